@@ -1,0 +1,167 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import { channelsFromText } from './domain/channels/channel.ts';
+import { DEVELOPMENT_KEYS, type KeyRing, keyRingFromText } from './key-ring.ts';
+import { settings } from './settings.ts';
+
+/** Everything that the environment decides, validated and frozen. Amounts are cents, times ms. */
+export type Config = Readonly<ReturnType<typeof derive>>;
+
+/** The environment is wrong; the message names every bad variable, one a line, and no value. */
+export class ConfigError extends Error {
+  constructor(problems: string[]) {
+    super(
+      `The configuration is not valid:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
+    );
+    this.name = 'ConfigError';
+  }
+}
+
+interface Raw {
+  MALIPO_ENV: 'development' | 'sandbox' | 'production';
+  LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug';
+  HOST: string;
+  PORT: number;
+  PUBLIC_URL?: string;
+  GATEWAY_CALLBACK_URL?: string;
+  DATABASE_URL: string;
+  DATABASE_POOL_MAX: number;
+  REDIS_URL?: string;
+  SECRETS_KEY?: string;
+  JWT_KEYS?: string;
+  CHANNELS?: string;
+  SIMULATOR_URL?: string;
+  SIMULATOR_SETTLING_WINDOW_MS: number;
+  GATEWAY_TIMEOUT_MS: number;
+  DEFAULT_COMMISSION_BPS: number;
+  DEFAULT_COMMISSION_FIXED_CENTS: number;
+  COLLECTION_DEADLINE_MS: number;
+  POLL_FIRST_MS: number;
+  SUBMISSION_CONCURRENCY: number;
+  SETTLEMENT_CONCURRENCY: number;
+  REFUNDS_CONCURRENCY: number;
+  WEBHOOKS_CONCURRENCY: number;
+  WEBHOOK_TIMEOUT_MS: number;
+  WEBHOOK_ENDPOINT_CONCURRENCY: number;
+  WEBHOOK_ALLOW_PRIVATE?: boolean;
+  JOB_LOCK_MS: number;
+  SWEEP_INTERVAL_MS: number;
+  SWEEP_GRACE_MS: number;
+  SHUTDOWN_TIMEOUT_MS: number;
+}
+
+/**
+ * Reads the environment.
+ * @throws ConfigError listing every bad variable at once.
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  const raw: Record<string, unknown> = {};
+  for (const name of Object.keys(settings)) {
+    // An empty variable counts as an absent one, as `NAME=` in a .env file means it.
+    if (environment[name]) raw[name] = environment[name];
+  }
+  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true });
+  const validate = ajv.compile({
+    type: 'object',
+    properties: settings,
+    required: ['DATABASE_URL'],
+  });
+  const problems = validate(raw) ? [] : (validate.errors ?? []).map(problemOf);
+  const valid = raw as unknown as Raw;
+  // Rules across variables read the rest as it is, so that one run lists every problem.
+  const parsed = parseLists(valid, problems);
+  if (valid.MALIPO_ENV === 'production') problems.push(...productionProblems(valid));
+  if (problems.length > 0) throw new ConfigError(problems.sort());
+  return Object.freeze(derive(valid, parsed));
+}
+
+function problemOf(error: ErrorObject): string {
+  if (error.keyword === 'required') return `${error.params.missingProperty} is required`;
+  const allowed = error.keyword === 'enum' ? `: ${error.params.allowedValues.join(', ')}` : '';
+  return `${error.instancePath.slice(1)} ${error.message}${allowed}`;
+}
+
+interface Lists {
+  secretsKeys: KeyRing;
+  jwtKeys: KeyRing;
+  channels: ReadonlyMap<number, string>;
+}
+
+const SIMULATED_CHANNELS = '63902=simulator,63903=simulator,63907=simulator';
+
+function parseLists(raw: Raw, problems: string[]): Lists {
+  const attempt = <T>(name: string, read: () => T): T | undefined => {
+    try {
+      return read();
+    } catch (error) {
+      problems.push(`${name} ${(error as Error).message}`);
+      return undefined;
+    }
+  };
+  const simulated = raw.MALIPO_ENV === 'production' ? '' : SIMULATED_CHANNELS;
+  return {
+    secretsKeys: attempt('SECRETS_KEY', () =>
+      keyRingFromText(raw.SECRETS_KEY ?? DEVELOPMENT_KEYS),
+    )!,
+    jwtKeys: attempt('JWT_KEYS', () => keyRingFromText(raw.JWT_KEYS ?? DEVELOPMENT_KEYS))!,
+    channels: attempt('CHANNELS', () => channelsFromText(raw.CHANNELS ?? simulated))!,
+  };
+}
+
+function productionProblems(raw: Raw): string[] {
+  const problems: string[] = [];
+  const required = ['SECRETS_KEY', 'JWT_KEYS', 'PUBLIC_URL', 'CHANNELS'] as const;
+  for (const name of required) {
+    if (!raw[name]) problems.push(`${name} is required in production`);
+  }
+  for (const name of ['SECRETS_KEY', 'JWT_KEYS'] as const) {
+    if (raw[name]?.includes(DEVELOPMENT_KEYS)) {
+      problems.push(`${name} contains the published development key, which production refuses`);
+    }
+  }
+  if (raw.CHANNELS?.includes('simulator') || raw.SIMULATOR_URL) {
+    problems.push('CHANNELS and SIMULATOR_URL must not name the simulator in production');
+  }
+  return problems;
+}
+
+function derive(raw: Raw, lists: Lists) {
+  const publicUrl = withoutSlash(raw.PUBLIC_URL ?? `http://127.0.0.1:${raw.PORT}`);
+  return {
+    env: raw.MALIPO_ENV,
+    logLevel: raw.LOG_LEVEL,
+    host: raw.HOST,
+    port: raw.PORT,
+    publicUrl,
+    gatewayCallbackUrl: withoutSlash(raw.GATEWAY_CALLBACK_URL ?? publicUrl),
+    databaseUrl: raw.DATABASE_URL,
+    databasePoolMax: raw.DATABASE_POOL_MAX,
+    redisUrl: raw.REDIS_URL,
+    ...lists,
+    simulatorUrl: withoutSlash(raw.SIMULATOR_URL ?? 'http://127.0.0.1:8090'),
+    simulatorSettlingWindowMs: raw.SIMULATOR_SETTLING_WINDOW_MS,
+    gatewayTimeoutMs: raw.GATEWAY_TIMEOUT_MS,
+    commissionDefaults: {
+      bps: raw.DEFAULT_COMMISSION_BPS,
+      fixedCents: raw.DEFAULT_COMMISSION_FIXED_CENTS,
+    },
+    collectionDeadlineMs: raw.COLLECTION_DEADLINE_MS,
+    pollFirstMs: raw.POLL_FIRST_MS,
+    concurrency: {
+      submission: raw.SUBMISSION_CONCURRENCY,
+      settlement: raw.SETTLEMENT_CONCURRENCY,
+      refunds: raw.REFUNDS_CONCURRENCY,
+      webhooks: raw.WEBHOOKS_CONCURRENCY,
+    },
+    webhookTimeoutMs: raw.WEBHOOK_TIMEOUT_MS,
+    webhookEndpointConcurrency: raw.WEBHOOK_ENDPOINT_CONCURRENCY,
+    webhookAllowPrivate: raw.WEBHOOK_ALLOW_PRIVATE ?? raw.MALIPO_ENV !== 'production',
+    jobLockMs: raw.JOB_LOCK_MS,
+    sweepIntervalMs: raw.SWEEP_INTERVAL_MS,
+    sweepGraceMs: raw.SWEEP_GRACE_MS,
+    shutdownTimeoutMs: raw.SHUTDOWN_TIMEOUT_MS,
+  };
+}
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}

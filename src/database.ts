@@ -1,0 +1,135 @@
+import knexModule, { type Knex } from 'knex';
+import pg from 'pg';
+
+export type Database = Knex;
+export type Transaction = Knex.Transaction;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const ACQUIRE_TIMEOUT_MS = 10_000;
+/** No statement of a request or a job needs longer; what does is stuck. */
+const STATEMENT_TIMEOUT_MS = 15_000;
+const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+const TRANSACTION_TRIES = 5;
+
+/** Oldest PostgreSQL that the migrations' SQL needs. */
+const MIN_SERVER_VERSION = 150_000;
+
+const INT8_OID = 20;
+pg.types.setTypeParser(INT8_OID, (text) => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new Error('A number of the database is too large');
+  return value;
+});
+
+/** Opens a pool. Nothing connects before the first query. */
+export function openDatabase(url: string, poolMax: number, applicationName = 'malipo'): Database {
+  return knexModule({
+    client: 'pg',
+    connection: {
+      connectionString: url,
+      application_name: applicationName,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      statement_timeout: STATEMENT_TIMEOUT_MS,
+      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
+      options: '-c timezone=UTC',
+    } as Knex.PgConnectionConfig,
+    pool: { min: 0, max: poolMax },
+    acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+  });
+}
+
+/**
+ * Runs `work` in one transaction and repeats it when Postgres asks for that (deadlock,
+ * serialization). So `work` must do nothing but talk to the database.
+ */
+export async function inTransaction<Result>(
+  database: Database,
+  work: (trx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await database.transaction(work);
+    } catch (error) {
+      if (tries >= TRANSACTION_TRIES || !isRepeatable(error)) throw error;
+    }
+  }
+}
+
+/** Rows of a raw query. */
+export async function rows<Row>(
+  database: Database | Transaction,
+  sql: string,
+  bindings: Record<string, unknown> = {},
+): Promise<Row[]> {
+  const result = await database.raw<{ rows: Row[] }>(sql, bindings as never);
+  return result.rows;
+}
+
+/** The first row of a raw query, if there is one. */
+export async function firstRow<Row>(
+  database: Database | Transaction,
+  sql: string,
+  bindings: Record<string, unknown> = {},
+): Promise<Row | undefined> {
+  return (await rows<Row>(database, sql, bindings))[0];
+}
+
+/** Says in one line why the database cannot be used, or null when it can. */
+export async function databaseProblem(database: Database): Promise<string | null> {
+  try {
+    const row = await firstRow<{ version: number }>(
+      database,
+      "SELECT current_setting('server_version_num')::int AS version",
+    );
+    if ((row?.version ?? 0) >= MIN_SERVER_VERSION) return null;
+    return 'DATABASE_URL is a PostgreSQL older than 15: upgrade the server';
+  } catch (error) {
+    return `DATABASE_URL cannot be used: ${messageOf(error)}`;
+  }
+}
+
+const UNIQUE_VIOLATION = '23505';
+const DEADLOCK = '40P01';
+const SERIALIZATION_FAILURE = '40001';
+const LOCK_NOT_AVAILABLE = '55P03';
+const QUERY_CANCELED = '57014';
+
+/** Whether this error says that a value which must be unique exists already. */
+export function violates(error: unknown, constraint: string): boolean {
+  const { code, constraint: name } = error as { code?: string; constraint?: string };
+  return code === UNIQUE_VIOLATION && name === constraint;
+}
+
+function isRepeatable(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}
+
+const NETWORK_CODES = /^(E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOST|NET|ADDR))/;
+/** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention. */
+const OUTAGE_SQLSTATES = /^(08|53|57P|58)/;
+const OUTAGE_MESSAGES =
+  /Connection terminated|Timeout acquiring a connection|timeout expired|Client has encountered a connection error|Connection is closed|Connection ended|Query read timeout|not queryable|max retries per request|Stream isn't writeable/i;
+
+/**
+ * Whether an error means that Postgres or Redis is away or overloaded, rather than that
+ * this work is impossible: such work is simply done again later.
+ */
+export function isOutage(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === 'string') {
+    if (NETWORK_CODES.test(code) || OUTAGE_SQLSTATES.test(code)) return true;
+    if ([DEADLOCK, SERIALIZATION_FAILURE, LOCK_NOT_AVAILABLE, QUERY_CANCELED].includes(code)) {
+      return true;
+    }
+  }
+  return typeof message === 'string' && OUTAGE_MESSAGES.test(message);
+}
+
+/** A message for people: never empty, never more than one line, never a connection string. */
+export function messageOf(error: unknown): string {
+  const { message, code } = error as { message?: string; code?: string };
+  const inner = error instanceof AggregateError ? messageOf(error.errors[0]) : '';
+  const text = message || inner || code || String(error);
+  return (text.split('\n')[0] ?? '').replace(/\b(\w+:\/\/)[^@\s/]+@/g, '$1***@');
+}

@@ -1,0 +1,77 @@
+/** A way to move money. Mobile money goes by the carrier's network code. */
+export interface Channel {
+  code: number;
+  name: string;
+  type: 'Mobile Money';
+}
+
+/** Through which driver a channel's payments go, and which amounts it can carry. */
+export interface ChannelRoute {
+  gateway: string;
+  /** Amounts must be multiples of this: 100 where a provider knows whole shillings only. */
+  amountStepCents: number;
+}
+
+export const CHANNELS: readonly Channel[] = [
+  { code: 63902, name: 'M-PESA', type: 'Mobile Money' },
+  { code: 63903, name: 'Airtel Money', type: 'Mobile Money' },
+  { code: 63907, name: 'T-Kash', type: 'Mobile Money' },
+];
+
+/**
+ * Carriers by the digits after +254; the longest prefix wins. A hint only: numbers are
+ * portable. `null` marks carriers that have no mobile-money channel here.
+ */
+const CARRIER_CHANNELS: Readonly<Record<string, number | null>> = {
+  '10': 63903,
+  '11': 63902,
+  '14': 63902,
+  '70': 63902,
+  '71': 63902,
+  '72': 63902,
+  '73': 63903,
+  '74': 63902,
+  '75': 63903,
+  '77': 63907,
+  '78': 63903,
+  '79': 63902,
+  '120': 63907,
+  '744': null,
+  '747': null,
+  '757': 63902,
+  '758': 63902,
+  '759': 63902,
+  '761': 63903,
+  '762': 63903,
+  '768': 63902,
+  '769': 63902,
+};
+
+/** The mobile-money channel of a Kenyan phone's carrier, or null when it has none. */
+export function channelOfPhone(phone: string): number | null {
+  const national = phone.slice('+254'.length);
+  return (
+    CARRIER_CHANNELS[national.slice(0, 3)] ??
+    // A three-digit entry of null means "no channel", which must not fall to the shorter prefix.
+    (national.slice(0, 3) in CARRIER_CHANNELS
+      ? null
+      : (CARRIER_CHANNELS[national.slice(0, 2)] ?? null))
+  );
+}
+
+/**
+ * Reads `63902=driver,63903=driver`: which driver serves which channel.
+ * @throws Error saying what is wrong.
+ */
+export function channelsFromText(text: string): ReadonlyMap<number, string> {
+  const drivers = new Map<number, string>();
+  for (const item of text.split(',').filter((part) => part.trim() !== '')) {
+    const [, digits, driver] = /^\s*(\d+)=([a-z][a-z0-9-]*)\s*$/.exec(item) ?? [];
+    const channel = CHANNELS.find(({ code }) => code === Number(digits));
+    if (!channel || !driver) {
+      throw new Error('must be a list of channel=driver with a known channel code and driver name');
+    }
+    drivers.set(channel.code, driver);
+  }
+  return drivers;
+}

@@ -1,0 +1,73 @@
+import { v7 as uuidv7 } from 'uuid';
+import { type Database, firstRow, violates } from '../../database.ts';
+import { submissionQueue } from '../../jobs/job-types.ts';
+import { Refusal } from '../errors.ts';
+import { commissionOn, type Rate } from '../money.ts';
+import type { Collection, CollectionRequest } from './collection.ts';
+
+export interface NewCollection extends CollectionRequest {
+  merchantId: number;
+  appCode: number;
+  /** The driver that serves the channel; stays with the collection even if the channel moves. */
+  gateway: string;
+  rate: Rate;
+  deadlineMs: number;
+}
+
+/**
+ * Records a collection, its history and its first job in one statement: once this
+ * returns, nothing can forget it.
+ * @throws Refusal `duplicate_reference`, `wallet_missing`
+ */
+export async function createCollection(
+  database: Database,
+  request: NewCollection,
+): Promise<Collection> {
+  try {
+    const collection = await firstRow<Collection>(database, INSERT, bindingsOf(request));
+    if (!collection) throw new Refusal('wallet_missing');
+    return { ...collection, kind: 'collection' };
+  } catch (error) {
+    if (violates(error, 'collections_ref_no_unique')) throw new Refusal('duplicate_reference');
+    throw error;
+  }
+}
+
+const INSERT = `
+  WITH moved AS (
+    INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
+      commission_cents, ref_no, account_number, callback_url, deadline_at,
+      next_step, next_step_at, step_no)
+    SELECT :merchant_id, :id, :app_code, :channel, :gateway, :payfrom, :amount_cents,
+      :commission_cents, :ref_no, :account_number, :callback_url,
+      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
+    -- Without the wallet that the money is for, nothing is recorded.
+    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'collection'
+    RETURNING *
+  ), queued AS (
+    INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+    SELECT :queue, 'collection', next_step, merchant_id, id, step_no, next_step_at FROM moved
+  ), remembered AS (
+    INSERT INTO payment_history
+      (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
+    SELECT merchant_id, 'collection', id, NULL, status, 'api' FROM moved
+  )
+  SELECT * FROM moved`;
+
+function bindingsOf(request: NewCollection): Record<string, unknown> {
+  return {
+    merchant_id: request.merchantId,
+    id: uuidv7(),
+    app_code: request.appCode,
+    channel: request.channel,
+    gateway: request.gateway,
+    payfrom: request.payfrom,
+    amount_cents: request.amountCents,
+    commission_cents: commissionOn(request.amountCents, request.rate),
+    ref_no: request.refNo,
+    account_number: request.accountNumber,
+    callback_url: request.callbackUrl,
+    deadline_ms: request.deadlineMs,
+    queue: submissionQueue(request.gateway),
+  };
+}

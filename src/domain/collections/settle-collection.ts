@@ -1,0 +1,192 @@
+import type { Transaction } from '../../database.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { createEvent } from '../events/create-event.ts';
+import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
+import {
+  fillReceipt,
+  insertMovement,
+  type Movement,
+  movementsOf,
+  repeatedMovement,
+} from '../payments/movements.ts';
+import { isOpen } from '../payments/payment.ts';
+import { fillEmpty, refOf } from '../payments/payment-store.ts';
+import type { Settlement } from '../payments/settle.ts';
+import { createReturn } from '../returns/create-return.ts';
+import { transition } from '../transition.ts';
+import { postJournal } from '../wallets/ledger.ts';
+import type { Collection } from './collection.ts';
+
+/**
+ * Applies a gateway's verdict to a locked collection. Whatever money the gateway reports is
+ * booked: to the merchant when it is what was asked for, else to suspense. The merchant
+ * hears of the collection's end once; later news never changes what it was told.
+ */
+export async function settleCollection(
+  trx: Transaction,
+  collection: Collection,
+  verdict: Verdict,
+  cause: string,
+): Promise<Settlement> {
+  const known = await movementsOf(trx, collection);
+  return verdict.outcome === 'succeeded'
+    ? applySuccess(trx, collection, known, verdict, cause)
+    : applyFailure(trx, collection, known, verdict, cause);
+}
+
+async function applySuccess(
+  trx: Transaction,
+  collection: Collection,
+  known: Movement[],
+  news: Succeeded,
+  cause: string,
+): Promise<Settlement> {
+  const repeated = repeatedMovement(known, news);
+  if (repeated) {
+    await fillReceipt(trx, collection, repeated, news.transId);
+    if (repeated.booked === 'settled') {
+      await fillEmpty(trx, collection, { trans_id: news.transId, external_ref: news.externalRef });
+    }
+    return 'repeat';
+  }
+  if (known.length > 0) return keepInSuspense(trx, collection, news, 'second_success');
+  const mismatch = mismatchOf(collection, news);
+  // Another amount of the same customer can simply go back; money of somebody else cannot.
+  if (!isOpen(collection) && mismatch !== 'other_account') {
+    return returnLateMoney(trx, collection, news);
+  }
+  if (mismatch) return keepInSuspense(trx, collection, news, mismatch);
+  await complete(trx, collection, news, cause);
+  return 'completed';
+}
+
+function mismatchOf(collection: Collection, news: Succeeded): DiscrepancyKind | null {
+  if (news.amountCents !== null && news.amountCents !== collection.amount_cents) {
+    return 'other_amount';
+  }
+  if (news.account !== null && news.account !== collection.payfrom) return 'other_account';
+  return null;
+}
+
+async function complete(
+  trx: Transaction,
+  collection: Collection,
+  news: Succeeded,
+  cause: string,
+): Promise<void> {
+  const completed = await transition(trx, collection, {
+    to: 'completed',
+    set: {
+      result_code: 0,
+      result_description: news.description,
+      trans_id: news.transId,
+      external_ref: collection.external_ref ?? news.externalRef,
+      payment_completed_at: news.completedAt,
+    },
+    step: 'none',
+    cause,
+  });
+  await insertMovement(trx, completed, news, 'settled');
+  await createEvent(trx, completed);
+  // The wallet is the row that all of a merchant's collections share, so it is locked last.
+  const posted = await postJournal(trx, {
+    merchantId: completed.merchant_id,
+    sourceKind: 'collection',
+    sourceId: completed.id,
+    kind: 'completed',
+    lines: [
+      { account: 'gateway_float', amountCents: -completed.amount_cents },
+      { account: 'commission', amountCents: completed.commission_cents },
+      {
+        account: 'wallet:collection',
+        amountCents: completed.amount_cents - completed.commission_cents,
+      },
+    ],
+  });
+  if (!posted) throw new Error(`The journal of collection ${completed.id} was posted before`);
+}
+
+/** Books money that is not simply this collection's, and asks support to decide. */
+async function keepInSuspense(
+  trx: Transaction,
+  collection: Collection,
+  news: Succeeded,
+  kind: DiscrepancyKind,
+): Promise<Settlement> {
+  const movement = await bookToSuspense(trx, collection, news);
+  await openDiscrepancy(trx, {
+    kind,
+    payment: refOf(collection),
+    transId: movement.trans_id,
+    amountCents: movement.amount_cents,
+    details: { asked_cents: collection.amount_cents, account: news.account },
+  });
+  if (isOpen(collection)) {
+    await changeStep(trx, refOf(collection), { park: `discrepancy: ${kind}` });
+  }
+  return 'discrepancy';
+}
+
+/** The customer paid for what was already reported as failed, and gets the money back. */
+async function returnLateMoney(
+  trx: Transaction,
+  collection: Collection,
+  news: Succeeded,
+): Promise<Settlement> {
+  const movement = await bookToSuspense(trx, collection, news);
+  await createReturn(trx, collection, movement);
+  return 'late_success';
+}
+
+async function bookToSuspense(
+  trx: Transaction,
+  collection: Collection,
+  news: Succeeded,
+): Promise<Movement> {
+  const movement = await insertMovement(trx, collection, news, 'suspense');
+  await postJournal(trx, {
+    merchantId: collection.merchant_id,
+    sourceKind: 'movement',
+    sourceId: movement.id,
+    kind: 'suspense',
+    lines: [
+      { account: 'gateway_float', amountCents: -movement.amount_cents },
+      { account: 'suspense', amountCents: movement.amount_cents },
+    ],
+  });
+  return movement;
+}
+
+async function applyFailure(
+  trx: Transaction,
+  collection: Collection,
+  known: Movement[],
+  news: Failed,
+  cause: string,
+): Promise<Settlement> {
+  if (collection.status === 'failed') {
+    await fillEmpty(trx, collection, { external_ref: news.externalRef });
+    return 'repeat';
+  }
+  if (known.length > 0) {
+    await openDiscrepancy(trx, {
+      kind: 'failure_after_success',
+      payment: refOf(collection),
+      details: { code: news.code, description: news.description },
+    });
+    return 'discrepancy';
+  }
+  const failed = await transition(trx, collection, {
+    to: 'failed',
+    set: {
+      result_code: news.code,
+      result_description: news.description,
+      external_ref: collection.external_ref ?? news.externalRef,
+    },
+    step: 'none',
+    cause,
+  });
+  await createEvent(trx, failed);
+  return 'failed';
+}

@@ -1,0 +1,41 @@
+/**
+ * Every way in which an operation can refuse a caller. Expected outcomes carry one of
+ * these codes; the API maps each to its status and text in one exhaustive table.
+ */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'field_required'
+  | 'invalid_field'
+  | 'invalid_phone_number'
+  | 'invalid_amount'
+  | 'channel_not_available'
+  | 'duplicate_reference'
+  | 'wallet_missing'
+  | 'transaction_not_found'
+  | 'credentials_missing'
+  | 'token_format'
+  | 'token_invalid'
+  | 'token_revoked'
+  | 'app_credentials_invalid'
+  | 'merchant_inactive'
+  | 'merchant_not_approved'
+  | 'app_inactive'
+  | 'product_missing'
+  | 'body_not_json'
+  | 'body_too_large'
+  | 'media_type_unsupported'
+  | 'path_not_found'
+  | 'unavailable';
+
+/** An operation was refused. `subject` fills the blank of texts that have one, such as a field's name. */
+export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly subject: string;
+
+  constructor(code: ErrorCode, subject = '') {
+    super(subject ? `${code}: ${subject}` : code);
+    this.name = 'Refusal';
+    this.code = code;
+    this.subject = subject;
+  }
+}

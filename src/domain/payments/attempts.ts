@@ -1,0 +1,87 @@
+import { firstRow, rows, type Transaction } from '../../database.ts';
+import type { AnyPayment } from './payment-store.ts';
+
+/**
+ * What came of one submission. No answer (null), 'acknowledged', 'declined' and 'unknown'
+ * each mean that the gateway may have the payment; only 'not_taken' and 'ruled_out' let
+ * the same reference go again.
+ */
+export type AttemptResult = 'acknowledged' | 'declined' | 'not_taken' | 'unknown' | 'ruled_out';
+
+/** Longer than any call to a gateway can last: until then an attempt without answer may be under way. */
+const LONGEST_CALL_MS = 30_000;
+const MAX_DETAIL_LENGTH = 500;
+
+/**
+ * Claims the right to submit, before the call and committed before it.
+ * @returns the attempt's number, or null when an earlier one may have arrived.
+ */
+export async function insertAttempt(trx: Transaction, payment: AnyPayment): Promise<number | null> {
+  const row = await firstRow<{ attempt_no: number }>(
+    trx,
+    `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no)
+     SELECT :merchant_id, :kind, :id, coalesce(max(attempt_no), 0) + 1 FROM attempts
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+     ON CONFLICT DO NOTHING
+     RETURNING attempt_no`,
+    keyOf(payment),
+  );
+  return row?.attempt_no ?? null;
+}
+
+/** Writes down the answer to an attempt, once. */
+export async function answerAttempt(
+  trx: Transaction,
+  payment: AnyPayment,
+  attemptNo: number,
+  result: AttemptResult,
+  detail: string | null,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE attempts SET result = :result, detail = :detail, answered_at = now()
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND attempt_no = :attempt_no AND result IS NULL`,
+    {
+      ...keyOf(payment),
+      attempt_no: attemptNo,
+      result,
+      detail: detail?.slice(0, MAX_DETAIL_LENGTH) ?? null,
+    },
+  );
+}
+
+/**
+ * Counts one "not found" of the gateway about the attempt that may have arrived. Within
+ * the settling window, or while the call may still be under way, it proves nothing and is
+ * not counted. With `confirmations` of them the attempt is ruled out.
+ * @returns whether the same reference may be submitted again.
+ */
+export async function countNotFound(
+  trx: Transaction,
+  payment: AnyPayment,
+  settlingWindowMs: number,
+  confirmations: number,
+): Promise<boolean> {
+  const row = await firstRow<{ result: AttemptResult | null }>(
+    trx,
+    `UPDATE attempts SET not_found_count = not_found_count + 1,
+       result = CASE WHEN not_found_count + 1 >= :confirmations THEN 'ruled_out' ELSE result END
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND (result IS NULL OR result = 'unknown')
+       AND coalesce(answered_at, started_at + :longest_call_ms * interval '1 millisecond')
+         + :settling_ms * interval '1 millisecond' < now()
+     RETURNING result`,
+    {
+      ...keyOf(payment),
+      confirmations,
+      longest_call_ms: LONGEST_CALL_MS,
+      settling_ms: settlingWindowMs,
+    },
+  );
+  return row?.result === 'ruled_out';
+}
+
+function keyOf(payment: AnyPayment) {
+  return { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id };
+}

@@ -1,0 +1,81 @@
+import { v7 as uuidv7 } from 'uuid';
+import { firstRow, rows, type Transaction } from '../../database.ts';
+import type { Succeeded } from '../gateway-results.ts';
+import type { AnyPayment } from './payment-store.ts';
+
+/** Money that a gateway says it moved for a payment. Each is booked once, when learned. */
+export interface Movement {
+  id: string;
+  trans_id: string | null;
+  amount_cents: number;
+  booked: 'settled' | 'suspense';
+}
+
+/** The movements that are known of a payment; the payment must be locked. */
+export async function movementsOf(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
+  return rows<Movement>(
+    trx,
+    `SELECT id, trans_id, amount_cents, booked FROM movements
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+     ORDER BY learned_at, id`,
+    { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id },
+  );
+}
+
+/**
+ * The known movement that this news repeats: the one with the same receipt, or, when one
+ * side has no receipt, the one that may be it.
+ */
+export function repeatedMovement(known: Movement[], news: Succeeded): Movement | undefined {
+  if (news.transId === null) return known[0];
+  return (
+    known.find(({ trans_id }) => trans_id === news.transId) ??
+    known.find(({ trans_id }) => trans_id === null)
+  );
+}
+
+export async function insertMovement(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: Succeeded,
+  booked: Movement['booked'],
+): Promise<Movement> {
+  const movement = await firstRow<Movement>(
+    trx,
+    `INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
+       amount_cents, account, completed_at, booked)
+     VALUES (:merchant_id, :id, :kind, :payment_id, :gateway, :trans_id,
+       :amount_cents, :account, :completed_at, :booked)
+     RETURNING id, trans_id, amount_cents, booked`,
+    {
+      merchant_id: payment.merchant_id,
+      id: uuidv7(),
+      kind: payment.kind,
+      payment_id: payment.id,
+      gateway: payment.gateway,
+      trans_id: news.transId,
+      // A gateway that names no amount reports the one that it was asked for.
+      amount_cents: news.amountCents ?? payment.amount_cents,
+      account: news.account,
+      completed_at: news.completedAt,
+      booked,
+    },
+  );
+  return movement!;
+}
+
+/** Adds a receipt that was not known when the movement was learned. */
+export async function fillReceipt(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+  transId: string | null,
+): Promise<void> {
+  if (movement.trans_id !== null || transId === null) return;
+  await rows(
+    trx,
+    `UPDATE movements SET trans_id = :trans_id
+     WHERE merchant_id = :merchant_id AND id = :id AND trans_id IS NULL`,
+    { merchant_id: payment.merchant_id, id: movement.id, trans_id: transId },
+  );
+}

@@ -1,0 +1,67 @@
+import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { Collection } from '../collections/collection.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { Return } from '../returns/return.ts';
+
+/** Which payment; every query for one names its merchant too. */
+export interface PaymentRef {
+  kind: GatewayPaymentKind;
+  merchantId: number;
+  id: string;
+}
+
+export type AnyPayment = Collection | Return;
+
+export function refOf(payment: AnyPayment): PaymentRef {
+  return { kind: payment.kind, merchantId: payment.merchant_id, id: payment.id };
+}
+
+/** Reads a payment without locking it. */
+export async function findPayment(
+  database: Database | Transaction,
+  ref: PaymentRef,
+): Promise<AnyPayment | undefined> {
+  return select(database, ref, '');
+}
+
+/** Reads a payment and locks it until the transaction ends: the first lock that a transaction takes. */
+export async function lockPayment(
+  trx: Transaction,
+  ref: PaymentRef,
+): Promise<AnyPayment | undefined> {
+  return select(trx, ref, 'FOR UPDATE');
+}
+
+async function select(
+  database: Database | Transaction,
+  ref: PaymentRef,
+  locking: string,
+): Promise<AnyPayment | undefined> {
+  const row = await firstRow<AnyPayment>(
+    database,
+    `SELECT * FROM ${STEP_TABLES[ref.kind].table}
+     WHERE merchant_id = :merchant_id AND id = :id ${locking}`,
+    { merchant_id: ref.merchantId, id: ref.id },
+  );
+  return row && ({ ...row, kind: ref.kind } as AnyPayment);
+}
+
+/** Fills what was empty: later news of what is known adds to it and changes nothing. */
+export async function fillEmpty(
+  trx: Transaction,
+  payment: AnyPayment,
+  values: { trans_id?: string | null; external_ref?: string | null },
+): Promise<void> {
+  const missing = Object.entries(values).filter(
+    ([name, value]) => value && payment[name as keyof typeof values] === null,
+  );
+  if (missing.length === 0) return;
+  await rows(
+    trx,
+    `UPDATE ${STEP_TABLES[payment.kind].table}
+     SET ${missing.map(([name]) => `${name} = :${name}`).join(', ')}
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    { merchant_id: payment.merchant_id, id: payment.id, ...Object.fromEntries(missing) },
+  );
+}

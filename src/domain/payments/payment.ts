@@ -1,0 +1,64 @@
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { StateMachine } from '../state-machine.ts';
+
+/** What collections and returns have in common: what gateways and steps need to know. */
+export interface Payment {
+  kind: GatewayPaymentKind;
+  merchant_id: number;
+  /** Also the reference under which the gateway knows it, for ever. */
+  id: string;
+  channel: number;
+  gateway: string;
+  amount_cents: number;
+  status: PaymentStatus;
+  result_code: number | null;
+  result_description: string | null;
+  trans_id: string | null;
+  external_ref: string | null;
+  payment_completed_at: Date | null;
+  deadline_at: Date;
+  created_at: Date;
+  next_step: string | null;
+  next_step_at: Date | null;
+  step_no: number;
+  parked_reason: string | null;
+}
+
+/**
+ * - pending: recorded; whether the gateway has it is not known or not yet.
+ * - processing: the gateway has acknowledged it; the outcome follows.
+ * - completed, failed: the gateway's definite word.
+ */
+export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+export const COLLECTION_MACHINE: StateMachine<PaymentStatus> = {
+  initial: 'pending',
+  transitions: {
+    // Straight to the end when the outcome overtakes the acknowledgement.
+    pending: ['processing', 'completed', 'failed'],
+    processing: ['completed', 'failed'],
+    completed: [],
+    failed: [],
+  },
+};
+
+export const RETURN_MACHINE: StateMachine<PaymentStatus> = {
+  initial: 'pending',
+  transitions: {
+    pending: ['processing', 'completed', 'failed'],
+    processing: ['completed', 'failed'],
+    completed: [],
+    // The gateway reported a failure and has paid the customer all the same.
+    failed: ['completed'],
+  },
+};
+
+export const MACHINES: Readonly<Record<GatewayPaymentKind, StateMachine<PaymentStatus>>> = {
+  collection: COLLECTION_MACHINE,
+  return: RETURN_MACHINE,
+};
+
+/** Open: the gateway's definite word is still awaited. */
+export function isOpen(payment: Pick<Payment, 'status'>): boolean {
+  return payment.status === 'pending' || payment.status === 'processing';
+}

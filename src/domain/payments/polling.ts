@@ -1,0 +1,85 @@
+import { type Database, inTransaction, type Transaction } from '../../database.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import type { QueryResult } from '../gateway-results.ts';
+import { transition } from '../transition.ts';
+import { countNotFound } from './attempts.ts';
+import { isOpen } from './payment.ts';
+import {
+  type AnyPayment,
+  findPayment,
+  lockPayment,
+  type PaymentRef,
+  refOf,
+} from './payment-store.ts';
+import { pollStep, submitStep } from './schedule.ts';
+import { settle } from './settle.ts';
+
+/** How often a gateway must say "not found" before it is believed. */
+const NOT_FOUND_CONFIRMATIONS = 3;
+
+/** What of a gateway decides whether a reference may go again. */
+export interface ResubmitRule {
+  resubmit: 'safe' | 'never';
+  settlingWindowMs: number;
+}
+
+/** @returns the payment to ask about, or null when this job has been overtaken. */
+export async function findPaymentToPoll(
+  database: Database,
+  ref: PaymentRef,
+  stepNo: number,
+): Promise<AnyPayment | null> {
+  const payment = await findPayment(database, ref);
+  const due = payment?.step_no === stepNo && payment.next_step === 'poll' && isOpen(payment);
+  return due ? payment : null;
+}
+
+/**
+ * Records the gateway's answer to a question about a payment. A verdict is a fact and
+ * always applied; the rest only plans the next step, if this job is still the one to do so.
+ */
+export async function recordQuery(
+  database: Database,
+  asked: AnyPayment,
+  result: QueryResult,
+  rule: ResubmitRule,
+  pollFirstMs: number,
+): Promise<void> {
+  await inTransaction(database, async (trx) => {
+    const payment = await lockPayment(trx, refOf(asked));
+    if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
+    if (result.outcome === 'succeeded' || result.outcome === 'failed') {
+      await settle(trx, payment, result, 'poll');
+    } else if (payment.step_no === asked.step_no) {
+      await planNext(trx, payment, result.outcome, rule, pollFirstMs);
+    }
+  });
+}
+
+async function planNext(
+  trx: Transaction,
+  payment: AnyPayment,
+  outcome: 'pending' | 'notFound' | 'noAnswer' | 'asked',
+  rule: ResubmitRule,
+  pollFirstMs: number,
+): Promise<void> {
+  const again = pollStep(payment, pollFirstMs);
+  if (outcome === 'pending' && payment.status === 'pending') {
+    // The acknowledgement was lost, but this is one: the gateway has it.
+    await transition(trx, payment, { to: 'processing', step: again, cause: 'poll' });
+    return;
+  }
+  if (outcome === 'notFound' && rule.resubmit === 'safe' && payment.status === 'pending') {
+    const ruledOut = await countNotFound(
+      trx,
+      payment,
+      rule.settlingWindowMs,
+      NOT_FOUND_CONFIRMATIONS,
+    );
+    if (ruledOut) {
+      await changeStep(trx, refOf(payment), submitStep(payment));
+      return;
+    }
+  }
+  await changeStep(trx, refOf(payment), again);
+}

@@ -1,0 +1,34 @@
+import { pollingQueue, REFUNDS_QUEUE, submissionQueue } from '../../jobs/job-types.ts';
+import type { StepChange } from '../../jobs/outbox.ts';
+import type { AnyPayment } from './payment-store.ts';
+
+/** How soon the same reference goes again after it was not taken: the ladder, then its last rung. */
+const RESUBMIT_DELAYS_MS = [1_000, 2_000, 5_000, 15_000, 30_000, 60_000, 300_000];
+
+/** Questions come at half of the payment's age, no further apart than this … */
+const MAX_POLL_DELAY_MS = 60_000;
+/** … and when it is overdue, this. It is asked about for as long as it is open. */
+const OVERDUE_POLL_DELAY_MS = 600_000;
+
+/** Asks the gateway after `firstMs` at the earliest. What is parked stays parked. */
+export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {
+  if (payment.parked_reason !== null) return { park: payment.parked_reason };
+  const age = now - payment.created_at.getTime();
+  const overdue = now > payment.deadline_at.getTime();
+  const longest = overdue ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
+  return {
+    next: 'poll',
+    queue: pollingQueue(payment.gateway),
+    delayMs: Math.max(firstMs, Math.min(age / 2, longest)),
+  };
+}
+
+/** Submits now, or again after attempt `attemptNo` was not taken. */
+export function submitStep(payment: AnyPayment, attemptNo = 0): StepChange {
+  const rung = Math.min(attemptNo, RESUBMIT_DELAYS_MS.length) - 1;
+  return {
+    next: 'submit',
+    queue: payment.kind === 'return' ? REFUNDS_QUEUE : submissionQueue(payment.gateway),
+    delayMs: RESUBMIT_DELAYS_MS[rung] ?? 0,
+  };
+}

@@ -1,0 +1,108 @@
+import { type Database, inTransaction, type Transaction } from '../../database.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import type { SubmitResult } from '../gateway-results.ts';
+import { transition } from '../transition.ts';
+import { type AttemptResult, answerAttempt, insertAttempt } from './attempts.ts';
+import { isOpen } from './payment.ts';
+import {
+  type AnyPayment,
+  fillEmpty,
+  lockPayment,
+  type PaymentRef,
+  refOf,
+} from './payment-store.ts';
+import { pollStep, submitStep } from './schedule.ts';
+import { settle } from './settle.ts';
+
+/** The right to make one call to the gateway. */
+export interface SubmissionClaim {
+  payment: AnyPayment;
+  attemptNo: number;
+}
+
+/**
+ * Before the call: claims it and commits. If an earlier attempt may have arrived the
+ * payment is never sent again; it is asked about instead.
+ * @returns null when there is nothing to send.
+ */
+export async function claimSubmission(
+  database: Database,
+  ref: PaymentRef,
+  stepNo: number,
+  pollFirstMs: number,
+): Promise<SubmissionClaim | null> {
+  return inTransaction(database, async (trx) => {
+    const payment = await lockPayment(trx, ref);
+    const due = payment?.step_no === stepNo && payment.next_step === 'submit';
+    if (!payment || !due || payment.status !== 'pending') return null;
+    const attemptNo = await insertAttempt(trx, payment);
+    if (attemptNo !== null) return { payment, attemptNo };
+    await changeStep(trx, ref, pollStep(payment, pollFirstMs));
+    return null;
+  });
+}
+
+const ATTEMPT_RESULTS: Readonly<Record<SubmitResult['outcome'], AttemptResult>> = {
+  acknowledged: 'acknowledged',
+  declined: 'declined',
+  notTaken: 'not_taken',
+  unknown: 'unknown',
+};
+
+/**
+ * After the call: records what it brought. What the gateway said is a fact and recorded
+ * even when the payment has moved on meanwhile.
+ */
+export async function recordSubmission(
+  database: Database,
+  claim: SubmissionClaim,
+  result: SubmitResult,
+  pollFirstMs: number,
+): Promise<void> {
+  await inTransaction(database, async (trx) => {
+    const payment = await lockPayment(trx, refOf(claim.payment));
+    if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
+    const detail = 'reason' in result ? result.reason : null;
+    await answerAttempt(
+      trx,
+      payment,
+      claim.attemptNo,
+      ATTEMPT_RESULTS[result.outcome],
+      'code' in result ? `${result.code} ${result.description}` : detail,
+    );
+    await applyResult(trx, payment, claim.attemptNo, result, pollFirstMs);
+  });
+}
+
+async function applyResult(
+  trx: Transaction,
+  payment: AnyPayment,
+  attemptNo: number,
+  result: SubmitResult,
+  pollFirstMs: number,
+): Promise<void> {
+  switch (result.outcome) {
+    case 'acknowledged':
+      if (payment.status !== 'pending') {
+        return fillEmpty(trx, payment, { external_ref: result.externalRef });
+      }
+      await transition(trx, payment, {
+        to: 'processing',
+        set: { external_ref: payment.external_ref ?? result.externalRef },
+        step: pollStep(payment, pollFirstMs),
+        cause: 'submission',
+      });
+      return;
+    case 'declined':
+      await settle(trx, payment, { ...result, outcome: 'failed' }, 'submission');
+      return;
+    case 'notTaken':
+      // Whoever has moved it on meanwhile knows more than "this call brought nothing".
+      if (payment.status === 'pending' && payment.next_step === 'submit') {
+        await changeStep(trx, refOf(payment), submitStep(payment, attemptNo));
+      }
+      return;
+    case 'unknown':
+      if (isOpen(payment)) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
+  }
+}

@@ -1,0 +1,46 @@
+import { v7 as uuidv7 } from 'uuid';
+import { rows, type Transaction } from '../../database.ts';
+import { REFUNDS_QUEUE } from '../../jobs/job-types.ts';
+import type { Collection } from '../collections/collection.ts';
+import type { Movement } from '../payments/movements.ts';
+
+/** When an open return counts as overdue. */
+const RETURN_DEADLINE_MS = 4 * 3_600_000;
+
+/** Plans the return of a late movement, once per movement. The whole movement goes back. */
+export async function createReturn(
+  trx: Transaction,
+  collection: Collection,
+  movement: Movement,
+): Promise<void> {
+  await rows(
+    trx,
+    `WITH moved AS (
+       INSERT INTO returns (merchant_id, id, collection_id, movement_id, original_trans_id,
+         channel, gateway,         account, amount_cents, deadline_at, next_step, next_step_at, step_no)
+       VALUES (:merchant_id, :id, :collection_id, :movement_id, :original_trans_id,
+         :channel, :gateway,         :account, :amount_cents, now() + :deadline_ms * interval '1 millisecond',
+         'submit', now(), 1)
+       RETURNING *
+     ), queued AS (
+       INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+       SELECT :queue, 'return', next_step, merchant_id, id, step_no, next_step_at FROM moved
+     )
+     INSERT INTO payment_history
+       (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
+     SELECT merchant_id, 'return', id, NULL, status, 'late_success' FROM moved`,
+    {
+      merchant_id: collection.merchant_id,
+      id: uuidv7(),
+      collection_id: collection.id,
+      movement_id: movement.id,
+      original_trans_id: movement.trans_id,
+      channel: collection.channel,
+      gateway: collection.gateway,
+      account: collection.payfrom,
+      amount_cents: movement.amount_cents,
+      deadline_ms: RETURN_DEADLINE_MS,
+      queue: REFUNDS_QUEUE,
+    },
+  );
+}

@@ -1,0 +1,77 @@
+import { v7 as uuidv7 } from 'uuid';
+import { firstRow, type Transaction } from '../../database.ts';
+
+/** Wallets have a balance; the others are sums of their entries, so that no row is in every payment's way. */
+export type Account =
+  | 'wallet:collection'
+  | 'wallet:payout'
+  | 'gateway_float'
+  | 'payouts_in_flight'
+  | 'commission'
+  | 'fees'
+  | 'suspense'
+  | 'bank';
+
+export interface JournalLine {
+  account: Account;
+  /** Signed; what a merchant gains is positive. Lines of zero are left out. */
+  amountCents: number;
+}
+
+export interface Journal {
+  merchantId: number;
+  /** What is booked, such as a collection, and what of it: together booked once, ever. */
+  sourceKind: 'collection' | 'return' | 'movement' | 'topup';
+  sourceId: string;
+  kind: string;
+  lines: JournalLine[];
+}
+
+/**
+ * Posts a journal and moves its wallets. The wallet rows are locked here, so this comes as
+ * late in a transaction as it can. The database refuses what does not sum to zero.
+ * @returns false when this journal was posted before; then nothing is changed.
+ */
+export async function postJournal(trx: Transaction, journal: Journal): Promise<boolean> {
+  const lines = journal.lines
+    .filter(({ amountCents }) => amountCents !== 0)
+    .map(({ account, amountCents }, index) => ({
+      line: index + 1,
+      account,
+      amount_cents: amountCents,
+    }));
+  const posted = await firstRow<{ count: number }>(
+    trx,
+    `WITH journal AS (
+       INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
+       VALUES (:merchant_id, :id, :source_kind, :source_id, :kind)
+       ON CONFLICT (merchant_id, source_kind, source_id, kind) DO NOTHING
+       RETURNING merchant_id, id
+     ), line AS (
+       SELECT * FROM jsonb_to_recordset(CAST(:lines AS jsonb))
+         AS (line smallint, account text, amount_cents bigint)
+     ), wallet AS (
+       UPDATE wallets w
+       SET balance_cents = w.balance_cents + line.amount_cents, entry_no = w.entry_no + 1
+       FROM journal, line
+       WHERE w.merchant_id = journal.merchant_id AND line.account = 'wallet:' || w.kind
+       RETURNING w.kind, w.balance_cents, w.entry_no
+     ), entered AS (
+       INSERT INTO entries
+         (merchant_id, journal_id, line, account, amount_cents, entry_no, balance_after_cents)
+       SELECT journal.merchant_id, journal.id, line.line, line.account, line.amount_cents,
+         wallet.entry_no, wallet.balance_cents
+       FROM journal CROSS JOIN line LEFT JOIN wallet ON line.account = 'wallet:' || wallet.kind
+     )
+     SELECT count(*) AS count FROM journal`,
+    {
+      merchant_id: journal.merchantId,
+      id: uuidv7(),
+      source_kind: journal.sourceKind,
+      source_id: journal.sourceId,
+      kind: journal.kind,
+      lines: JSON.stringify(lines),
+    },
+  );
+  return posted?.count === 1;
+}

@@ -1,0 +1,64 @@
+import { type Database, firstRow, inTransaction } from '../../database.ts';
+import { WEBHOOKS_QUEUE } from '../../jobs/job-types.ts';
+
+/** One dispatcher admits at a time, or two could pass the cap together. */
+const ADMISSION_LOCK = 4_207_002;
+
+/**
+ * Admits due deliveries, oldest first, up to `cap` under way per merchant and endpoint, and
+ * puts their jobs into the outbox. So an endpoint that hangs keeps its own deliveries
+ * waiting and nobody else's.
+ * @returns how many were admitted.
+ */
+export async function admitDeliveries(database: Database, cap: number): Promise<number> {
+  const waiting = await firstRow(
+    database,
+    `SELECT 1 FROM webhook_deliveries
+     WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now() LIMIT 1`,
+  );
+  if (!waiting) return 0;
+  return inTransaction(database, async (trx) => {
+    await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADMISSION_LOCK]);
+    const row = await firstRow<{ admitted: number }>(trx, ADMIT, { cap, queue: WEBHOOKS_QUEUE });
+    return row?.admitted ?? 0;
+  });
+}
+
+/** Hops from endpoint to endpoint along the index, so a long line behind one is never read. */
+const ADMIT = `
+  WITH RECURSIVE endpoint AS (
+    (SELECT merchant_id, endpoint FROM webhook_deliveries
+     WHERE next_step IS NOT NULL AND admitted_at IS NULL
+     ORDER BY merchant_id, endpoint LIMIT 1)
+    UNION ALL
+    SELECT next.merchant_id, next.endpoint FROM endpoint
+    CROSS JOIN LATERAL (
+      SELECT merchant_id, endpoint FROM webhook_deliveries d
+      WHERE next_step IS NOT NULL AND admitted_at IS NULL
+        AND (d.merchant_id, d.endpoint) > (endpoint.merchant_id, endpoint.endpoint)
+      ORDER BY merchant_id, endpoint LIMIT 1
+    ) next
+  ), due AS (
+    SELECT due.merchant_id, due.event_id FROM endpoint
+    CROSS JOIN LATERAL (
+      SELECT count(*) AS under_way FROM webhook_deliveries d
+      WHERE d.merchant_id = endpoint.merchant_id AND d.endpoint = endpoint.endpoint
+        AND d.next_step IS NOT NULL AND d.admitted_at IS NOT NULL
+    ) busy
+    CROSS JOIN LATERAL (
+      SELECT d.merchant_id, d.event_id FROM webhook_deliveries d
+      WHERE d.merchant_id = endpoint.merchant_id AND d.endpoint = endpoint.endpoint
+        AND d.next_step IS NOT NULL AND d.admitted_at IS NULL AND d.next_step_at <= now()
+      ORDER BY d.next_step_at
+      LIMIT greatest(0, :cap - busy.under_way)
+    ) due
+  ), moved AS (
+    UPDATE webhook_deliveries d
+    SET admitted_at = now(), step_no = step_no + 1, step_swept_at = NULL
+    FROM due WHERE d.merchant_id = due.merchant_id AND d.event_id = due.event_id
+    RETURNING d.*
+  ), queued AS (
+    INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+    SELECT :queue, 'webhook', next_step, merchant_id, event_id, step_no, now() FROM moved
+  )
+  SELECT count(*) AS admitted FROM moved`;

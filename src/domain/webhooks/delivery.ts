@@ -1,0 +1,127 @@
+import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
+import { changeStep, type StepChange } from '../../jobs/outbox.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** How long after each failed attempt the next one comes. After the last, nothing does by itself. */
+export const RETRY_DELAYS_MS: readonly number[] = [
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  1 * HOUR_MS,
+  3 * HOUR_MS,
+  6 * HOUR_MS,
+  12 * HOUR_MS,
+  24 * HOUR_MS,
+  24 * HOUR_MS,
+];
+
+/** Every delay is lengthened by up to this share, so that what failed together does not return together. */
+export const RETRY_JITTER = 0.2;
+
+const STATUS_GONE = 410;
+
+/** An event on its way to its merchant, as the worker needs it. */
+export interface Delivery {
+  merchant_id: number;
+  event_id: string;
+  app_code: number;
+  payment_id: string;
+  callback_url: string;
+  body: string;
+  sequence: number;
+  attempts: number;
+  step_no: number;
+}
+
+/** What one attempt brought: an answer's status, or why there was none. */
+export interface AttemptOutcome {
+  status: number | null;
+  error: string | null;
+  durationMs: number;
+}
+
+/** @returns null when this job has been overtaken. */
+export async function findDelivery(
+  database: Database,
+  merchantId: number,
+  eventId: string,
+  stepNo: number,
+): Promise<Delivery | null> {
+  const delivery = await firstRow<Delivery>(
+    database,
+    `SELECT d.merchant_id, d.event_id, d.attempts, d.step_no,
+       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence
+     FROM webhook_deliveries d JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
+     WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id
+       AND d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL`,
+    { merchant_id: merchantId, event_id: eventId, step_no: stepNo },
+  );
+  return delivery ?? null;
+}
+
+export type DeliveryResult = 'delivered' | 'retry' | 'exhausted' | 'stopped';
+
+/** Records an attempt and plans what follows from it: nothing, or the next rung of the ladder. */
+export async function recordAttempt(
+  database: Database,
+  delivery: Delivery,
+  outcome: AttemptOutcome,
+  random: () => number = Math.random,
+): Promise<DeliveryResult> {
+  const result = resultOf(delivery, outcome);
+  await inTransaction(database, async (trx) => {
+    const ended = result !== 'retry';
+    const current = await changeStep(
+      trx,
+      { kind: 'webhook', merchantId: delivery.merchant_id, id: delivery.event_id },
+      ended ? 'none' : nextAttempt(delivery.attempts, random),
+      {
+        set: {
+          status: ended ? result : 'pending',
+          attempts: delivery.attempts + 1,
+          admitted_at: null,
+        },
+        onlyIf: { step_no: delivery.step_no },
+      },
+    );
+    if (current) await insertAttemptRow(trx, delivery, outcome);
+  });
+  return result;
+}
+
+function resultOf(delivery: Delivery, { status }: AttemptOutcome): DeliveryResult {
+  if (status !== null && status >= 200 && status < 300) return 'delivered';
+  if (status === STATUS_GONE) return 'stopped';
+  return delivery.attempts < RETRY_DELAYS_MS.length ? 'retry' : 'exhausted';
+}
+
+function nextAttempt(attempts: number, random: () => number): StepChange {
+  const delayMs = RETRY_DELAYS_MS[attempts]! * (1 + random() * RETRY_JITTER);
+  return { next: 'deliver', delayMs, queue: null };
+}
+
+async function insertAttemptRow(
+  trx: Transaction,
+  delivery: Delivery,
+  outcome: AttemptOutcome,
+): Promise<void> {
+  await rows(
+    trx,
+    `INSERT INTO webhook_attempts
+       (merchant_id, event_id, attempt_no, response_status, error, duration_ms)
+     VALUES (:merchant_id, :event_id, :attempt_no, :status, :error, :duration_ms)`,
+    {
+      merchant_id: delivery.merchant_id,
+      event_id: delivery.event_id,
+      attempt_no: delivery.attempts + 1,
+      status: outcome.status,
+      error: outcome.error,
+      duration_ms: Math.round(outcome.durationMs),
+    },
+  );
+}

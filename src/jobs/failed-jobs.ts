@@ -1,0 +1,47 @@
+import { type Database, inTransaction, messageOf, rows } from '../database.ts';
+import type { JobData } from './job-types.ts';
+import { changeStep } from './outbox.ts';
+
+const MAX_STACK_LENGTH = 4_000;
+
+/**
+ * Keeps a job that has failed for good, and parks its row: it stands on the support list
+ * with the reason until somebody replays it. A row that has moved on is left alone.
+ */
+export async function recordFailedJob(
+  database: Database,
+  queue: string,
+  data: JobData,
+  error: unknown,
+): Promise<void> {
+  const message = messageOf(error);
+  await inTransaction(database, async (trx) => {
+    const parked = await changeStep(
+      trx,
+      { kind: data.kind, merchantId: data.merchantId, id: data.rowId },
+      { park: `job failed: ${message}` },
+      {
+        onlyIf: { step_no: data.stepNo },
+        // A delivery that is parked must not keep its place among those under way.
+        set: data.kind === 'webhook' ? { admitted_at: null } : {},
+      },
+    );
+    if (!parked) return;
+    await rows(
+      trx,
+      `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, stack)
+       VALUES (:queue, :kind, :step, :merchant_id, :row_id, :step_no, :error, :stack)
+       ON CONFLICT DO NOTHING`,
+      {
+        queue,
+        kind: data.kind,
+        step: data.step,
+        merchant_id: data.merchantId,
+        row_id: data.rowId,
+        step_no: data.stepNo,
+        error: message,
+        stack: (error as Error).stack?.slice(0, MAX_STACK_LENGTH) ?? null,
+      },
+    );
+  });
+}

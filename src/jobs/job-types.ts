@@ -1,0 +1,55 @@
+/**
+ * The rows that are driven by steps, and the queue that each of their steps runs in.
+ * A step is the one thing that an open row does next; its job carries ids only.
+ */
+
+export type StepKind = 'collection' | 'return' | 'callback' | 'webhook';
+
+/** Where the rows of a kind are. */
+export const STEP_TABLES: Readonly<Record<StepKind, { table: string; id: string }>> = {
+  collection: { table: 'collections', id: 'id' },
+  return: { table: 'returns', id: 'id' },
+  callback: { table: 'callbacks', id: 'id' },
+  webhook: { table: 'webhook_deliveries', id: 'event_id' },
+};
+
+export type StepName = 'submit' | 'poll' | 'process' | 'deliver';
+
+/** What a job carries, and all that its worker needs to find the row again. */
+export interface JobData {
+  kind: StepKind;
+  step: StepName;
+  merchantId: number;
+  rowId: string;
+  /** A job whose number is not its row's has been overtaken and does nothing. */
+  stepNo: number;
+}
+
+/** Process types of the Procfile that run jobs. */
+export type WorkerType = 'submission' | 'settlement' | 'refunds' | 'webhooks';
+
+/** A queue of its own per gateway, so that one that hangs does not fill the slots of the others. */
+export const submissionQueue = (gateway: string) => `submission-${gateway}`;
+export const pollingQueue = (gateway: string) => `polling-${gateway}`;
+export const REFUNDS_QUEUE = 'refunds';
+export const CALLBACKS_QUEUE = 'callbacks';
+export const WEBHOOKS_QUEUE = 'webhooks';
+
+/** The queues that a worker type serves, with these gateways configured. */
+export function queuesOf(type: WorkerType, gateways: string[]): string[] {
+  switch (type) {
+    case 'submission':
+      return gateways.map(submissionQueue);
+    case 'settlement':
+      return [CALLBACKS_QUEUE, ...gateways.map(pollingQueue)];
+    case 'refunds':
+      return [REFUNDS_QUEUE];
+    case 'webhooks':
+      return [WEBHOOKS_QUEUE];
+  }
+}
+
+/** Never all digits and without a colon, as the queue library demands. */
+export function jobId(data: Pick<JobData, 'kind' | 'rowId' | 'stepNo'>): string {
+  return `${data.kind}-${data.rowId}-${data.stepNo}`;
+}

@@ -1,0 +1,24 @@
+import { type Database, firstRow } from '../database.ts';
+
+/**
+ * Takes or keeps a lease: of several processes one does the work, and another takes over
+ * when it dies. A help against doing things twice, never what correctness rests on.
+ */
+export async function holdLease(
+  database: Database,
+  name: string,
+  holder: string,
+  durationMs: number,
+): Promise<boolean> {
+  const row = await firstRow(
+    database,
+    `INSERT INTO leases (name, holder, held_until)
+     VALUES (:name, :holder, now() + :duration_ms * interval '1 millisecond')
+     ON CONFLICT (name) DO UPDATE
+       SET holder = excluded.holder, held_until = excluded.held_until
+       WHERE leases.holder = excluded.holder OR leases.held_until < now()
+     RETURNING name`,
+    { name, holder, duration_ms: durationMs },
+  );
+  return row !== undefined;
+}

@@ -1,0 +1,79 @@
+import type { Queue } from 'bullmq';
+import type { Logger } from '../logger.ts';
+import type { QueueBackend } from './backend.ts';
+import { type JobData, jobId } from './job-types.ts';
+
+/** A step on its way to a worker. */
+export interface StepJob extends JobData {
+  queue: string;
+  delayMs: number;
+}
+
+/** The producing side of the queues. Only the dispatcher has one. */
+export interface Queues {
+  /**
+   * Adds the jobs of one queue. A job that is known is left as it is, so adding twice is
+   * harmless. May add a part and throw: add them all again.
+   */
+  add(queue: string, jobs: StepJob[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How often a job that throws is run before it counts as failed for good. */
+export const JOB_TRIES = 5;
+const BACKOFF_MS = 1_000;
+/** A queue that hangs, or has never been reached, must not hold up the others. */
+const ADD_TIMEOUT_MS = 8_000;
+
+export function openQueues(backend: QueueBackend, logger: Logger): Queues {
+  const open = new Map<string, Queue<JobData>>();
+  const queueOf = (name: string): Queue<JobData> => {
+    let queue = open.get(name);
+    if (!queue) {
+      queue = backend.createQueue(name);
+      queue.on('error', (error) =>
+        logger.warn('queue error', { queue: name, error: error.message }),
+      );
+      open.set(name, queue);
+    }
+    return queue;
+  };
+  return {
+    add: async (name, jobs) => {
+      await inTime(queueOf(name).addBulk(jobs.map(bulkJob)), name);
+    },
+    close: async () => {
+      await Promise.all([...open.values()].map((queue) => queue.close()));
+    },
+  };
+}
+
+function bulkJob({ queue: _queue, delayMs, ...data }: StepJob) {
+  return {
+    name: `${data.kind}.${data.step}`,
+    data,
+    opts: {
+      jobId: jobId(data),
+      delay: Math.max(0, Math.round(delayMs)),
+      attempts: JOB_TRIES,
+      backoff: { type: 'exponential', delay: BACKOFF_MS },
+      removeOnComplete: true,
+      removeOnFail: true,
+    },
+  };
+}
+
+async function inTime(work: Promise<unknown>, queue: string): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const error = new Error(`The queue ${queue} does not answer`);
+    timer = setTimeout(() => reject(error), ADD_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    // What comes after the time-out is of no interest: the same jobs are added again.
+    work.catch(() => {});
+  }
+}

@@ -1,0 +1,62 @@
+import { type Database, firstRow } from '../database.ts';
+import {
+  CALLBACKS_QUEUE,
+  pollingQueue,
+  REFUNDS_QUEUE,
+  STEP_TABLES,
+  type StepKind,
+  submissionQueue,
+  WEBHOOKS_QUEUE,
+} from './job-types.ts';
+
+/** Rows of one kind that one sweep sends again; the next sweep goes on where this one ended. */
+const SWEEP_BATCH = 1_000;
+
+/** The same queues as where the steps are scheduled, said in SQL over the row. */
+const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
+  collection: `CASE next_step WHEN 'submit' THEN '${submissionQueue('')}' ELSE '${pollingQueue('')}' END || gateway`,
+  return: `CASE next_step WHEN 'submit' THEN '${REFUNDS_QUEUE}' ELSE '${pollingQueue('')}' || gateway END`,
+  callback: `'${CALLBACKS_QUEUE}'`,
+  webhook: `'${WEBHOOKS_QUEUE}'`,
+};
+
+/**
+ * Sends again, under its old job id, every step that has been due for longer than
+ * `graceMs`: its job was lost, or comes from so far ahead that it was never sent. Where
+ * the job still exists the queue drops the copy. This is what survives the loss of Redis.
+ * @returns how many steps were sent again.
+ */
+export async function sweep(database: Database, graceMs: number): Promise<number> {
+  let swept = 0;
+  for (const kind of Object.keys(STEP_TABLES) as StepKind[]) {
+    swept += await sweepKind(database, kind, graceMs);
+  }
+  return swept;
+}
+
+async function sweepKind(database: Database, kind: StepKind, graceMs: number): Promise<number> {
+  const { table, id } = STEP_TABLES[kind];
+  // A delivery that is not admitted has no job to lose; it waits for its turn.
+  const admitted = kind === 'webhook' ? 'AND admitted_at IS NOT NULL' : '';
+  const row = await firstRow<{ swept: number }>(
+    database,
+    `WITH due AS (
+       SELECT merchant_id, ${id} FROM ${table}
+       WHERE next_step IS NOT NULL ${admitted}
+         AND next_step_at < now() - :grace_ms * interval '1 millisecond'
+         AND (step_swept_at IS NULL OR step_swept_at < now() - :grace_ms * interval '1 millisecond')
+       ORDER BY next_step_at LIMIT :batch FOR UPDATE SKIP LOCKED
+     ), swept AS (
+       UPDATE ${table} t SET step_swept_at = now() FROM due
+       WHERE t.merchant_id = due.merchant_id AND t.${id} = due.${id}
+       RETURNING t.*
+     ), queued AS (
+       INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+       SELECT ${QUEUE_OF_ROW[kind]}, :kind, next_step, merchant_id, ${id}, step_no, next_step_at
+       FROM swept
+     )
+     SELECT count(*) AS swept FROM swept`,
+    { kind, grace_ms: graceMs, batch: SWEEP_BATCH },
+  );
+  return row?.swept ?? 0;
+}

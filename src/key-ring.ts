@@ -1,0 +1,88 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+
+/** Keys by id. The first one encrypts and signs; all decrypt and verify, so that keys can rotate. */
+export interface KeyRing {
+  current: Key;
+  byId: ReadonlyMap<string, Key>;
+}
+
+export interface Key {
+  id: string;
+  /** 32 bytes. */
+  secret: Buffer;
+}
+
+const KEY_BYTES = 32;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/** The key that everybody knows: what a development checkout runs with and production refuses. */
+export const DEVELOPMENT_KEYS = `dev:${Buffer.alloc(KEY_BYTES, 'malipo-development-key').toString('base64')}`;
+
+/**
+ * Reads `id:base64,id:base64`.
+ * @throws Error that says what is wrong without repeating the text.
+ */
+export function keyRingFromText(text: string): KeyRing {
+  const byId = new Map<string, Key>();
+  for (const item of text.split(',').map((part) => part.trim())) {
+    const [, id, encoded] = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]+={0,2})$/.exec(item) ?? [];
+    const secret = Buffer.from(encoded ?? '', 'base64');
+    if (!id || secret.length !== KEY_BYTES) {
+      throw new Error(`must be a list of id:key with keys of ${KEY_BYTES} bytes in base64`);
+    }
+    if (byId.has(id)) throw new Error(`names the key ${id} twice`);
+    byId.set(id, { id, secret });
+  }
+  const [current] = byId.values();
+  if (!current) throw new Error('must contain a key');
+  return { current, byId };
+}
+
+/** A secret as it is stored: which key, and nonce, ciphertext and tag of AES-256-GCM. */
+export interface Sealed {
+  keyId: string;
+  ciphertext: Buffer;
+}
+
+/** Encrypts with the ring's current key. `context` (such as whose secret it is) must match to open. */
+export function seal(ring: KeyRing, plaintext: string, context: string): Sealed {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', ring.current.secret, nonce);
+  cipher.setAAD(Buffer.from(context));
+  const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final()]);
+  return { keyId: ring.current.id, ciphertext: Buffer.concat([nonce, body, cipher.getAuthTag()]) };
+}
+
+/** @throws Error when the key is not in the ring or the text was altered. */
+export function open(ring: KeyRing, sealed: Sealed, context: string): string {
+  const key = ring.byId.get(sealed.keyId);
+  if (!key) throw new Error(`SECRETS_KEY has no key ${sealed.keyId}, which a stored secret needs`);
+  const nonce = sealed.ciphertext.subarray(0, NONCE_BYTES);
+  const tag = sealed.ciphertext.subarray(-TAG_BYTES);
+  const decipher = createDecipheriv('aes-256-gcm', key.secret, nonce, { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(context));
+  decipher.setAuthTag(tag);
+  const body = sealed.ciphertext.subarray(NONCE_BYTES, -TAG_BYTES);
+  return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
+}
+
+/** A MAC under a key derived for this purpose alone, so that one ring can serve several. */
+export function mac(key: Key, purpose: string, message: string): Buffer {
+  const derived = Buffer.from(hkdfSync('sha256', key.secret, '', purpose, KEY_BYTES));
+  return createHmac('sha256', derived).update(message).digest();
+}
+
+/** Compares without telling by its duration where the two differ. */
+export function equalInConstantTime(a: string | Buffer, b: string | Buffer): boolean {
+  // Comparing digests hides the length as well and accepts any two lengths.
+  const digest = (value: string | Buffer) => createHmac('sha256', 'equal').update(value).digest();
+  return timingSafeEqual(digest(a), digest(b));
+}

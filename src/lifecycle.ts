@@ -1,0 +1,58 @@
+import type { Logger } from './logger.ts';
+
+/** Something to close at the end, in the order given; each has the rest of the deadline. */
+export interface Closable {
+  name: string;
+  close: () => Promise<unknown>;
+}
+
+/**
+ * Makes SIGTERM and SIGINT end the process in order: what runs is finished within
+ * `timeoutMs`, then the exit status is 0; a deadline that passes exits with 1. A second
+ * signal exits at once, for an operator who will not wait.
+ */
+export function shutDownOnSignals(logger: Logger, timeoutMs: number, parts: Closable[]): void {
+  let stopping = false;
+  const stop = (signal: NodeJS.Signals) => {
+    if (stopping) {
+      logger.warn('second signal: exiting at once', { signal });
+      process.exit(1);
+    }
+    stopping = true;
+    logger.info('stopping', { signal, timeout_ms: timeoutMs });
+    setTimeout(() => {
+      logger.error('not everything stopped in time', { timeout_ms: timeoutMs });
+      process.exit(1);
+    }, timeoutMs).unref();
+    void closeInOrder(logger, parts).then(() => {
+      logger.info('stopped');
+      process.exit(0);
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+async function closeInOrder(logger: Logger, parts: Closable[]): Promise<void> {
+  for (const part of parts) {
+    try {
+      await part.close();
+    } catch (error) {
+      logger.warn('closing failed', { part: part.name, error: String(error) });
+    }
+  }
+}
+
+/** A process cannot start, for a reason that its operator can mend; the message says which. */
+export class BootError extends Error {}
+
+/** Runs a main program: an expected failure is one line on standard error and exit status 1. */
+export async function runMain(main: () => Promise<void>): Promise<void> {
+  try {
+    await main();
+  } catch (error) {
+    const expected = error instanceof BootError || (error as Error).name === 'ConfigError';
+    console.error(expected ? (error as Error).message : error);
+    process.exit(1);
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Every environment variable, as JSON Schema: the one source for validation at boot,
+ * for `.env.example` and for the table of the README.
+ */
+const port = { type: 'integer', minimum: 0, maximum: 65_535 };
+const concurrency = { type: 'integer', minimum: 1, maximum: 200 };
+const url = { type: 'string', pattern: '^https?://' };
+
+const MINUTE_MS = 60_000;
+
+export const settings = {
+  MALIPO_ENV: {
+    enum: ['development', 'sandbox', 'production'],
+    default: 'development',
+    description: 'Where this runs. `production` refuses simulators and default or missing secrets',
+  },
+  LOG_LEVEL: {
+    enum: ['error', 'warn', 'info', 'debug'],
+    default: 'info',
+    description: 'The least severe log line that is written',
+  },
+  HOST: { type: 'string', default: '0.0.0.0', description: 'Address that the API listens on' },
+  PORT: { ...port, default: 8080, description: 'Port of the API; `0` picks a free one' },
+  PUBLIC_URL: {
+    ...url,
+    description:
+      'Where merchants reach the API, without path. Default: this machine. Required in production',
+  },
+  GATEWAY_CALLBACK_URL: {
+    ...url,
+    description: 'Where gateways reach the API, if not at `PUBLIC_URL`',
+  },
+  DATABASE_URL: {
+    type: 'string',
+    pattern: '^postgres(ql)?://',
+    description: 'PostgreSQL 15 to 18. Required',
+  },
+  DATABASE_POOL_MAX: {
+    type: 'integer',
+    minimum: 2,
+    maximum: 200,
+    default: 5,
+    description:
+      'Database connections of one process, those of a PostgreSQL queue backend not counted',
+  },
+  REDIS_URL: {
+    type: 'string',
+    pattern: '^rediss?://',
+    description:
+      'Redis for the job queues. Without it the queues live in PostgreSQL (small installations)',
+  },
+  SECRETS_KEY: {
+    type: 'string',
+    description:
+      'Keys that encrypt app secrets and sign gateway callback addresses: `id:base64 of 32 bytes`, comma-separated; the first encrypts, all decrypt. Required in production',
+  },
+  JWT_KEYS: {
+    type: 'string',
+    description:
+      'Keys that sign access tokens, in the form of `SECRETS_KEY`; the first signs, all verify. Required in production',
+  },
+  CHANNELS: {
+    type: 'string',
+    description:
+      'Which driver serves which payment channel: `63902=simulator,…`. Default: the simulator for mobile money. Required in production',
+  },
+  SIMULATOR_URL: {
+    ...url,
+    description: 'Address of the gateway simulator. Default: `http://127.0.0.1:8090`',
+  },
+  SIMULATOR_SETTLING_WINDOW_MS: {
+    type: 'integer',
+    minimum: 0,
+    default: 2_000,
+    description: 'How long after a submission a simulator’s “not found” proves nothing',
+  },
+  GATEWAY_TIMEOUT_MS: {
+    type: 'integer',
+    minimum: 100,
+    maximum: 20_000,
+    default: 15_000,
+    description: 'How long a gateway’s answer is awaited; then the outcome is unknown',
+  },
+  DEFAULT_COMMISSION_BPS: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 10_000,
+    default: 150,
+    description: 'Commission on collections in basis points, for merchants without their own rate',
+  },
+  DEFAULT_COMMISSION_FIXED_CENTS: {
+    type: 'integer',
+    minimum: 0,
+    default: 0,
+    description: 'Fixed part of the commission in cents, likewise',
+  },
+  COLLECTION_DEADLINE_MS: {
+    type: 'integer',
+    minimum: 1_000,
+    default: 10 * MINUTE_MS,
+    description: 'When an open collection counts as overdue',
+  },
+  POLL_FIRST_MS: {
+    type: 'integer',
+    minimum: 10,
+    default: 5_000,
+    description:
+      'How long after a submission the gateway is first asked for the outcome; later questions back off',
+  },
+  SUBMISSION_CONCURRENCY: {
+    ...concurrency,
+    default: 10,
+    description: 'Submissions under way at once, per gateway and process',
+  },
+  SETTLEMENT_CONCURRENCY: {
+    ...concurrency,
+    default: 10,
+    description: 'Status queries, and stored callbacks, under way at once per process',
+  },
+  REFUNDS_CONCURRENCY: {
+    ...concurrency,
+    default: 5,
+    description: 'Returns to customers under way at once per process',
+  },
+  WEBHOOKS_CONCURRENCY: {
+    ...concurrency,
+    default: 20,
+    description: 'Webhook deliveries under way at once per process',
+  },
+  WEBHOOK_TIMEOUT_MS: {
+    type: 'integer',
+    minimum: 100,
+    maximum: 20_000,
+    default: 10_000,
+    description: 'How long one webhook attempt may take in all',
+  },
+  WEBHOOK_ENDPOINT_CONCURRENCY: {
+    ...concurrency,
+    default: 8,
+    description: 'Webhooks under way at once to one endpoint of a merchant, over all processes',
+  },
+  WEBHOOK_ALLOW_PRIVATE: {
+    type: 'boolean',
+    description:
+      'Whether webhooks may go to private and loopback addresses. Default: only outside production',
+  },
+  JOB_LOCK_MS: {
+    type: 'integer',
+    minimum: 1_000,
+    default: 30_000,
+    description: 'After how long without a sign of life a worker’s job is given to another',
+  },
+  SWEEP_INTERVAL_MS: {
+    type: 'integer',
+    minimum: 100,
+    default: 5_000,
+    description: 'How often the sweeper looks for due steps whose job was lost',
+  },
+  SWEEP_GRACE_MS: {
+    type: 'integer',
+    minimum: 100,
+    default: 30_000,
+    description: 'How long a step may be due before the sweeper enqueues it again',
+  },
+  SHUTDOWN_TIMEOUT_MS: {
+    type: 'integer',
+    minimum: 1_000,
+    default: 25_000,
+    description: 'How long a stopping process waits for running requests and jobs',
+  },
+} as const satisfies Record<string, { description: string; [keyword: string]: unknown }>;
