@@ -1,0 +1,68 @@
+import type { ErrorRequestHandler, Response } from 'express';
+import { isOutage, messageOf } from '../database.ts';
+import { type ErrorCode, Refusal } from '../domain/errors.ts';
+import type { Logger } from '../logger.ts';
+
+/** Status and text of every refusal. Exhaustive: a new code does not compile without its row. */
+const ANSWERS: Readonly<Record<ErrorCode, [status: number, detail: (subject: string) => string]>> =
+  {
+    invalid_request: [400, () => 'Invalid request'],
+    field_required: [400, (field) => `${field} field is required`],
+    invalid_field: [400, (field) => `Invalid ${field}`],
+    invalid_phone_number: [400, () => 'Invalid phone number'],
+    invalid_amount: [400, () => 'Invalid amount'],
+    channel_not_available: [400, (code) => `Channel is not available: ${code}`],
+    body_not_json: [400, () => 'JSON parse error'],
+    credentials_missing: [401, () => 'Authentication credentials were not provided'],
+    token_format: [401, () => 'Invalid token format'],
+    token_invalid: [401, () => 'Invalid or expired token'],
+    token_revoked: [401, () => 'Token has been revoked'],
+    app_credentials_invalid: [401, () => 'Invalid app credentials'],
+    merchant_inactive: [403, () => 'Merchant account is not active'],
+    app_inactive: [403, () => 'App is not active'],
+    merchant_not_approved: [
+      403,
+      (operation) =>
+        `Your merchant profile is not approved. Please ensure your profile has been verified before initiating ${operation}.`,
+    ],
+    product_missing: [403, (product) => `App does not have ${product} product enabled`],
+    wallet_missing: [403, () => 'Wallet not found or not initialized'],
+    transaction_not_found: [404, () => 'Transaction not found'],
+    path_not_found: [404, () => 'Not found'],
+    duplicate_reference: [409, () => 'Reference number already exists'],
+    body_too_large: [413, () => 'Request body is too large'],
+    media_type_unsupported: [415, () => 'Content-Type must be application/json'],
+    unavailable: [503, () => 'Service temporarily unavailable'],
+  };
+
+const RETRY_AFTER_S = 5;
+
+/** Answers every error as `{detail}`; only what is unexpected is logged with its stack. */
+export function errorHandler(logger: Logger): ErrorRequestHandler {
+  return (error, _req, res, next) => {
+    if (res.headersSent) return next(error);
+    const refusal = error instanceof Refusal ? error : refusalOf(error);
+    if (refusal) return refuse(res, refusal);
+    logger.error('request failed', { error: messageOf(error), stack: error?.stack });
+    res.status(500).json({ detail: 'Internal server error' });
+  };
+}
+
+function refuse(res: Response, refusal: Refusal): void {
+  const [status, detail] = ANSWERS[refusal.code];
+  if (status === 503) res.set('Retry-After', String(RETRY_AFTER_S));
+  res.status(status).json({ detail: detail(refusal.subject) });
+}
+
+/** What the body parser and the database say, as refusals; null for what nobody expects. */
+function refusalOf(error: { type?: string; status?: number }): Refusal | null {
+  if (error.type === 'entity.too.large') return new Refusal('body_too_large');
+  if (error.type === 'charset.unsupported' || error.type === 'encoding.unsupported') {
+    return new Refusal('media_type_unsupported');
+  }
+  if (error.type === 'entity.parse.failed') return new Refusal('body_not_json');
+  if (isOutage(error)) return new Refusal('unavailable');
+  // Aborted uploads, undecodable paths and the like: the caller's doing, whatever it was.
+  if (error.status !== undefined && error.status < 500) return new Refusal('invalid_request');
+  return null;
+}

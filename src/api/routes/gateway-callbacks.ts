@@ -1,0 +1,59 @@
+import express, { Router } from 'express';
+import type { Service } from '../../boot.ts';
+import { storeCallback, storeRejectedCallback } from '../../domain/callbacks/callback.ts';
+import { Refusal } from '../../domain/errors.ts';
+import { readCallbackToken } from '../../gateways/callback-address.ts';
+import { addLogContext } from '../../logger.ts';
+
+const MAX_CALLBACK_BYTES = 64 * 1_024;
+/** Of callbacks to addresses that are not ours this many are kept: a stranger must not fill the disk. */
+const MAX_REJECTED_PER_MINUTE = 60;
+const MAX_REJECTED_CHARACTERS = 4_096;
+const MINUTE_MS = 60_000;
+
+/**
+ * Where gateways report outcomes. A callback is stored before it is answered, since most
+ * gateways send it once, and a job applies it later.
+ */
+export function gatewayCallbackRoutes({ database, config, logger }: Service): Router {
+  const router = Router();
+  const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
+  const anyText = express.text({ type: () => true, limit: MAX_CALLBACK_BYTES });
+
+  router.post('/gateway/callbacks/:gateway/:token', anyText, async (req, res) => {
+    const gateway = String(req.params.gateway);
+    const body = typeof req.body === 'string' ? req.body : '';
+    const target = readCallbackToken(config.secretsKeys, gateway, String(req.params.token));
+    if (!target) {
+      logger.warn('callback with a wrong token');
+      if (mayKeep()) {
+        await storeRejectedCallback(
+          database,
+          gateway,
+          body.slice(0, MAX_REJECTED_CHARACTERS),
+          'wrong token',
+        );
+      }
+      throw new Refusal('path_not_found');
+    }
+    addLogContext({ payment_id: target.id, merchant_id: target.merchantId });
+    await storeCallback(database, gateway, target, body);
+    res.json({ ResultCode: 0, ResultDesc: 'Accepted' });
+  });
+
+  return router;
+}
+
+/** @returns a function that says yes `limit` times in each period. */
+function limiter(limit: number, periodMs: number): () => boolean {
+  let periodStart = 0;
+  let count = 0;
+  return () => {
+    if (Date.now() - periodStart >= periodMs) {
+      periodStart = Date.now();
+      count = 0;
+    }
+    count += 1;
+    return count <= limit;
+  };
+}

@@ -1,0 +1,58 @@
+import { type Config, loadConfig } from './config.ts';
+import { type Database, databaseProblem, openDatabase } from './database.ts';
+import type { ChannelRoute } from './domain/channels/channel.ts';
+import {
+  channelRoutes,
+  createGateways,
+  type Gateways,
+  UnknownDriverError,
+} from './gateways/registry.ts';
+import { BootError } from './lifecycle.ts';
+import { createLogger, type Logger } from './logger.ts';
+import { schemaProblem } from './migrations.ts';
+
+/** What every process of the service has in hand once it has started. */
+export interface Service {
+  config: Config;
+  logger: Logger;
+  database: Database;
+  gateways: Gateways;
+  /** The channels that have a driver, by code. */
+  channels: ReadonlyMap<number, ChannelRoute>;
+}
+
+/**
+ * Starts a process: reads the configuration, connects, and refuses a database that is
+ * missing, too old or not migrated, each with one line that says what to do.
+ * @throws ConfigError, BootError
+ */
+export async function boot(processName: string): Promise<Service> {
+  const config = loadConfig();
+  const logger = createLogger(config.logLevel, processName);
+  const database = openDatabase(
+    config.databaseUrl,
+    config.databasePoolMax,
+    `malipo-${processName}`,
+  );
+  const problem = (await databaseProblem(database)) ?? (await schemaProblem(database));
+  if (problem) throw new BootError(problem);
+  return createService(config, logger, database);
+}
+
+/**
+ * Puts together what a process works with; connects to nothing.
+ * @throws BootError when a channel names a driver that does not exist.
+ */
+export function createService(config: Config, logger: Logger, database: Database): Service {
+  const gateways = configuredGateways(config);
+  return { config, logger, database, gateways, channels: channelRoutes(config, gateways) };
+}
+
+function configuredGateways(config: Config): Gateways {
+  try {
+    return createGateways(config);
+  } catch (error) {
+    if (error instanceof UnknownDriverError) throw new BootError(error.message);
+    throw error;
+  }
+}

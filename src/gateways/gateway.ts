@@ -1,0 +1,71 @@
+/**
+ * What a payment gateway is to this service: three verbs, and results that keep
+ * "it did not happen" apart from "nobody knows". A driver translates a provider's
+ * protocol into these results and does nothing else: it never retries, never
+ * touches the database and never guesses. Drivers return expected failures as
+ * values and throw only on bugs.
+ */
+
+import type {
+  GatewayPaymentKind,
+  QueryResult,
+  SubmitResult,
+  Verdict,
+} from '../domain/gateway-results.ts';
+
+export type {
+  Failed,
+  GatewayPaymentKind,
+  QueryResult,
+  SubmitResult,
+  Succeeded,
+  Verdict,
+} from '../domain/gateway-results.ts';
+
+export interface SubmitRequest {
+  kind: GatewayPaymentKind;
+  /** Ours, stored before the call and the same for ever: the key to ask about later. */
+  reference: string;
+  /** The phone that pays (collection) or is paid (return), E.164. */
+  account: string;
+  amountCents: number;
+  /** What the payer sees as the account that is paid into; null for returns. */
+  accountNumber: string | null;
+  /** Where the gateway reports the outcome. Contains an unguessable token: never log it. */
+  callbackUrl: string;
+  /** The gateway's own receipt of the collection that a return gives back; null otherwise. */
+  originalTransId: string | null;
+}
+
+export interface QueryRequest {
+  kind: GatewayPaymentKind;
+  reference: string;
+  /** The gateway's reference from its acknowledgement, if one was received. */
+  externalRef: string | null;
+  callbackUrl: string;
+}
+
+/** A callback in our words. `reference` is null when the provider does not echo ours. */
+export interface ParsedCallback {
+  reference: string | null;
+  verdict: Verdict | { outcome: 'pending' };
+}
+
+export interface Gateway {
+  /** The driver's name; also names its submission queue. */
+  readonly name: string;
+  /**
+   * Whether a reference may be submitted again once the gateway has repeatedly
+   * reported it not found, after the settling window. `never` means that a lost
+   * acknowledgement waits for a callback, a statement or support.
+   */
+  readonly resubmit: 'safe' | 'never';
+  /** How long after a submission "not found" still proves nothing. */
+  readonly settlingWindowMs: number;
+  /** Any amount that is not a multiple of this is refused before it is recorded (100: whole shillings). */
+  readonly amountStepCents: number;
+  submit(request: SubmitRequest): Promise<SubmitResult>;
+  query(request: QueryRequest): Promise<QueryResult>;
+  /** Reads a callback's body; null when it is not one of this provider's. Pure. */
+  parseCallback(body: string): ParsedCallback | null;
+}

@@ -1,0 +1,57 @@
+import type { Config } from '../config.ts';
+import type { ChannelRoute } from '../domain/channels/channel.ts';
+import type { Gateway } from './gateway.ts';
+import { createSimulatorGateway } from './simulator/simulator-gateway.ts';
+
+/** The configured drivers by name. */
+export type Gateways = ReadonlyMap<string, Gateway>;
+
+type Build = (config: Config) => Gateway;
+
+/** Every driver that there is. A new one is added here and nowhere else. */
+const DRIVERS: Readonly<Record<string, Build>> = {
+  simulator: (config) =>
+    createSimulatorGateway({
+      baseUrl: config.simulatorUrl,
+      timeoutMs: config.gatewayTimeoutMs,
+      settlingWindowMs: config.simulatorSettlingWindowMs,
+    }),
+};
+
+export class UnknownDriverError extends Error {}
+
+/**
+ * Builds each driver that a channel is configured with.
+ * @throws UnknownDriverError
+ */
+export function createGateways(config: Config): Gateways {
+  const gateways = new Map<string, Gateway>();
+  for (const name of new Set(config.channels.values())) {
+    const build = DRIVERS[name];
+    if (!build) {
+      const known = Object.keys(DRIVERS).join(', ');
+      throw new UnknownDriverError(`CHANNELS names the driver ${name}; there is only ${known}`);
+    }
+    gateways.set(name, build(config));
+  }
+  return gateways;
+}
+
+/** What accepting a payment needs to know of each channel's driver. */
+export function channelRoutes(
+  config: Config,
+  gateways: Gateways,
+): ReadonlyMap<number, ChannelRoute> {
+  const routes = [...config.channels].map(([code, name]): [number, ChannelRoute] => {
+    const { amountStepCents } = gatewayNamed(gateways, name);
+    return [code, { gateway: name, amountStepCents }];
+  });
+  return new Map(routes);
+}
+
+/** @throws Error when a payment's driver is no longer configured: its operator must bring it back. */
+export function gatewayNamed(gateways: Gateways, name: string): Gateway {
+  const gateway = gateways.get(name);
+  if (!gateway) throw new Error(`No channel is configured with the driver ${name} any more`);
+  return gateway;
+}

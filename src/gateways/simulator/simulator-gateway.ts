@@ -1,0 +1,89 @@
+import got, { type Got } from 'got';
+import type {
+  Gateway,
+  GatewayPaymentKind,
+  ParsedCallback,
+  QueryRequest,
+  QueryResult,
+  SubmitRequest,
+  SubmitResult,
+} from '../gateway.ts';
+import { exchange } from './http-exchange.ts';
+import { isNotFound, readPayment, readSubmission, submissionBody } from './simulator-messages.ts';
+
+export interface SimulatorGatewayOptions {
+  /** Where the simulator listens, http or https. */
+  baseUrl: string;
+  /** For one exchange in all, from the name lookup to the answer's last byte. */
+  timeoutMs: number;
+  /** How long after a submission "not found" still proves nothing. */
+  settlingWindowMs: number;
+}
+
+/**
+ * The driver of the gateway simulator. Each call is one HTTP request that is never
+ * repeated. Whatever does not exactly match the protocol is `unknown` (submissions) or
+ * `noAnswer` (queries).
+ */
+export function createSimulatorGateway(options: SimulatorGatewayOptions): Gateway {
+  const client = createClient(options.baseUrl, options.timeoutMs);
+  return {
+    name: 'simulator',
+    resubmit: 'safe',
+    settlingWindowMs: options.settlingWindowMs,
+    amountStepCents: 1,
+    submit: (request) => submit(client, request),
+    query: (request) => query(client, request),
+    parseCallback: parseSimulatorCallback,
+  };
+}
+
+/** Reads the body of a simulator's callback; null when it is not one. Never throws. */
+export function parseSimulatorCallback(body: string): ParsedCallback | null {
+  try {
+    return readPayment(JSON.parse(body));
+  } catch {
+    return null;
+  }
+}
+
+const SUBMISSION_PATHS: Record<GatewayPaymentKind, string> = {
+  collection: 'collections',
+  return: 'returns',
+};
+
+function createClient(baseUrl: string, timeoutMs: number): Got {
+  return got.extend({
+    prefixUrl: baseUrl,
+    timeout: { request: timeoutMs },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    // A small compressed answer could unpack to any size.
+    decompress: false,
+    headers: { 'user-agent': 'malipo', accept: 'application/json' },
+  });
+}
+
+async function submit(client: Got, request: SubmitRequest): Promise<SubmitResult> {
+  const path = SUBMISSION_PATHS[request.kind];
+  const result = await exchange(client, path, { method: 'POST', json: submissionBody(request) });
+  if (result.outcome === 'neverSent') return { outcome: 'notTaken', reason: result.reason };
+  if (result.outcome === 'lost') return { outcome: 'unknown', reason: result.reason };
+  // 429 is the one status that promises that the request was turned away unprocessed.
+  if (result.status === 429) return { outcome: 'notTaken', reason: 'HTTP 429' };
+  const answer = readSubmission(result.status, result.body);
+  return answer ?? { outcome: 'unknown', reason: `Unexpected answer, HTTP ${result.status}` };
+}
+
+async function query(client: Got, request: QueryRequest): Promise<QueryResult> {
+  const path = `payments/${encodeURIComponent(request.reference)}`;
+  const result = await exchange(client, path, { method: 'GET' });
+  if (result.outcome !== 'answered') return { outcome: 'noAnswer', reason: result.reason };
+  // Any server can answer 404; only the simulator's own words say that it does not know.
+  if (result.status === 404 && isNotFound(result.body)) return { outcome: 'notFound' };
+  const payment = result.status === 200 ? readPayment(result.body) : null;
+  // An answer about another payment says nothing about this one.
+  if (payment?.reference === request.reference) return payment.verdict;
+  return { outcome: 'noAnswer', reason: `Unexpected answer, HTTP ${result.status}` };
+}

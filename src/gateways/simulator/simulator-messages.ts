@@ -1,0 +1,91 @@
+import type { ParsedCallback, SubmitRequest, SubmitResult, Verdict } from '../gateway.ts';
+import { formatWireAmount, parseWireAmount } from './wire-amount.ts';
+
+const MAX_TEXT_LENGTH = 500;
+// PostgreSQL cannot store a NUL, and no other control character belongs in these texts.
+const TEXT = new RegExp(`^\\P{Cc}{1,${MAX_TEXT_LENGTH}}$`, 'u');
+const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/;
+const SECONDS_LENGTH = 'YYYY-MM-DDTHH:MM:SS'.length;
+
+/** The body of a submission. It carries the callback's address: never log it. */
+export function submissionBody(request: SubmitRequest): Record<string, unknown> {
+  return {
+    reference: request.reference,
+    account: request.account,
+    amount: formatWireAmount(request.amountCents),
+    callback_url: request.callbackUrl,
+    account_number: request.accountNumber,
+    original_trans_id: request.originalTransId,
+  };
+}
+
+/** The answer to a submission, or null when it is neither of the two that are agreed. */
+export function readSubmission(status: number, body: unknown): SubmitResult | null {
+  if (!isObject(body) || !isText(body.external_ref)) return null;
+  const externalRef = body.external_ref;
+  if (status === 202 && body.status === 'accepted') return { outcome: 'acknowledged', externalRef };
+  if (status !== 200 || body.status !== 'declined') return null;
+  const refusal = readRefusal(body);
+  return refusal && { outcome: 'declined', ...refusal, externalRef };
+}
+
+/** A payment as queries and callbacks show it, or null when it is not one. */
+export function readPayment(body: unknown): ParsedCallback | null {
+  if (!isObject(body) || !isText(body.reference) || !isText(body.external_ref)) return null;
+  const verdict = readVerdict(body, body.external_ref);
+  return verdict && { reference: body.reference, verdict };
+}
+
+/** Whether this is the simulator's own word that it does not know a reference. */
+export function isNotFound(body: unknown): boolean {
+  return isObject(body) && body.status === 'not_found';
+}
+
+type Fields = Record<string, unknown>;
+
+function readVerdict(body: Fields, externalRef: string): Verdict | { outcome: 'pending' } | null {
+  if (body.status === 'pending') return { outcome: 'pending' };
+  if (body.status === 'succeeded') return readSuccess(body, externalRef);
+  if (body.status !== 'failed') return null;
+  const refusal = readRefusal(body);
+  return refusal && { outcome: 'failed', ...refusal, externalRef };
+}
+
+function readSuccess(body: Fields, externalRef: string): Verdict | null {
+  const { trans_id: transId, account, result_description: description } = body;
+  const amountCents = parseWireAmount(body.amount);
+  const completedAt = readTime(body.completed_at);
+  if (body.result_code !== 0 || amountCents === null || completedAt === null) return null;
+  if (!isText(transId) || !isText(account) || !isText(description)) return null;
+  return {
+    outcome: 'succeeded',
+    transId,
+    externalRef,
+    amountCents,
+    account,
+    description,
+    completedAt,
+  };
+}
+
+function readRefusal(body: Fields): { code: number; description: string } | null {
+  const { result_code: code, result_description: description } = body;
+  if (!Number.isSafeInteger(code) || code === 0 || !isText(description)) return null;
+  return { code: code as number, description };
+}
+
+function readTime(value: unknown): Date | null {
+  if (typeof value !== 'string' || !UTC_TIME.test(value)) return null;
+  const time = new Date(value);
+  if (Number.isNaN(time.getTime())) return null;
+  // The 30th of February would otherwise pass for the 2nd of March.
+  return time.toISOString().startsWith(value.slice(0, SECONDS_LENGTH)) ? time : null;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && TEXT.test(value);
+}

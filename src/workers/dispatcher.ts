@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '../boot.ts';
+import { messageOf, rows } from '../database.ts';
+import { numberEvents } from '../domain/events/number-events.ts';
+import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
+import type { QueueBackend } from '../jobs/backend.ts';
+import { dispatchOutbox } from '../jobs/dispatcher.ts';
+import { holdLease } from '../jobs/lease.ts';
+import { openQueues } from '../jobs/queues.ts';
+import { sweep } from '../jobs/sweeper.ts';
+
+/** After a round that found something there is likely more; after one that did not, it can wait. */
+const BUSY_DELAY_MS = 10;
+const IDLE_DELAY_MS = 250;
+/** After an error: long enough not to flood the log, short enough not to matter. */
+const ERROR_DELAY_MS = 1_000;
+
+/** The sweeper's lease outlives a few of its rounds, so that it changes hands only when its holder dies. */
+const SWEEP_LEASE_ROUNDS = 3;
+const PARTITIONS_INTERVAL_MS = 3_600_000;
+const PARTITION_MONTHS_AHEAD = 3;
+const PARTITIONED_TABLES = ['payment_history', 'webhook_attempts'];
+
+/**
+ * Runs the dispatcher: the outbox goes to the queues, events are numbered, deliveries
+ * admitted, and what was lost is swept up. Several may run; each loop bears it.
+ * @returns how to stop it: rounds under way are finished.
+ */
+export function startDispatcher(service: Service, backend: QueueBackend): () => Promise<void> {
+  const { database, config, logger } = service;
+  const queues = openQueues(backend, logger);
+  const holder = randomUUID();
+  const stopping = new AbortController();
+  const leaseMs = config.sweepIntervalMs * SWEEP_LEASE_ROUNDS;
+  const loops = [
+    loop(service, stopping.signal, 'outbox', IDLE_DELAY_MS, () => dispatchOutbox(database, queues)),
+    loop(service, stopping.signal, 'events', IDLE_DELAY_MS, async () => {
+      const numbered = await numberEvents(database);
+      return numbered + (await admitDeliveries(database, config.webhookEndpointConcurrency));
+    }),
+    loop(service, stopping.signal, 'sweeper', config.sweepIntervalMs, async () => {
+      if (!(await holdLease(database, 'sweeper', holder, leaseMs))) return 0;
+      const swept = await sweep(database, config.sweepGraceMs);
+      if (swept > 0) logger.info('swept', { steps: swept });
+      return 0;
+    }),
+    loop(service, stopping.signal, 'partitions', PARTITIONS_INTERVAL_MS, async () => {
+      for (const table of PARTITIONED_TABLES) {
+        await rows(database, 'SELECT make_month_partitions(:table, :months)', {
+          table,
+          months: PARTITION_MONTHS_AHEAD,
+        });
+      }
+      return 0;
+    }),
+  ];
+  return async () => {
+    stopping.abort();
+    await Promise.all(loops);
+    await queues.close();
+  };
+}
+
+/** Repeats `round` until stopped: soon after one that found work, later after one that did not. */
+async function loop(
+  { logger }: Service,
+  stopping: AbortSignal,
+  name: string,
+  idleMs: number,
+  round: () => Promise<number>,
+): Promise<void> {
+  while (!stopping.aborted) {
+    const delayMs = await round().then(
+      (found) => (found > 0 ? BUSY_DELAY_MS : idleMs),
+      (error) => {
+        logger.warn('dispatcher round failed', { loop: name, error: messageOf(error) });
+        return ERROR_DELAY_MS;
+      },
+    );
+    await sleep(delayMs, undefined, { signal: stopping }).catch(() => {});
+  }
+}

@@ -1,0 +1,29 @@
+import { boot } from '../boot.ts';
+import { createQueueBackend } from '../jobs/backend.ts';
+import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
+import { PROCESS_TYPES, type ProcessType, startWorkers } from './start-workers.ts';
+
+/** Runs the worker types given as arguments in this process; `all` runs every one. */
+await runMain(async () => {
+  const types = parseTypes(process.argv.slice(2));
+  const service = await boot(types.length === PROCESS_TYPES.length ? 'worker' : types.join('+'));
+  const backend = createQueueBackend(service.config);
+  const problem = await backend.problem();
+  if (problem) throw new BootError(problem);
+  const parts = startWorkers(service, backend, types);
+  shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, [
+    // All stop taking work at once; each then finishes what it has.
+    { name: 'workers', close: () => Promise.all(parts.map((part) => part.close())) },
+    { name: 'database', close: () => service.database.destroy() },
+  ]);
+  service.logger.info('ready', { types, queues: backend.name });
+});
+
+function parseTypes(words: string[]): ProcessType[] {
+  if (words.includes('all')) return [...PROCESS_TYPES];
+  const wrong = words.find((word) => !PROCESS_TYPES.includes(word as ProcessType));
+  if (words.length === 0 || wrong !== undefined) {
+    throw new BootError(`Say which workers to run: ${PROCESS_TYPES.join(', ')}, or all`);
+  }
+  return [...new Set(words)] as ProcessType[];
+}

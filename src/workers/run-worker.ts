@@ -1,0 +1,92 @@
+import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
+import type { Service } from '../boot.ts';
+import { isOutage, messageOf } from '../database.ts';
+import { LostRaceError } from '../domain/state-machine.ts';
+import type { QueueBackend } from '../jobs/backend.ts';
+import { recordFailedJob } from '../jobs/failed-jobs.ts';
+import type { JobData } from '../jobs/job-types.ts';
+import { JOB_TRIES } from '../jobs/queues.ts';
+import { withLogContext } from '../logger.ts';
+import { pollPayment, processStoredCallback } from './settlement.ts';
+import { submitPayment } from './submission.ts';
+import { deliverWebhook } from './webhooks.ts';
+
+/** What a job is run with. */
+export type JobContext = Service;
+
+/** While Postgres or Redis is away, a job is only put off: that spends no try. */
+const OUTAGE_DELAY_MS = 2_000;
+/** Somebody else was faster; a moment later the row shows what is left to do. */
+const LOST_RACE_DELAY_MS = 100;
+
+/** Starts working on one queue. */
+export function startWorker(
+  context: JobContext,
+  backend: QueueBackend,
+  queue: string,
+  concurrency: number,
+): Worker<JobData> {
+  const { logger, config } = context;
+  const worker = backend.createWorker(queue, (job, token) => runJob(context, job, token), {
+    concurrency,
+    lockMs: config.jobLockMs,
+  });
+  worker.on('error', (error) => logger.warn('worker error', { queue, error: messageOf(error) }));
+  return worker;
+}
+
+async function runJob(context: JobContext, job: Job<JobData>, token?: string): Promise<void> {
+  const { kind, merchantId, rowId } = job.data;
+  const isPayment = kind === 'collection' || kind === 'return';
+  const fields = {
+    job_id: job.id ?? '',
+    merchant_id: merchantId,
+    ...(isPayment ? { payment_id: rowId } : {}),
+  };
+  await withLogContext(fields, async () => {
+    try {
+      await perform(context, job.data);
+    } catch (error) {
+      await afterError(context, job, token, error);
+    }
+  });
+}
+
+function perform(context: JobContext, data: JobData): Promise<void> {
+  const { kind, step, merchantId, rowId, stepNo } = data;
+  if (kind === 'callback') return processStoredCallback(context, merchantId, rowId);
+  if (kind === 'webhook') return deliverWebhook(context, merchantId, rowId, stepNo);
+  const ref = { kind, merchantId, id: rowId };
+  return step === 'submit'
+    ? submitPayment(context, ref, stepNo)
+    : pollPayment(context, ref, stepNo);
+}
+
+/**
+ * Decides what an error means: an outage or a lost race puts the job off; anything else is
+ * tried again by the queue; after the last try the row is parked for support.
+ */
+async function afterError(
+  context: JobContext,
+  job: Job<JobData>,
+  token: string | undefined,
+  error: unknown,
+): Promise<never> {
+  const { logger } = context;
+  const putOffMs = putOffAfter(error);
+  if (putOffMs !== null) {
+    logger.warn('job put off', { error: messageOf(error), delay_ms: putOffMs });
+    await job.moveToDelayed(Date.now() + putOffMs, token);
+    throw new DelayedError();
+  }
+  const tries = job.attemptsMade + 1;
+  logger.error('job failed', { error: messageOf(error), stack: (error as Error).stack, tries });
+  if (tries < JOB_TRIES) throw error;
+  await recordFailedJob(context.database, job.queueName, job.data, error);
+  throw new UnrecoverableError(messageOf(error));
+}
+
+function putOffAfter(error: unknown): number | null {
+  if (error instanceof LostRaceError) return LOST_RACE_DELAY_MS;
+  return isOutage(error) ? OUTAGE_DELAY_MS : null;
+}

@@ -1,0 +1,43 @@
+import { findStoredCallback, processCallback } from '../domain/callbacks/callback.ts';
+import type { PaymentRef } from '../domain/payments/payment-store.ts';
+import { findPaymentToPoll, recordQuery } from '../domain/payments/polling.ts';
+import { gatewayNamed } from '../gateways/registry.ts';
+import { addLogContext } from '../logger.ts';
+import type { JobContext } from './run-worker.ts';
+import { callbackUrlOf } from './submission.ts';
+
+/** Asks the gateway what became of one payment. */
+export async function pollPayment(
+  context: JobContext,
+  ref: PaymentRef,
+  stepNo: number,
+): Promise<void> {
+  const { database, config, logger, gateways } = context;
+  const payment = await findPaymentToPoll(database, ref, stepNo);
+  if (!payment) return;
+  const gateway = gatewayNamed(gateways, payment.gateway);
+  const result = await gateway.query({
+    kind: payment.kind,
+    reference: payment.id,
+    externalRef: payment.external_ref,
+    callbackUrl: callbackUrlOf(context, payment),
+  });
+  await recordQuery(database, payment, result, gateway, config.pollFirstMs);
+  logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });
+}
+
+/** Applies one stored callback to its payment. */
+export async function processStoredCallback(
+  { database, logger, gateways }: JobContext,
+  merchantId: number,
+  callbackId: string,
+): Promise<void> {
+  const callback = await findStoredCallback(database, merchantId, callbackId);
+  if (!callback) return;
+  addLogContext({ payment_id: callback.payment_id });
+  const gateway = gatewayNamed(gateways, callback.gateway);
+  const settlement = await processCallback(database, callback, (body) =>
+    gateway.parseCallback(body),
+  );
+  logger.info('callback processed', { callback_id: callback.id, settlement });
+}

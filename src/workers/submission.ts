@@ -1,0 +1,63 @@
+import type { AnyPayment, PaymentRef } from '../domain/payments/payment-store.ts';
+import { claimSubmission, recordSubmission } from '../domain/payments/submission.ts';
+import { callbackUrl } from '../gateways/callback-address.ts';
+import type { SubmitRequest } from '../gateways/gateway.ts';
+import { gatewayNamed } from '../gateways/registry.ts';
+import type { JobContext } from './run-worker.ts';
+
+/**
+ * Sends one payment to its gateway: claim and commit, call, record and commit. Dying
+ * between any two of these leaves a claim, and a claim is asked about, never sent again.
+ */
+export async function submitPayment(
+  context: JobContext,
+  ref: PaymentRef,
+  stepNo: number,
+): Promise<void> {
+  const { database, config, logger, gateways } = context;
+  const claim = await claimSubmission(database, ref, stepNo, config.pollFirstMs);
+  if (!claim) return;
+  const gateway = gatewayNamed(gateways, claim.payment.gateway);
+  const result = await gateway.submit(
+    requestFor(claim.payment, callbackUrlOf(context, claim.payment)),
+  );
+  await recordSubmission(database, claim, result, config.pollFirstMs);
+  logger.info('submitted', {
+    kind: ref.kind,
+    gateway: gateway.name,
+    attempt: claim.attemptNo,
+    outcome: result.outcome,
+    reason: 'reason' in result ? result.reason : undefined,
+  });
+}
+
+/** Where the gateway will report this payment's outcome. */
+export function callbackUrlOf({ config }: JobContext, payment: AnyPayment): string {
+  return callbackUrl(config.gatewayCallbackUrl, config.secretsKeys, payment.gateway, {
+    kind: payment.kind,
+    merchantId: payment.merchant_id,
+    id: payment.id,
+  });
+}
+
+function requestFor(payment: AnyPayment, url: string): SubmitRequest {
+  const common = {
+    kind: payment.kind,
+    reference: payment.id,
+    amountCents: payment.amount_cents,
+    callbackUrl: url,
+  };
+  return payment.kind === 'collection'
+    ? {
+        ...common,
+        account: payment.payfrom,
+        accountNumber: payment.account_number,
+        originalTransId: null,
+      }
+    : {
+        ...common,
+        account: payment.account,
+        accountNumber: null,
+        originalTransId: payment.original_trans_id,
+      };
+}

@@ -1,0 +1,42 @@
+import { appSecrets } from '../domain/merchants/merchant.ts';
+import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
+import { signatureHeaders } from '../domain/webhooks/sign.ts';
+import { addLogContext } from '../logger.ts';
+import type { JobContext } from './run-worker.ts';
+import { postWebhook } from './webhook-client.ts';
+
+/**
+ * Delivers one event once: sign, POST, record. Dying before the record means that it is
+ * delivered again, under the same webhook-id, by which receivers know it.
+ */
+export async function deliverWebhook(
+  { database, config, logger }: JobContext,
+  merchantId: number,
+  eventId: string,
+  stepNo: number,
+): Promise<void> {
+  const delivery = await findDelivery(database, merchantId, eventId, stepNo);
+  if (!delivery) return;
+  addLogContext({ payment_id: delivery.payment_id });
+  const [secret] = await appSecrets(database, config.secretsKeys, merchantId, delivery.app_code);
+  if (!secret) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
+  const headers = signatureHeaders({
+    eventId,
+    sequence: delivery.sequence,
+    timestamp: Math.floor(Date.now() / 1_000),
+    body: delivery.body,
+    secret,
+  });
+  const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
+    timeoutMs: config.webhookTimeoutMs,
+    allowPrivate: config.webhookAllowPrivate,
+  });
+  const result = await recordAttempt(database, delivery, outcome);
+  logger.info('webhook attempted', {
+    event_id: eventId,
+    attempt: delivery.attempts + 1,
+    result,
+    status: outcome.status,
+    error: outcome.error,
+  });
+}
