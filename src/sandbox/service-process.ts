@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
+import type { Reaper } from './embedded/reaper.ts';
+
+/** The checkout: what is started is its source. */
+export const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
+
+const READY_TIMEOUT_MS = 60_000;
+const STOP_GRACE_MS = 30_000;
+
+/** A process of the service, or the simulator, started from source. */
+export interface ServiceProcess {
+  readonly name: string;
+  readonly pid: number;
+  /** Resolves with the way in which it ended. */
+  readonly exited: Promise<string>;
+  /** SIGTERM, and SIGKILL when that does not end it. */
+  stop(): Promise<void>;
+  /** SIGKILL: as a crash. */
+  kill(): Promise<void>;
+}
+
+export interface ServiceProcessOptions {
+  name: string;
+  /** A main program below the checkout, and its arguments. */
+  program: string;
+  args?: string[];
+  env: NodeJS.ProcessEnv;
+  /** Its output goes to `NAME.log` here. */
+  logFolder: string;
+  reaper: Reaper;
+}
+
+/**
+ * Starts a process and waits until it says that it is ready.
+ * @throws EmbeddedServiceError with its last line when it ends before that.
+ */
+export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
+  const { name, program, args = [], env, reaper } = options;
+  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+    cwd: ROOT_FOLDER,
+    env,
+    // Its own process group: Ctrl-C at the terminal is for the launcher alone.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => {
+      reaper.unwatch(child.pid ?? 0);
+      resolve(signal ?? `exit status ${code}`);
+    });
+  });
+  if (child.pid) reaper.watch(child.pid);
+  await ready(child, exited, options);
+  return {
+    name,
+    pid: child.pid!,
+    exited,
+    stop: () => end(child, exited, 'SIGTERM'),
+    kill: () => end(child, exited, 'SIGKILL'),
+  };
+}
+
+async function ready(
+  child: ChildProcess,
+  exited: Promise<string>,
+  { name, logFolder }: ServiceProcessOptions,
+): Promise<void> {
+  const log = createWriteStream(join(logFolder, `${name}.log`), { flags: 'a', mode: 0o600 });
+  let lastLine = '';
+  const isReady = new Promise<null>((resolve) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface({ input: stream! }).on('line', (line) => {
+        log.write(`${line}\n`);
+        lastLine = line;
+        if (/"message":"ready"|simulator listening/.test(line)) resolve(null);
+      });
+    }
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(() => resolve('it did not become ready in time'), READY_TIMEOUT_MS);
+  });
+  const failure = await Promise.race([isReady, exited, late]);
+  clearTimeout(timer);
+  if (failure !== null) {
+    child.kill('SIGKILL');
+    throw new EmbeddedServiceError(`${name} did not start: ${lastLine || failure}`);
+  }
+}
+
+async function end(
+  child: ChildProcess,
+  exited: Promise<string>,
+  signal: NodeJS.Signals,
+): Promise<void> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+  child.kill(signal);
+  await exited;
+  clearTimeout(timer);
+}

@@ -1,0 +1,52 @@
+import type { Reaper } from './embedded/reaper.ts';
+import { type ServiceProcess, startServiceProcess } from './service-process.ts';
+
+/** Every process type of the Procfile, each a process of its own, and the gateway simulator. */
+export const PROCESS_TYPES = [
+  'simulator',
+  'web',
+  'dispatcher',
+  'submission',
+  'settlement',
+  'refunds',
+  'webhooks',
+] as const;
+export type ProcessType = (typeof PROCESS_TYPES)[number];
+
+export interface StackOptions {
+  /** The environment of the service's processes. */
+  env: NodeJS.ProcessEnv;
+  logFolder: string;
+  reaper: Reaper;
+}
+
+/** Starts one process of a type; `name` tells several of one type apart. */
+export function startProcess(
+  type: ProcessType,
+  options: StackOptions,
+  name: string = type,
+): Promise<ServiceProcess> {
+  return startServiceProcess({ name, ...programOf(type), ...options });
+}
+
+function programOf(type: ProcessType): { program: string; args?: string[] } {
+  if (type === 'simulator') return { program: 'src/gateways/simulator/server/main.ts' };
+  if (type === 'web') return { program: 'src/api/main.ts' };
+  return { program: 'src/workers/main.ts', args: [type] };
+}
+
+/** Starts one process of every type, at once. */
+export async function startStack(
+  options: StackOptions,
+  types: readonly ProcessType[] = PROCESS_TYPES,
+): Promise<Map<ProcessType, ServiceProcess>> {
+  const started = await Promise.allSettled(types.map((type) => startProcess(type, options)));
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed) {
+    const running = started.filter((result) => result.status === 'fulfilled');
+    await Promise.all(running.map(({ value }) => value.kill()));
+    throw failed.reason;
+  }
+  const processes = started as PromiseFulfilledResult<ServiceProcess>[];
+  return new Map(types.map((type, index) => [type, processes[index]!.value]));
+}
