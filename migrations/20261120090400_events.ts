@@ -49,6 +49,8 @@ export async function up(knex: Knex): Promise<void> {
       CHECK ((next_step IS NULL) = (next_step_at IS NULL)),
       CHECK (status <> 'pending' OR next_step IS NOT NULL OR parked_reason IS NOT NULL)
     );
+    CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_step_at)
+      WHERE next_step IS NOT NULL AND admitted_at IS NULL;
     CREATE INDEX webhook_deliveries_waiting
       ON webhook_deliveries (merchant_id, endpoint, next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NULL;

@@ -71,7 +71,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const parsed = parseLists(valid, problems);
   if (valid.MALIPO_ENV === 'production') problems.push(...productionProblems(valid));
   if (problems.length > 0) throw new ConfigError(problems.sort());
-  return Object.freeze(derive(valid, parsed));
+  const config = derive(valid, parsed);
+  Object.freeze(config.commissionDefaults);
+  Object.freeze(config.concurrency);
+  return Object.freeze(config);
 }
 
 function problemOf(error: ErrorObject): string {

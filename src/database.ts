@@ -35,8 +35,12 @@ export function openDatabase(url: string, poolMax: number, applicationName = 'ma
     } as Knex.PgConnectionConfig,
     pool: { min: 0, max: poolMax },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
+    // Whoever asked gets the error and reports it; printing it as well would say it twice.
+    log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
 }
+
+function ignore(): void {}
 
 /**
  * Runs `work` in one transaction and repeats it when Postgres asks for that (deadlock,

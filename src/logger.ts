@@ -31,7 +31,8 @@ export function createLogger(level: string, process: string): Logger {
     format: winston.format.combine(
       winston.format((info) => Object.assign(info, context.getStore()))(),
       winston.format.timestamp(),
-      winston.format((info) => redact(info))(),
+      // The line itself keeps the symbols by which winston knows its level.
+      winston.format((info) => Object.assign(info, redact(info)))(),
       winston.format.json(),
     ),
     transports: [new winston.transports.Console()],
@@ -44,15 +45,18 @@ const CALLBACK_TOKEN = /(\/gateway\/callbacks\/[a-z0-9-]+\/)[\w.~-]+/g;
 const URL_PASSWORD = /\b(\w+:\/\/)[^@\s/]+@/g;
 const MAX_DEPTH = 6;
 
-/** Masks in place what must not be in a log; goes through nested values. */
-export function redact<Value>(value: Value, depth = 0): Value {
-  if (typeof value === 'string') return mask(value) as Value;
-  if (value === null || typeof value !== 'object' || depth > MAX_DEPTH) return value;
-  const record = value as Record<string, unknown>;
-  for (const name of Object.keys(record)) {
-    record[name] = SECRET_NAMES.test(name) ? '***' : redact(record[name], depth + 1);
-  }
-  return value;
+/** A copy without what must not be in a log; goes through nested values. */
+export function redact(value: unknown, depth = 0): unknown {
+  if (typeof value === 'string') return mask(value);
+  if (value === null || typeof value !== 'object' || value instanceof Date) return value;
+  if (depth > MAX_DEPTH) return '…';
+  if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      SECRET_NAMES.test(name) ? '***' : redact(item, depth + 1),
+    ]),
+  );
 }
 
 function mask(text: string): string {

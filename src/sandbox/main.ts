@@ -32,7 +32,7 @@ export async function runSandbox(exitAfterwards: boolean): Promise<number> {
   const stops: Stop[] = [];
   const stopSignal = signalled();
   try {
-    const started = start(stops);
+    const started = start(stops, stopSignal);
     const first = await Promise.race([started, stopSignal.then(() => null)]);
     // Stopped while starting: what has begun is waited for, so that all of it can be ended.
     if (first === null) {
@@ -71,7 +71,7 @@ interface Running {
   crashed: Promise<string>;
 }
 
-async function start(stops: Stop[]): Promise<Running> {
+async function start(stops: Stop[], stopSignal: Promise<unknown>): Promise<Running> {
   say('Malipo sandbox: the whole service on this machine, with a simulated gateway\n');
   prepareFolder();
   const reaper = await startReaper();
@@ -109,7 +109,7 @@ async function start(stops: Stop[]): Promise<Running> {
       return `The process ${child.name} ended (${how}): see ${join(LOG_FOLDER, `${child.name}.log`)}`;
     }),
   );
-  await Promise.race([demonstrate(stage), crashed.then(fail)]);
+  await Promise.race([demonstrate(stage), crashed.then(fail), stopSignal]);
   return { baseUrl, crashed };
 }
 
@@ -128,7 +128,7 @@ function prepareFolder(): void {
 }
 
 async function portFor(variable: string, standard: number): Promise<number> {
-  const port = Number(process.env[variable] || standard);
+  const port = portIn(variable, standard);
   if (port === 0) return findFreePort();
   if (await isPortTaken(port)) {
     throw new EmbeddedServiceError(
@@ -138,8 +138,16 @@ async function portFor(variable: string, standard: number): Promise<number> {
   return port;
 }
 
+const MAX_PORT = 65_535;
+
+function portIn(variable: string, standard: number): number {
+  const text = process.env[variable] || String(standard);
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return Number(text);
+  throw new EmbeddedServiceError(`${variable} must be a port from 0 to ${MAX_PORT}`);
+}
+
 async function startDatabase(reaper: Reaper, stops: Stop[]): Promise<string> {
-  const port = Number(process.env.SANDBOX_POSTGRES_PORT || 0);
+  const port = portIn('SANDBOX_POSTGRES_PORT', 0);
   const postgres = await startEmbeddedPostgres({ folder: join(FOLDER, 'postgres'), port, reaper });
   stops.push(() => postgres.stop());
   say(

@@ -1,17 +1,10 @@
+import { PROCESS_TYPES } from '../workers/start-workers.ts';
 import type { Reaper } from './embedded/reaper.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
 /** Every process type of the Procfile, each a process of its own, and the gateway simulator. */
-export const PROCESS_TYPES = [
-  'simulator',
-  'web',
-  'dispatcher',
-  'submission',
-  'settlement',
-  'refunds',
-  'webhooks',
-] as const;
-export type ProcessType = (typeof PROCESS_TYPES)[number];
+export const STACK_TYPES = ['simulator', 'web', ...PROCESS_TYPES] as const;
+export type StackType = (typeof STACK_TYPES)[number];
 
 export interface StackOptions {
   /** The environment of the service's processes. */
@@ -22,14 +15,14 @@ export interface StackOptions {
 
 /** Starts one process of a type; `name` tells several of one type apart. */
 export function startProcess(
-  type: ProcessType,
+  type: StackType,
   options: StackOptions,
   name: string = type,
 ): Promise<ServiceProcess> {
   return startServiceProcess({ name, ...programOf(type), ...options });
 }
 
-function programOf(type: ProcessType): { program: string; args?: string[] } {
+function programOf(type: StackType): { program: string; args?: string[] } {
   if (type === 'simulator') return { program: 'src/gateways/simulator/server/main.ts' };
   if (type === 'web') return { program: 'src/api/main.ts' };
   return { program: 'src/workers/main.ts', args: [type] };
@@ -38,8 +31,8 @@ function programOf(type: ProcessType): { program: string; args?: string[] } {
 /** Starts one process of every type, at once. */
 export async function startStack(
   options: StackOptions,
-  types: readonly ProcessType[] = PROCESS_TYPES,
-): Promise<Map<ProcessType, ServiceProcess>> {
+  types: readonly StackType[] = STACK_TYPES,
+): Promise<Map<StackType, ServiceProcess>> {
   const started = await Promise.allSettled(types.map((type) => startProcess(type, options)));
   const failed = started.find((result) => result.status === 'rejected');
   if (failed) {

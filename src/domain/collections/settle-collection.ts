@@ -10,6 +10,7 @@ import {
   movementsOf,
   repeatedMovement,
 } from '../payments/movements.ts';
+import { failureColumns, successColumns } from '../payments/outcome.ts';
 import { isOpen } from '../payments/payment.ts';
 import { fillEmpty, refOf } from '../payments/payment-store.ts';
 import type { Settlement } from '../payments/settle.ts';
@@ -77,13 +78,7 @@ async function complete(
 ): Promise<void> {
   const completed = await transition(trx, collection, {
     to: 'completed',
-    set: {
-      result_code: 0,
-      result_description: news.description,
-      trans_id: news.transId,
-      external_ref: collection.external_ref ?? news.externalRef,
-      payment_completed_at: news.completedAt,
-    },
+    set: successColumns(collection, news),
     step: 'none',
     cause,
   });
@@ -179,11 +174,7 @@ async function applyFailure(
   }
   const failed = await transition(trx, collection, {
     to: 'failed',
-    set: {
-      result_code: news.code,
-      result_description: news.description,
-      external_ref: collection.external_ref ?? news.externalRef,
-    },
+    set: failureColumns(collection, news),
     step: 'none',
     cause,
   });

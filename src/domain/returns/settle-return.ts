@@ -9,6 +9,7 @@ import {
   movementsOf,
   repeatedMovement,
 } from '../payments/movements.ts';
+import { failureColumns, successColumns } from '../payments/outcome.ts';
 import { isOpen } from '../payments/payment.ts';
 import { fillEmpty, refOf } from '../payments/payment-store.ts';
 import type { Settlement } from '../payments/settle.ts';
@@ -63,13 +64,7 @@ async function applySuccess(
   }
   await transition(trx, payment, {
     to: 'completed',
-    set: {
-      result_code: 0,
-      result_description: news.description,
-      trans_id: news.transId,
-      external_ref: payment.external_ref ?? news.externalRef,
-      payment_completed_at: news.completedAt,
-    },
+    set: successColumns(payment, news),
     step: 'none',
     cause,
   });
@@ -118,11 +113,7 @@ async function applyFailure(
   if (known.length > 0) return 'discrepancy';
   await transition(trx, payment, {
     to: 'failed',
-    set: {
-      result_code: news.code,
-      result_description: news.description,
-      external_ref: payment.external_ref ?? news.externalRef,
-    },
+    set: failureColumns(payment, news),
     step: 'none',
     cause,
   });
