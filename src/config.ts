@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { channelsFromText } from './domain/channels/channel.ts';
-import { DEVELOPMENT_KEYS, type KeyRing, keyRingFromText } from './key-ring.ts';
+import { DEVELOPMENT_KEYS, hasDevelopmentKey, type KeyRing, keyRingFromText } from './key-ring.ts';
 import { settings } from './settings.ts';
 
 /** Everything that the environment decides, validated and frozen. Amounts are cents, times ms. */
@@ -55,11 +55,12 @@ interface Raw {
  */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   const raw: Record<string, unknown> = {};
-  for (const name of Object.keys(settings)) {
+  for (const [name, schema] of Object.entries(settings)) {
     // An empty variable counts as an absent one, as `NAME=` in a .env file means it.
-    if (environment[name]) raw[name] = environment[name];
+    const text = environment[name];
+    if (text) raw[name] = readText(text, schema);
   }
-  const ajv = new Ajv({ allErrors: true, coerceTypes: true, useDefaults: true });
+  const ajv = new Ajv({ allErrors: true, useDefaults: true });
   const validate = ajv.compile({
     type: 'object',
     properties: settings,
@@ -69,12 +70,23 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const valid = raw as unknown as Raw;
   // Rules across variables read the rest as it is, so that one run lists every problem.
   const parsed = parseLists(valid, problems);
-  if (valid.MALIPO_ENV === 'production') problems.push(...productionProblems(valid));
+  if (valid.PORT === 0 && !valid.PUBLIC_URL) {
+    problems.push('PUBLIC_URL is required when PORT is 0: gateways and merchants must know it');
+  }
+  if (valid.MALIPO_ENV === 'production') problems.push(...productionProblems(valid, parsed));
   if (problems.length > 0) throw new ConfigError(problems.sort());
   const config = derive(valid, parsed);
   Object.freeze(config.commissionDefaults);
   Object.freeze(config.concurrency);
   return Object.freeze(config);
+}
+
+/** The value that a text stands for; a text that is none stays one, for the schema to refuse. */
+function readText(text: string, schema: object): unknown {
+  const type = 'type' in schema ? schema.type : undefined;
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  return text;
 }
 
 function problemOf(error: ErrorObject): string {
@@ -110,17 +122,20 @@ function parseLists(raw: Raw, problems: string[]): Lists {
   };
 }
 
-function productionProblems(raw: Raw): string[] {
+function productionProblems(raw: Raw, lists: Lists): string[] {
   const problems: string[] = [];
   const required = ['SECRETS_KEY', 'JWT_KEYS', 'PUBLIC_URL', 'CHANNELS'] as const;
   for (const name of required) {
     if (!raw[name]) problems.push(`${name} is required in production`);
   }
   for (const name of ['SECRETS_KEY', 'JWT_KEYS'] as const) {
-    if (raw[name]?.includes(DEVELOPMENT_KEYS)) {
+    const keys = name === 'SECRETS_KEY' ? lists.secretsKeys : lists.jwtKeys;
+    if (raw[name] && keys && hasDevelopmentKey(keys)) {
       problems.push(`${name} contains the published development key, which production refuses`);
     }
   }
+  if (raw.CHANNELS && lists.channels?.size === 0) problems.push('CHANNELS must name a channel');
+  if (raw.PUBLIC_URL?.startsWith('http:')) problems.push('PUBLIC_URL must be https in production');
   if (raw.CHANNELS?.includes('simulator') || raw.SIMULATOR_URL) {
     problems.push('CHANNELS and SIMULATOR_URL must not name the simulator in production');
   }

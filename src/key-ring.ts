@@ -24,7 +24,16 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** The key that everybody knows: what a development checkout runs with and production refuses. */
-export const DEVELOPMENT_KEYS = `dev:${Buffer.alloc(KEY_BYTES, 'malipo-development-key').toString('base64')}`;
+export const DEVELOPMENT_KEYS = `dev:${developmentSecret().toString('base64')}`;
+
+function developmentSecret(): Buffer {
+  return Buffer.alloc(KEY_BYTES, 'malipo-development-key');
+}
+
+/** Whether a ring contains the development key, under whatever id. */
+export function hasDevelopmentKey({ byId }: KeyRing): boolean {
+  return [...byId.values()].some(({ secret }) => secret.equals(developmentSecret()));
+}
 
 /**
  * Reads `id:base64,id:base64`.

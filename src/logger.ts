@@ -40,8 +40,9 @@ export function createLogger(level: string, process: string): Logger {
 }
 
 const SECRET_NAMES = /secret|password|authorization|^(access|refresh|token|app_key)$/i;
-const PHONE = /(\+?\b254)\d{6}(\d{3})\b/g;
-const CALLBACK_TOKEN = /(\/gateway\/callbacks\/[a-z0-9-]+\/)[\w.~-]+/g;
+const PHONE = /(?<!\d)(254)\d{6}(\d{3})(?!\d)/g;
+/** To the end of the word, however the address is encoded. */
+const CALLBACK_TOKEN = /(\/gateway\/callbacks\/[\w%.-]+\/)[^\s"']+/g;
 const URL_PASSWORD = /\b(\w+:\/\/)[^@\s/]+@/g;
 const MAX_DEPTH = 6;
 

@@ -6,6 +6,9 @@ const port = { type: 'integer', minimum: 0, maximum: 65_535 };
 const concurrency = { type: 'integer', minimum: 1, maximum: 200 };
 const url = { type: 'string', pattern: '^https?://' };
 
+/** A number of milliseconds; no timer goes further. */
+const duration = { type: 'integer', maximum: 2_147_483_647 };
+
 const MINUTE_MS = 60_000;
 
 export const settings = {
@@ -69,7 +72,7 @@ export const settings = {
     description: 'Address of the gateway simulator. Default: `http://127.0.0.1:8090`',
   },
   SIMULATOR_SETTLING_WINDOW_MS: {
-    type: 'integer',
+    ...duration,
     minimum: 0,
     default: 2_000,
     description: 'How long after a submission a simulator’s “not found” proves nothing',
@@ -91,17 +94,18 @@ export const settings = {
   DEFAULT_COMMISSION_FIXED_CENTS: {
     type: 'integer',
     minimum: 0,
+    maximum: 99_999_999,
     default: 0,
     description: 'Fixed part of the commission in cents, likewise',
   },
   COLLECTION_DEADLINE_MS: {
-    type: 'integer',
+    ...duration,
     minimum: 1_000,
     default: 10 * MINUTE_MS,
     description: 'When an open collection counts as overdue',
   },
   POLL_FIRST_MS: {
-    type: 'integer',
+    ...duration,
     minimum: 10,
     default: 5_000,
     description:
@@ -115,7 +119,7 @@ export const settings = {
   SETTLEMENT_CONCURRENCY: {
     ...concurrency,
     default: 10,
-    description: 'Status queries, and stored callbacks, under way at once per process',
+    description: 'Status queries per gateway, and stored callbacks, under way at once per process',
   },
   REFUNDS_CONCURRENCY: {
     ...concurrency,
@@ -145,25 +149,25 @@ export const settings = {
       'Whether webhooks may go to private and loopback addresses. Default: only outside production',
   },
   JOB_LOCK_MS: {
-    type: 'integer',
+    ...duration,
     minimum: 1_000,
     default: 30_000,
     description: 'After how long without a sign of life a worker’s job is given to another',
   },
   SWEEP_INTERVAL_MS: {
-    type: 'integer',
+    ...duration,
     minimum: 100,
     default: 5_000,
     description: 'How often the sweeper looks for due steps whose job was lost',
   },
   SWEEP_GRACE_MS: {
-    type: 'integer',
+    ...duration,
     minimum: 100,
     default: 30_000,
     description: 'How long a step may be due before the sweeper enqueues it again',
   },
   SHUTDOWN_TIMEOUT_MS: {
-    type: 'integer',
+    ...duration,
     minimum: 1_000,
     default: 25_000,
     description: 'How long a stopping process waits for running requests and jobs',

@@ -68,6 +68,7 @@ async function bootEverything(folder: string, databaseUrl: string): Promise<void
     DATABASE_URL: databaseUrl,
     HOST: '127.0.0.1',
     PORT: '0',
+    PUBLIC_URL: 'http://127.0.0.1',
     SECRETS_KEY: freshKey(),
     JWT_KEYS: freshKey(),
   };

@@ -54,11 +54,11 @@ const ADMIT = `
     ) due
   ), moved AS (
     UPDATE webhook_deliveries d
-    SET admitted_at = now(), step_no = step_no + 1, step_swept_at = NULL
+    SET admitted_at = now(), next_step_at = now(), step_no = step_no + 1, step_swept_at = NULL
     FROM due WHERE d.merchant_id = due.merchant_id AND d.event_id = due.event_id
     RETURNING d.*
   ), queued AS (
     INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
-    SELECT :queue, 'webhook', next_step, merchant_id, event_id, step_no, now() FROM moved
+    SELECT :queue, 'webhook', next_step, merchant_id, event_id, step_no, next_step_at FROM moved
   )
   SELECT count(*) AS admitted FROM moved`;
