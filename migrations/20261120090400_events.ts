@@ -12,6 +12,8 @@ export async function up(knex: Knex): Promise<void> {
       payment_id uuid NOT NULL,
       type text NOT NULL CHECK (type IN ('transaction.completed', 'transaction.failed')),
       callback_url text NOT NULL,
+      -- Its scheme, host and port: what the cap on deliveries counts by.
+      endpoint text NOT NULL,
       -- The exact bytes that are signed and sent, the same at every attempt.
       body text NOT NULL,
       -- Given after the commit, in the order in which readers may see the events.
@@ -32,7 +34,6 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TABLE webhook_deliveries (
       merchant_id bigint NOT NULL,
       event_id uuid NOT NULL,
-      -- Scheme, host and port of the callback address: what the cap on deliveries counts by.
       endpoint text NOT NULL,
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'delivered', 'exhausted', 'stopped')),

@@ -59,7 +59,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** Rows of a raw query. */
+/** Rows of a raw query with named bindings. A literal question mark in it must be escaped. */
 export async function rows<Row>(
   database: Database | Transaction,
   sql: string,

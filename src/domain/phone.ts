@@ -6,5 +6,6 @@ const E164 = /^\+[1-9]\d{1,14}$/;
 export function isKenyanMobile(value: unknown): value is string {
   if (typeof value !== 'string' || !E164.test(value)) return false;
   const phone = parsePhoneNumberFromString(value);
-  return phone !== undefined && phone.country === 'KE' && phone.isValid();
+  // What the parser forgives, such as a zero after the country code, is not E.164.
+  return phone?.number === value && phone.country === 'KE' && phone.isValid();
 }

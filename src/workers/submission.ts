@@ -15,9 +15,10 @@ export async function submitPayment(
   stepNo: number,
 ): Promise<void> {
   const { database, config, logger, gateways } = context;
-  const claim = await claimSubmission(database, ref, stepNo, config.pollFirstMs);
+  const gatewayOf = (payment: AnyPayment) => gatewayNamed(gateways, payment.gateway);
+  const claim = await claimSubmission(database, ref, stepNo, config.pollFirstMs, gatewayOf);
   if (!claim) return;
-  const gateway = gatewayNamed(gateways, claim.payment.gateway);
+  const gateway = gatewayOf(claim.payment);
   const result = await gateway.submit(
     requestFor(claim.payment, callbackUrlOf(context, claim.payment)),
   );

@@ -53,10 +53,15 @@ async function post(
   request.once('response', (response: { statusCode: number }) => {
     status = response.statusCode;
   });
-  let bytes = 0;
-  for await (const chunk of request) {
-    bytes += (chunk as Buffer).length;
-    if (bytes > MAX_ANSWER_BYTES) break;
+  try {
+    let bytes = 0;
+    for await (const chunk of request) {
+      bytes += (chunk as Buffer).length;
+      if (bytes > MAX_ANSWER_BYTES) break;
+    }
+  } catch (error) {
+    // With the status said, it does not matter how the body ends.
+    if (status === null) throw error;
   }
   if (status === null) throw new Error('no answer');
   return status;
@@ -79,8 +84,8 @@ for (const [network, bits] of [
   PRIVATE.addSubnet(network, bits, 'ipv4');
 }
 for (const [network, bits] of [
-  ['::', 128],
-  ['::1', 128],
+  // Also IPv4 addresses in the old compatible form.
+  ['::', 96],
   ['64:ff9b::', 96],
   ['64:ff9b:1::', 48],
   ['100::', 64],

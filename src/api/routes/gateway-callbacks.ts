@@ -1,4 +1,4 @@
-import express, { Router } from 'express';
+import express, { type RequestHandler, Router } from 'express';
 import type { Service } from '../../boot.ts';
 import { storeCallback, storeRejectedCallback } from '../../domain/callbacks/callback.ts';
 import { Refusal } from '../../domain/errors.ts';
@@ -18,11 +18,11 @@ const MINUTE_MS = 60_000;
 export function gatewayCallbackRoutes({ database, config, logger }: Service): Router {
   const router = Router();
   const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
-  const anyText = express.text({ type: () => true, limit: MAX_CALLBACK_BYTES });
+  const anyBytes = express.raw({ type: () => true, limit: MAX_CALLBACK_BYTES });
 
-  router.post('/gateway/callbacks/:gateway/:token', anyText, async (req, res) => {
+  router.post('/gateway/callbacks/:gateway/:token', asItCame, anyBytes, async (req, res) => {
     const gateway = String(req.params.gateway);
-    const body = typeof req.body === 'string' ? req.body : '';
+    const body = Buffer.isBuffer(req.body) ? req.body.toString('utf8') : '';
     const target = readCallbackToken(config.secretsKeys, gateway, String(req.params.token));
     if (!target) {
       logger.warn('callback with a wrong token');
@@ -43,6 +43,15 @@ export function gatewayCallbackRoutes({ database, config, logger }: Service): Ro
 
   return router;
 }
+
+const KNOWN_ENCODINGS = /^(gzip|deflate|br|identity)$/i;
+
+/** A callback is kept even in an encoding that nobody knows: it may be the only one. */
+const asItCame: RequestHandler = (req, _res, next) => {
+  const encoding = req.headers['content-encoding'];
+  if (encoding && !KNOWN_ENCODINGS.test(encoding)) delete req.headers['content-encoding'];
+  next();
+};
 
 /** @returns a function that says yes `limit` times in each period. */
 function limiter(limit: number, periodMs: number): () => boolean {

@@ -6,6 +6,7 @@ import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Verdict } from '../gateway-results.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type Settlement, settle } from '../payments/settle.ts';
+import { storableText } from '../storable-text.ts';
 
 /** What a gateway sent to a payment's callback address, as it came. */
 export interface Callback {
@@ -17,6 +18,10 @@ export interface Callback {
   body: string;
   step_no: number;
 }
+
+/** A callback is kept whatever it contains; what is longer than the API takes never gets here. */
+const MAX_BODY_LENGTH = 65_536;
+const MAX_NAME_LENGTH = 50;
 
 /** What a gateway's driver reads in a callback; null when it can make nothing of it. */
 export type CallbackContent = {
@@ -49,7 +54,7 @@ export async function storeCallback(
       merchant_id: payment.merchantId,
       payment_kind: payment.kind,
       payment_id: payment.id,
-      body: storable(body),
+      body: storableText(body, MAX_BODY_LENGTH),
       queue: CALLBACKS_QUEUE,
     },
   );
@@ -67,13 +72,13 @@ export async function storeRejectedCallback(
     database,
     `INSERT INTO callbacks (id, gateway, body, status, problem)
      VALUES (:id, :gateway, :body, 'rejected', :problem)`,
-    { id: uuidv7(), gateway, body: storable(body), problem },
+    {
+      id: uuidv7(),
+      gateway: storableText(gateway, MAX_NAME_LENGTH),
+      body: storableText(body, MAX_BODY_LENGTH),
+      problem,
+    },
   );
-}
-
-/** Postgres has no text with NUL in it, and a callback is kept whatever it contains. */
-function storable(body: string): string {
-  return body.replaceAll('\u0000', '\uFFFD');
 }
 
 /** @returns null when this job has been overtaken: the callback has been processed. */

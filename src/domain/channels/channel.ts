@@ -71,6 +71,7 @@ export function channelsFromText(text: string): ReadonlyMap<number, string> {
     if (!channel || !driver) {
       throw new Error('must be a list of channel=driver with a known channel code and driver name');
     }
+    if (drivers.has(channel.code)) throw new Error(`names the channel ${channel.code} twice`);
     drivers.set(channel.code, driver);
   }
   return drivers;

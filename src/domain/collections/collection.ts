@@ -79,7 +79,7 @@ function isStorableText(value: string): boolean {
 function isCallbackUrl(value: unknown): value is string {
   if (typeof value !== 'string' || value.length > MAX_CALLBACK_URL_LENGTH) return false;
   // The URL parser forgives white space and backslashes, which our own copy must not contain.
-  if (!/^https?:\/\/[^\s\\]+$/i.test(value) || !isStorableText(value)) return false;
+  if (!/^https?:\/\/[^\s\\/?#][^\s\\]*$/i.test(value) || !isStorableText(value)) return false;
   if (!URL.canParse(value)) return false;
   const { username, password } = new URL(value);
   return username === '' && password === '';

@@ -14,7 +14,7 @@ import { failureColumns, successColumns } from '../payments/outcome.ts';
 import { isOpen } from '../payments/payment.ts';
 import { fillEmpty, refOf } from '../payments/payment-store.ts';
 import type { Settlement } from '../payments/settle.ts';
-import { createReturn } from '../returns/create-return.ts';
+import { createReturn, fillReturnedReceipt } from '../returns/create-return.ts';
 import { transition } from '../transition.ts';
 import { postJournal } from '../wallets/ledger.ts';
 import type { Collection } from './collection.ts';
@@ -46,6 +46,7 @@ async function applySuccess(
   const repeated = repeatedMovement(known, news);
   if (repeated) {
     await fillReceipt(trx, collection, repeated, news.transId);
+    await fillReturnedReceipt(trx, collection, repeated, news.transId);
     if (repeated.booked === 'settled') {
       await fillEmpty(trx, collection, { trans_id: news.transId, external_ref: news.externalRef });
     }
@@ -63,10 +64,10 @@ async function applySuccess(
 }
 
 function mismatchOf(collection: Collection, news: Succeeded): DiscrepancyKind | null {
+  if (news.account !== null && news.account !== collection.payfrom) return 'other_account';
   if (news.amountCents !== null && news.amountCents !== collection.amount_cents) {
     return 'other_amount';
   }
-  if (news.account !== null && news.account !== collection.payfrom) return 'other_account';
   return null;
 }
 

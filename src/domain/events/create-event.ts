@@ -13,8 +13,9 @@ export async function createEvent(trx: Transaction, collection: Collection): Pro
   await rows(
     trx,
     `INSERT INTO events
-       (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url, body)
-     VALUES (:merchant_id, :id, :app_code, 'collection', :payment_id, :type, :callback_url, :body)`,
+       (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url, endpoint, body)
+     VALUES (:merchant_id, :id, :app_code, 'collection', :payment_id, :type, :callback_url,
+       :endpoint, :body)`,
     {
       merchant_id: collection.merchant_id,
       id: uuidv7(),
@@ -22,6 +23,7 @@ export async function createEvent(trx: Transaction, collection: Collection): Pro
       payment_id: collection.id,
       type,
       callback_url: collection.callback_url,
+      endpoint: new URL(collection.callback_url).origin,
       body: JSON.stringify(payloadOf(collection, type)),
     },
   );

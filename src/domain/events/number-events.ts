@@ -24,7 +24,7 @@ export async function numberEvents(database: Database): Promise<number> {
 
 const NUMBER = `
   WITH waiting AS (
-    SELECT merchant_id, id, callback_url,
+    SELECT merchant_id, id,
       row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, id) AS place
     FROM (SELECT * FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT :batch) e
   ), counted AS (
@@ -40,10 +40,9 @@ const NUMBER = `
     JOIN (SELECT merchant_id, count(*) AS total FROM waiting GROUP BY merchant_id) totals
       ON totals.merchant_id = waiting.merchant_id
     WHERE e.merchant_id = waiting.merchant_id AND e.id = waiting.id
-    RETURNING e.merchant_id, e.id, e.callback_url
+    RETURNING e.merchant_id, e.id, e.endpoint
   ), planned AS (
     INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, next_step, next_step_at)
-    SELECT merchant_id, id, lower(substring(callback_url from '^[^:]+://[^/?#]+')), 'deliver', now()
-    FROM numbered
+    SELECT merchant_id, id, endpoint, 'deliver', now() FROM numbered
   )
   SELECT count(*) AS numbered FROM numbered`;

@@ -1,4 +1,5 @@
 import { firstRow, rows, type Transaction } from '../../database.ts';
+import { storableText } from '../storable-text.ts';
 import type { AnyPayment } from './payment-store.ts';
 
 /**
@@ -46,7 +47,7 @@ export async function answerAttempt(
       ...keyOf(payment),
       attempt_no: attemptNo,
       result,
-      detail: detail?.slice(0, MAX_DETAIL_LENGTH) ?? null,
+      detail: detail === null ? null : storableText(detail, MAX_DETAIL_LENGTH),
     },
   );
 }

@@ -2,6 +2,7 @@ import type { Transaction } from '../../database.ts';
 import { settleCollection } from '../collections/settle-collection.ts';
 import type { Verdict } from '../gateway-results.ts';
 import { settleReturn } from '../returns/settle-return.ts';
+import { storableText } from '../storable-text.ts';
 import type { AnyPayment } from './payment-store.ts';
 
 /** What a verdict came to, in words for support and logs. */
@@ -15,6 +16,8 @@ export type Settlement =
   /** It contradicts the payment: recorded as a discrepancy, the payment's state not moved. */
   | 'discrepancy';
 
+const MAX_TEXT_LENGTH = 500;
+
 /** Applies a gateway's verdict to a payment that this transaction has locked. */
 export async function settle(
   trx: Transaction,
@@ -22,7 +25,17 @@ export async function settle(
   verdict: Verdict,
   cause: string,
 ): Promise<Settlement> {
+  const news = storableVerdict(verdict);
   return payment.kind === 'collection'
-    ? settleCollection(trx, payment, verdict, cause)
-    : settleReturn(trx, payment, verdict, cause);
+    ? settleCollection(trx, payment, news, cause)
+    : settleReturn(trx, payment, news, cause);
+}
+
+/** A verdict whose texts can be kept, whatever letters the gateway has put into them. */
+function storableVerdict<V extends Verdict>(verdict: V): V {
+  const fields = Object.entries(verdict).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? storableText(value, MAX_TEXT_LENGTH) : value,
+  ]);
+  return Object.fromEntries(fields) as V;
 }

@@ -23,6 +23,7 @@ export interface SubmissionClaim {
 /**
  * Before the call: claims it and commits. If an earlier attempt may have arrived the
  * payment is never sent again; it is asked about instead.
+ * `check` may throw to leave it unclaimed, when it could not be sent anyway.
  * @returns null when there is nothing to send.
  */
 export async function claimSubmission(
@@ -30,11 +31,13 @@ export async function claimSubmission(
   ref: PaymentRef,
   stepNo: number,
   pollFirstMs: number,
+  check: (payment: AnyPayment) => void = () => {},
 ): Promise<SubmissionClaim | null> {
   return inTransaction(database, async (trx) => {
     const payment = await lockPayment(trx, ref);
     const due = payment?.step_no === stepNo && payment.next_step === 'submit';
     if (!payment || !due || payment.status !== 'pending') return null;
+    check(payment);
     const attemptNo = await insertAttempt(trx, payment);
     if (attemptNo !== null) return { payment, attemptNo };
     await changeStep(trx, ref, pollStep(payment, pollFirstMs));
@@ -97,8 +100,8 @@ async function applyResult(
       await settle(trx, payment, { ...result, outcome: 'failed' }, 'submission');
       return;
     case 'notTaken':
-      // Whoever has moved it on meanwhile knows more than "this call brought nothing".
-      if (payment.status === 'pending' && payment.next_step === 'submit') {
+      // Somebody may have begun to ask meanwhile; now that nothing arrived there is nothing to ask.
+      if (payment.status === 'pending' && payment.next_step !== null) {
         await changeStep(trx, refOf(payment), submitStep(payment, attemptNo));
       }
       return;

@@ -44,3 +44,19 @@ export async function createReturn(
     },
   );
 }
+
+/** Tells the return of a movement the receipt that was not known when it was planned. */
+export async function fillReturnedReceipt(
+  trx: Transaction,
+  collection: Collection,
+  movement: Movement,
+  transId: string | null,
+): Promise<void> {
+  if (movement.booked === 'settled' || transId === null) return;
+  await rows(
+    trx,
+    `UPDATE returns SET original_trans_id = :trans_id
+     WHERE merchant_id = :merchant_id AND movement_id = :movement_id AND original_trans_id IS NULL`,
+    { merchant_id: collection.merchant_id, movement_id: movement.id, trans_id: transId },
+  );
+}

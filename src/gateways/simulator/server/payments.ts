@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { formatWireAmount } from '../wire-amount.ts';
-import { type Behaviour, LATE_DELAYS, type Refusal } from './behaviours.ts';
+import type { Behaviour, Refusal } from './behaviours.ts';
 import type { PaymentRequest } from './payment-request.ts';
 import type { Resource } from './resources.ts';
 
@@ -16,6 +16,7 @@ export interface Payment extends PaymentRequest {
 
 export interface PaymentsOptions {
   delayMs: number;
+  lateSuccessMs: number;
   slowSuccessMs: number;
   /** Called at every outcome of a payment, to call it back. */
   onOutcome(payment: Payment): Promise<void>;
@@ -78,9 +79,9 @@ export class Payments {
   }
 
   #schedule(payment: Payment): void {
-    const { delayMs, slowSuccessMs } = this.#options;
+    const { delayMs, lateSuccessMs, slowSuccessMs } = this.#options;
     const { failed, success } = payment.behaviour;
-    const successMs = { normal: delayMs, late: LATE_DELAYS * delayMs, slow: slowSuccessMs };
+    const successMs = { normal: delayMs, late: lateSuccessMs, slow: slowSuccessMs };
     if (failed) this.#after(delayMs, () => this.#fail(payment, failed));
     if (success !== 'never') this.#after(successMs[success], () => this.succeed(payment));
   }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
+import { LATE_DELAYS } from './behaviours.ts';
 import { type Callbacks, createCallbacks } from './callbacks.ts';
 import { createFaults } from './faults.ts';
 import { type Payment, Payments, presentPayment } from './payments.ts';
@@ -14,6 +15,8 @@ export interface SimulatorOptions {
   host?: string;
   /** From taking a request to its outcome. */
   delayMs?: number;
+  /** The same for a success that comes after something else, as for accounts ending in 107. */
+  lateSuccessMs?: number;
   /** The same for accounts ending in 108. */
   slowSuccessMs?: number;
   /** How long a `slow` fault holds an answer back. */
@@ -41,8 +44,10 @@ const MAX_BODY_BYTES = 64 * 1024;
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const host = options.host ?? DEFAULT_HOST;
   const callbacks = createCallbacks(options.log ?? console.error);
+  const delayMs = options.delayMs ?? DEFAULT_DELAY_MS;
   const payments = new Payments({
-    delayMs: options.delayMs ?? DEFAULT_DELAY_MS,
+    delayMs,
+    lateSuccessMs: options.lateSuccessMs ?? LATE_DELAYS * delayMs,
     slowSuccessMs: options.slowSuccessMs ?? DEFAULT_SLOW_SUCCESS_MS,
     onOutcome: (payment) => sendCallback(callbacks, payment),
   });
