@@ -1,0 +1,231 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { expect } from 'chai';
+import { firstRow } from '../../src/database.ts';
+import type { Collection } from '../../src/domain/collections/collection.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { walletBalance } from '../../src/domain/wallets/wallet.ts';
+import { type CallbackTarget, callbackUrl } from '../../src/gateways/callback-address.ts';
+import { processStoredCallback } from '../../src/workers/settlement.ts';
+import { request } from '../support/api-client.ts';
+import { callbacksOf, type StoredCallback, successBody } from '../support/callbacks.ts';
+import { eventually } from '../support/eventually.ts';
+import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import {
+  countOf,
+  discrepanciesOf,
+  NET_CENTS,
+  newCollection,
+  newReturn,
+  outboxOf,
+  reread,
+} from '../support/payments.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const ACCEPTED = { ResultCode: 0, ResultDesc: 'Accepted' };
+
+describe('A gateway’s callback', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  let collection: Collection;
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+  });
+
+  after(() => service.close());
+
+  beforeEach(async () => {
+    merchant = await createTestMerchant(service);
+    collection = await newCollection(service.database, merchant);
+  });
+
+  afterEach(() => expectSoundLedger(service.database));
+
+  const targetOf = ({
+    merchant_id,
+    id,
+    kind,
+  }: Pick<Collection, 'merchant_id' | 'id'> & { kind: CallbackTarget['kind'] }) => ({
+    kind,
+    merchantId: merchant_id,
+    id,
+  });
+
+  const addressOf = (target: CallbackTarget, keys = service.config.secretsKeys) =>
+    callbackUrl(service.origin, keys, 'simulator', target);
+
+  const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
+    request('POST', url, { body, headers });
+
+  /** Runs the jobs of everything stored for a payment; gives what became of the callbacks. */
+  async function processAll(
+    payment: Collection | { id: string },
+  ): Promise<[string, string | null][]> {
+    for (const { id } of await callbacksOf(service.database, payment)) {
+      await processStoredCallback(service, merchant.merchantId, id);
+    }
+    return (await callbacksOf(service.database, payment)).map(({ status, problem }) => [
+      status,
+      problem,
+    ]);
+  }
+
+  const wallet = () => walletBalance(service.database, merchant.merchantId, 'collection');
+
+  async function expectUntouched(payment: Collection): Promise<void> {
+    expect((await reread(service.database, payment)).status).to.equal('pending');
+    expect(await wallet()).to.equal(0);
+    const events = await countOf(service.database, 'events WHERE payment_id = :id', {
+      id: payment.id,
+    });
+    expect(events).to.equal(0);
+  }
+
+  it('is stored as it came, with a job, and moves nothing before that job runs', async () => {
+    const body = `  ${JSON.stringify(successBody(collection, { note: 'Wanjikũ 🎉' }))}\n`;
+    const answer = await post(addressOf(refOf(collection)), body);
+    expect([answer.status, answer.body]).to.deep.equal([200, ACCEPTED]);
+    const [stored] = await callbacksOf(service.database, collection);
+    expect(stored).to.include({ body, status: 'stored', problem: null });
+    expect(await outboxOf(service.database, stored!.id)).to.deep.equal([
+      { queue: 'callbacks', kind: 'callback', step: 'process', row_id: stored!.id, step_no: 1 },
+    ]);
+    await expectUntouched(collection);
+    expect(await processAll(collection)).to.deep.equal([['processed', null]]);
+    expect(await reread(service.database, collection)).to.include({
+      status: 'completed',
+      external_ref: 'SIM-1',
+    });
+    expect(await wallet()).to.equal(NET_CENTS);
+  });
+
+  it('is answered only after it is stored', async () => {
+    const order: string[] = [];
+    const locking = await service.database.transaction();
+    await locking.raw('LOCK TABLE callbacks IN ACCESS EXCLUSIVE MODE');
+    const answering = post(addressOf(refOf(collection)), successBody(collection)).then((answer) => {
+      order.push('answered');
+      return answer;
+    });
+    await eventually('the callback to wait for the lock', () =>
+      firstRow(
+        service.database,
+        `SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'callbacks'::regclass`,
+      ),
+    );
+    await nextTick();
+    order.push('released');
+    await locking.commit();
+    expect((await answering).status).to.equal(200);
+    expect(order).to.deep.equal(['released', 'answered']);
+    expect(await callbacksOf(service.database, collection)).to.have.length(1);
+  });
+
+  it('that comes again, or is processed twice at once, counts once', async () => {
+    for (let count = 0; count < 3; count += 1) {
+      expect((await post(addressOf(refOf(collection)), successBody(collection))).status).to.equal(
+        200,
+      );
+    }
+    await Promise.all([processAll(collection), processAll(collection), processAll(collection)]);
+    const stored = await callbacksOf(service.database, collection);
+    expect(stored.map(({ status }) => status)).to.deep.equal(Array(3).fill('processed'));
+    expect(await wallet()).to.equal(NET_CENTS);
+    expect(await discrepanciesOf(service.database, collection.id)).to.deep.equal([]);
+    const events = await countOf(service.database, 'events WHERE payment_id = :id', {
+      id: collection.id,
+    });
+    expect(events).to.equal(1);
+  });
+
+  it('of a return ends the return', async () => {
+    const payment = await newReturn(service.database, merchant);
+    const url = addressOf(targetOf(payment));
+    expect((await post(url, successBody(payment, { kind: 'return' }))).status).to.equal(200);
+    expect(await processAll(payment)).to.deep.equal([['processed', null]]);
+    expect((await reread(service.database, payment)).status).to.equal('completed');
+    expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(0);
+  });
+
+  it('that names another payment than its address moves neither, and is a discrepancy', async () => {
+    const other = await newCollection(service.database, merchant);
+    expect((await post(addressOf(refOf(collection)), successBody(other))).status).to.equal(200);
+    expect(await processAll(collection)).to.deep.equal([
+      ['rejected', 'it names another payment than its address'],
+    ]);
+    expect(await discrepanciesOf(service.database, collection.id)).to.deep.equal(['other_payment']);
+    await expectUntouched(collection);
+    await expectUntouched(other);
+  });
+
+  it('of another amount moves neither state nor wallet, and is a discrepancy', async () => {
+    await post(addressOf(refOf(collection)), successBody(collection, { amount: '1.00' }));
+    expect(await processAll(collection)).to.deep.equal([
+      ['processed', 'it contradicts the payment'],
+    ]);
+    expect(await discrepanciesOf(service.database, collection.id)).to.deep.equal(['other_amount']);
+    await expectUntouched(collection);
+    expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(100);
+  });
+
+  it('that something is pending moves nothing', async () => {
+    await post(addressOf(refOf(collection)), successBody(collection, { status: 'pending' }));
+    expect(await processAll(collection)).to.deep.equal([['processed', null]]);
+    await expectUntouched(collection);
+  });
+
+  it('comes to an end whatever letters are in its words', async () => {
+    const words = '\ud800 \udfff \uffff \u202e %s $1 \\u0000';
+    await post(addressOf(refOf(collection)), successBody(collection));
+    const failure = { status: 'failed', result_code: 7, result_description: words };
+    await post(addressOf(refOf(collection)), successBody(collection, failure));
+    const strange = { trans_id: `R ${words}`, account: words };
+    await post(addressOf(refOf(collection)), successBody(collection, strange));
+    await post(addressOf(refOf(collection)), successBody(collection, strange));
+    for (const [status] of await processAll(collection)) expect(status).to.not.equal('stored');
+    expect(await wallet()).to.equal(NET_CENTS);
+  });
+
+  it('about a payment that is not here is a discrepancy', async () => {
+    const id = crypto.randomUUID();
+    const target = { kind: 'collection', merchantId: merchant.merchantId, id } as const;
+    expect((await post(addressOf(target), successBody({ id }))).status).to.equal(200);
+    expect(await processAll({ id })).to.deep.equal([['rejected', 'the payment is not known here']]);
+    expect(await discrepanciesOf(service.database, id)).to.deep.equal(['unknown_payment']);
+  });
+
+  const GARBAGE: Readonly<Record<string, [body: string, type: string]>> = {
+    nothing: ['', 'application/json'],
+    'half of JSON': ['{"reference":', 'application/json'],
+    'another object': ['{"Body":{"stkCallback":{}}}', 'application/json'],
+    'a list': ['[]', 'application/json'],
+    'a text': ['hello', 'text/plain'],
+    'a form': ['reference=1&status=succeeded', 'application/x-www-form-urlencoded'],
+    XML: ['<result>0</result>', 'application/xml'],
+    'NUL characters': ['{"a":"\u0000"}\u0000', 'application/octet-stream'],
+    'in an unknown encoding': ['{}', 'application/json; charset=klingon'],
+    SQL: ["'; DROP TABLE callbacks; --", 'text/plain'],
+  };
+  for (const [what, [body, type]] of Object.entries(GARBAGE)) {
+    it(`that is ${what} is kept, and rejected when it is processed`, async () => {
+      const answer = await post(addressOf(refOf(collection)), body, { 'content-type': type });
+      expect([answer.status, answer.body]).to.deep.equal([200, ACCEPTED]);
+      expect(await processAll(collection)).to.deep.equal([
+        ['rejected', 'the body is not one of this gateway'],
+      ]);
+      const [{ body: kept }] = (await callbacksOf(service.database, collection)) as [
+        StoredCallback,
+      ];
+      expect(kept).to.equal(body.replaceAll('\u0000', '\uFFFD'));
+      await expectUntouched(collection);
+    });
+  }
+
+  it('that is larger than any is refused', async () => {
+    const body = JSON.stringify(successBody(collection, { filler: 'x'.repeat(64 * 1_024) }));
+    const answer = await post(addressOf(refOf(collection)), body);
+    expectRefusal(answer, 413, 'Request body is too large');
+  });
+});

@@ -1,0 +1,267 @@
+import { createServer, type Server } from 'node:http';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import winston from 'winston';
+import { createApp } from '../../src/api/app.ts';
+import { createService } from '../../src/boot.ts';
+import { loadConfig } from '../../src/config.ts';
+import { type Database, openDatabase } from '../../src/database.ts';
+import { callbackUrl } from '../../src/gateways/callback-address.ts';
+import { collectionBody, request } from '../support/api-client.ts';
+import { countOf, createTestStore, type TestStore } from '../support/payments.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const MAX_BODY_BYTES = 64 * 1_024;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+describe('The API over HTTP', () => {
+  let store: TestStore;
+  let proxy: TcpProxy;
+  let database: Database;
+  let server: Server;
+  let origin: string;
+  let baseUrl: string;
+  let merchant: TestMerchant;
+  let stopping = false;
+
+  before(async () => {
+    store = await createTestStore();
+    proxy = await startTcpProxy(store.url);
+    database = openDatabase(proxy.url, 5, 'malipo-test-proxied');
+    const config = loadConfig({ DATABASE_URL: proxy.url });
+    const service = createService(config, winston.createLogger({ silent: true }), database);
+    server = createServer(createApp(service, () => stopping));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
+    baseUrl = `${origin}/api/v1`;
+    merchant = await store.newMerchant();
+  });
+
+  after(async () => {
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+    await database.destroy();
+    await proxy.close();
+    await store.drop();
+  });
+
+  const initiateUrl = () => `${baseUrl}/collections/checkouts/initiate`;
+  const initiate = (body: unknown, headers: Record<string, string> = {}) =>
+    request('POST', initiateUrl(), { access: merchant.access, body, headers });
+  const large = (bytes: number) => {
+    const body = JSON.stringify(collectionBody({ filler: '' }));
+    return body.replace('"filler":""', `"filler":"${'x'.repeat(bytes - body.length)}"`);
+  };
+
+  describe('reads a body', () => {
+    const NO_JSON = [
+      '{',
+      '{"a":1',
+      '{a:1}',
+      "{'a':1}",
+      'payfrom=1',
+      '{"a":1}}',
+      '\u0000',
+      'undefined',
+    ];
+    for (const text of NO_JSON) {
+      it(`and refuses ${JSON.stringify(text)}, which is no JSON`, async () => {
+        expectRefusal(await initiate(text), 400, 'JSON parse error');
+      });
+    }
+
+    for (const text of ['[]', '[{}]', '"text"', '1', 'null', 'true']) {
+      it(`and refuses ${text}, which is no object`, async () => {
+        expectRefusal(await initiate(text), 400, 'Invalid request');
+      });
+    }
+
+    it('up to 64 KiB, and not a byte more', async () => {
+      expect((await initiate(large(MAX_BODY_BYTES))).status).to.equal(200);
+      for (const bytes of [MAX_BODY_BYTES + 1, 1_000_000]) {
+        expectRefusal(await initiate(large(bytes)), 413, 'Request body is too large');
+      }
+    });
+
+    it('up to 64 KiB also when it is compressed', async () => {
+      const post = (text: string) =>
+        fetch(initiateUrl(), {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${merchant.access}`,
+            'content-type': 'application/json',
+            'content-encoding': 'gzip',
+          },
+          body: gzipSync(text),
+        });
+      expect((await post(large(MAX_BODY_BYTES))).status).to.equal(200);
+      const tooLarge = await post(large(10_000_000));
+      expect([tooLarge.status, await tooLarge.json()]).to.deep.equal([
+        413,
+        { detail: 'Request body is too large' },
+      ]);
+    });
+
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/xml',
+      'application/jsonp',
+      'application/json-patch+json',
+      'json',
+      'application/json; charset=latin1',
+    ]) {
+      it(`and refuses one of the type ${type}`, async () => {
+        const answer = await initiate(JSON.stringify(collectionBody()), { 'content-type': type });
+        expectRefusal(answer, 415, 'Content-Type must be application/json');
+      });
+    }
+
+    for (const type of ['application/json', 'APPLICATION/JSON', 'application/json;charset=UTF-8']) {
+      it(`of the type ${type}`, async () => {
+        const answer = await initiate(JSON.stringify(collectionBody()), { 'content-type': type });
+        expect(answer.status).to.equal(200);
+      });
+    }
+
+    it('only when the token is accepted', async () => {
+      const TROUBLE: [body: string, headers: Record<string, string>][] = [
+        ['{', {}],
+        ['[]', {}],
+        [large(1_000_000), {}],
+        ['x', { 'content-type': 'text/plain' }],
+      ];
+      for (const [body, headers] of TROUBLE) {
+        const strange = await request('POST', initiateUrl(), { body, headers });
+        expectRefusal(strange, 401, 'Authentication credentials were not provided');
+        const wrong = await request('POST', initiateUrl(), { body, headers, access: 'wrong' });
+        expectRefusal(wrong, 401, 'Invalid or expired token');
+      }
+    });
+
+    it('of any content without ever failing itself', async () => {
+      const ODD = [
+        '\u0000',
+        '\ud800',
+        '\uffff',
+        '__proto__',
+        'constructor',
+        '%s%n',
+        '\u202e',
+        '{{7*7}}',
+      ];
+      for (const odd of ODD) {
+        for (const field of Object.keys(collectionBody())) {
+          const body = collectionBody({ [field]: odd, [odd]: odd });
+          expect((await initiate(body)).status, JSON.stringify(body)).to.be.below(500);
+        }
+      }
+    });
+  });
+
+  describe('answers', () => {
+    const UNKNOWN: [method: string, path: string][] = [
+      ['GET', '/'],
+      ['GET', '/api/v1'],
+      ['GET', '/api/v1/'],
+      ['GET', '/api/v2/collections/checkouts/x'],
+      ['POST', '/collections/checkouts/initiate'],
+      ['POST', '/api/v1/collections/checkouts'],
+      ['PUT', '/api/v1/collections/checkouts/initiate'],
+      ['DELETE', '/api/v1/collections/checkouts/x'],
+      ['GET', '/api/v1/auth/app/token'],
+      ['GET', '/api/v1/nothing/%2e%2e/healthz'],
+      ['GET', '/gateway/callbacks/simulator/x'],
+      ['POST', '/gateway/callbacks'],
+    ];
+    for (const [method, path] of UNKNOWN) {
+      it(`Not found to ${method} ${path}, with a token and without`, async () => {
+        const url = `${origin}${path}`;
+        expectRefusal(await request(method, url), 404, 'Not found');
+        expectRefusal(await request(method, url, { access: merchant.access }), 404, 'Not found');
+      });
+    }
+
+    it('a path that cannot be decoded with Invalid request', async () => {
+      const url = `${baseUrl}/collections/checkouts/%E0%A4%A`;
+      expectRefusal(await request('GET', url, { access: merchant.access }), 400, 'Invalid request');
+    });
+
+    it('in JSON, without saying what it is made of', async () => {
+      const { headers } = await request('GET', `${origin}/nothing`);
+      expect(headers.get('content-type')).to.match(/^application\/json/);
+      expect(headers.get('x-powered-by')).to.equal(null);
+      expect(headers.get('server')).to.equal(null);
+    });
+
+    it('with the request’s own id when that is short and plain', async () => {
+      for (const id of ['abc', 'A-1_b.2', 'x'.repeat(64)]) {
+        const { headers } = await request('GET', `${origin}/healthz`, {
+          headers: { 'x-request-id': id },
+        });
+        expect(headers.get('x-request-id')).to.equal(id);
+      }
+    });
+
+    it('with an id of its own making otherwise, another one each time', async () => {
+      const seen = new Set<string>();
+      for (const id of [null, '', 'x'.repeat(65), 'a b', 'a"b', 'a;b', '{"a":1}', '../x', 'é']) {
+        const headers: Record<string, string> = id === null ? {} : { 'x-request-id': id };
+        const made = (await request('GET', `${origin}/nothing`, { headers })).headers;
+        expect(made.get('x-request-id')).to.match(UUID);
+        seen.add(made.get('x-request-id')!);
+      }
+      expect(seen.size).to.equal(9);
+    });
+  });
+
+  it('is alive, and ready until it is told to stop', async () => {
+    const healthy = await request('GET', `${origin}/healthz`);
+    expect([healthy.status, healthy.body]).to.deep.equal([200, { status: 'ok' }]);
+    const ready = await request('GET', `${origin}/readyz`);
+    expect([ready.status, ready.body]).to.deep.equal([200, { status: 'ready' }]);
+    stopping = true;
+    const unready = await request('GET', `${origin}/readyz`);
+    expect([unready.status, unready.body]).to.deep.equal([503, { status: 'not ready' }]);
+    expect((await request('GET', `${origin}/healthz`)).status).to.equal(200);
+    stopping = false;
+  });
+
+  it('says that it is unavailable while the database is away, and comes back with it', async () => {
+    const body = collectionBody();
+    const target = { kind: 'collection', merchantId: merchant.merchantId } as const;
+    const genuine = callbackUrl(origin, store.config.secretsKeys, 'simulator', {
+      ...target,
+      id: crypto.randomUUID(),
+    });
+    const calls = () => [
+      initiate(body),
+      request('GET', `${baseUrl}/collections/checkouts/${crypto.randomUUID()}`, {
+        access: merchant.access,
+      }),
+      request('POST', `${baseUrl}/auth/app/token`, {
+        body: { app_key: merchant.appKey, app_secret: merchant.appSecret },
+      }),
+      request('POST', genuine, { body: {} }),
+    ];
+    const statuses = async () => (await Promise.all(calls())).map(({ status }) => status);
+    expect(await statuses()).to.deep.equal([200, 404, 200, 200]);
+    const before = await countOf(store.database, 'collections');
+    await proxy.cut();
+    for (const answer of await Promise.all(calls())) {
+      expectRefusal(answer, 503, 'Service temporarily unavailable');
+      expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 60);
+    }
+    expect((await request('GET', `${origin}/readyz`)).status).to.equal(503);
+    expect((await request('GET', `${origin}/healthz`)).status).to.equal(200);
+    expect(await countOf(store.database, 'collections')).to.equal(before);
+    await proxy.restore();
+    expect((await request('GET', `${origin}/readyz`)).status).to.equal(200);
+    expect(await statuses()).to.deep.equal([409, 404, 200, 200]);
+  });
+});

@@ -1,0 +1,275 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { inTransaction, rows, violates } from '../../src/database.ts';
+import { parseCollectionRequest } from '../../src/domain/collections/collection.ts';
+import { createEvent } from '../../src/domain/events/create-event.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
+import { collectionBody } from '../support/api-client.ts';
+import { deliveriesOf, deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import {
+  countOf,
+  createTestStore,
+  learn,
+  newCollection,
+  outboxOf,
+  rejection,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+describe('Settlement events', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  afterEach(async () => {
+    for (const table of ['outbox', 'webhook_deliveries', 'events']) {
+      await rows(store.database, `DELETE FROM ${table}`);
+    }
+  });
+
+  /** Events in the order of their numbers; those without one at the end. */
+  const eventsOf = (merchantId: number) =>
+    rows<{ id: string; sequence: number | null; payment_id: string }>(
+      store.database,
+      'SELECT * FROM events WHERE merchant_id = :id ORDER BY sequence, id',
+      { id: merchantId },
+    );
+
+  const sequencesOf = async (merchantId: number) =>
+    (await eventsOf(merchantId)).map(({ sequence }) => sequence);
+
+  function countUpTo(last: number): number[] {
+    return Array.from({ length: last }, (_, index) => index + 1);
+  }
+
+  describe('are numbered', () => {
+    it('from one on, in the order of their creation, each with its delivery', async () => {
+      const ids = [];
+      for (let count = 0; count < 4; count += 1) ids.push(await newEvent(store.database, merchant));
+      expect(await numberEvents(store.database)).to.equal(4);
+      expect((await eventsOf(merchant.merchantId)).map(({ id }) => id)).to.deep.equal(ids);
+      const deliveries = await deliveriesOf(store.database, merchant.merchantId);
+      expect(deliveries.map(({ event_id }) => event_id)).to.deep.equal(ids);
+      expect(await numberEvents(store.database)).to.equal(0);
+    });
+
+    it('per merchant', async () => {
+      const other = await store.newMerchant();
+      for (const owner of [merchant, other, other, merchant, other]) {
+        await newEvent(store.database, owner);
+      }
+      await numberEvents(store.database);
+      await newEvent(store.database, merchant);
+      await numberEvents(store.database);
+      expect(await sequencesOf(merchant.merchantId)).to.deep.equal([1, 2, 3]);
+      expect(await sequencesOf(other.merchantId)).to.deep.equal([1, 2, 3]);
+    });
+
+    it('without gaps or repeats while many are made and several number at once', async () => {
+      const merchants = [merchant, await store.newMerchant(), await store.newMerchant()];
+      let making = true;
+      const numberer = async () => {
+        while (making) await numberEvents(store.database);
+      };
+      const numberers = [numberer(), numberer(), numberer()];
+      await Promise.all(
+        countUpTo(60).map((count) => newEvent(store.database, merchants[count % 3]!)),
+      );
+      making = false;
+      await Promise.all(numberers);
+      await numberEvents(store.database);
+      for (const { merchantId } of merchants) {
+        expect(await sequencesOf(merchantId)).to.deep.equal(countUpTo(20));
+        expect(await deliveriesOf(store.database, merchantId)).to.have.length(20);
+      }
+    });
+
+    it('after their commit, so that a late one never comes below what was read', async () => {
+      const late = await newCollection(store.database, merchant);
+      const open = await store.database.transaction();
+      await createEvent(open, { ...late, status: 'completed' });
+      const early = await newEvent(store.database, merchant);
+      expect(await numberEvents(store.database)).to.equal(1);
+      expect(await numberEvents(store.database)).to.equal(0);
+      await open.commit();
+      expect(await numberEvents(store.database)).to.equal(1);
+      const events = await eventsOf(merchant.merchantId);
+      expect(events.map(({ sequence }) => sequence)).to.deep.equal([1, 2]);
+      expect(events[0]!.id).to.equal(early);
+      expect(events[1]!.payment_id).to.equal(late.id);
+    });
+
+    it('in batches, and completely however many there are', async () => {
+      await rows(
+        store.database,
+        `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
+           callback_url, endpoint, body)
+         SELECT :merchant_id, gen_random_uuid(), :app_code, 'collection', gen_random_uuid(),
+           'transaction.completed', 'http://shop.example/', 'http://shop.example', '{}'
+         FROM generate_series(1, 1200)`,
+        { merchant_id: merchant.merchantId, app_code: merchant.appCode },
+      );
+      let rounds = 0;
+      while ((await numberEvents(store.database)) > 0) rounds += 1;
+      expect(rounds).to.be.greaterThan(1);
+      expect(await sequencesOf(merchant.merchantId)).to.deep.equal(countUpTo(1_200));
+    });
+
+    const ENDPOINTS: Readonly<Record<string, string>> = {
+      'http://shop.example': 'http://shop.example',
+      'http://shop.example/hook': 'http://shop.example',
+      'https://shop.example/hook?url=http://x/': 'https://shop.example',
+      'https://shop.example?x=/y': 'https://shop.example',
+      'https://shop.example#x': 'https://shop.example',
+      'https://shop.example:8443/': 'https://shop.example:8443',
+      'HTTPS://Shop.Example/Hook': 'https://shop.example',
+      'http://127.0.0.1:9/hook': 'http://127.0.0.1:9',
+      'http://203.0.113.2:8022/hook': 'http://203.0.113.2:8022',
+      'http://2go.example/hook': 'http://2go.example',
+      'http://[2001:db8::1]:8080/hook': 'http://[2001:db8::1]:8080',
+    };
+    for (const [callbackUrl, endpoint] of Object.entries(ENDPOINTS)) {
+      it(`with a delivery to ${endpoint} when the callback address is ${callbackUrl}`, async () => {
+        const id = await newEvent(store.database, merchant, callbackUrl);
+        await numberEvents(store.database);
+        expect((await deliveryOf(store.database, id)).endpoint).to.equal(endpoint);
+      });
+    }
+
+    it('whatever callback address was accepted: one never holds up the rest', async () => {
+      const STRANGE = [
+        'http:///shop.example/hook',
+        'http:////shop.example/hook',
+        'http:///203.0.113.2',
+        'http://@/x',
+        'http://@shop.example/x',
+        'http://shop.example:/x',
+        'http://$hop.example/x',
+        'http://?x',
+        'http://#x',
+        'http://%73hop.example/x',
+        'http://shop.example%2fx/',
+        "http://shop.example/'; DROP TABLE events; --".replaceAll(' ', ''),
+      ];
+      for (const callback_url of STRANGE) {
+        const body = collectionBody({ callback_url });
+        try {
+          parseCollectionRequest(body);
+        } catch {
+          continue;
+        }
+        await newEvent(store.database, merchant, callback_url);
+        expect(await numberEvents(store.database), callback_url).to.equal(1);
+      }
+    });
+  });
+
+  it('exist once per payment', async () => {
+    const collection = await newCollection(store.database, merchant);
+    await learn(store.database, collection, succeeded());
+    const again = inTransaction(store.database, (trx) =>
+      createEvent(trx, { ...collection, status: 'failed' }),
+    );
+    expect(violates(await rejection(again), 'events_one_per_payment')).to.equal(true);
+    expect(await eventsOf(merchant.merchantId)).to.have.length(1);
+  });
+
+  describe('are admitted for delivery', () => {
+    async function numbered(count: number, url?: string, owner = merchant): Promise<string[]> {
+      const ids: string[] = [];
+      while (ids.length < count) ids.push(await newEvent(store.database, owner, url));
+      await numberEvents(store.database);
+      return ids;
+    }
+
+    async function admittedOf(owner = merchant): Promise<string[]> {
+      const deliveries = await deliveriesOf(store.database, owner.merchantId);
+      return deliveries.filter(({ admitted }) => admitted).map(({ event_id }) => event_id);
+    }
+
+    async function attempt(eventId: string, status: number): Promise<void> {
+      const { step_no } = await deliveryOf(store.database, eventId);
+      const delivery = await findDelivery(store.database, merchant.merchantId, eventId, step_no);
+      await recordAttempt(store.database, delivery!, { status, error: null, durationMs: 1 });
+    }
+
+    it('oldest first, so many at once, each with its job', async () => {
+      const ids = await numbered(5);
+      expect(await admitDeliveries(store.database, 2)).to.equal(2);
+      expect(await admittedOf()).to.deep.equal(ids.slice(0, 2));
+      expect(await admitDeliveries(store.database, 2)).to.equal(0);
+      const { step_no } = await deliveryOf(store.database, ids[0]!);
+      expect(await outboxOf(store.database, ids[0]!)).to.deep.equal([
+        { queue: 'webhooks', kind: 'webhook', step: 'deliver', row_id: ids[0], step_no },
+      ]);
+      expect(await outboxOf(store.database, ids[4]!)).to.deep.equal([]);
+    });
+
+    it('one more when one has ended, and when one has failed and waits', async () => {
+      const ids = await numbered(4);
+      await admitDeliveries(store.database, 2);
+      await attempt(ids[1]!, 200);
+      expect(await admitDeliveries(store.database, 2)).to.equal(1);
+      expect(await admittedOf()).to.deep.equal([ids[0], ids[2]]);
+      await attempt(ids[0]!, 500);
+      expect(await admitDeliveries(store.database, 2)).to.equal(1);
+      expect(await admittedOf()).to.deep.equal([ids[2], ids[3]]);
+    });
+
+    it('again only when their time has come', async () => {
+      const [id] = await numbered(1);
+      await admitDeliveries(store.database, 2);
+      await attempt(id!, 500);
+      expect(await admitDeliveries(store.database, 2)).to.equal(0);
+      await makeDue(store.database, id!);
+      expect(await admitDeliveries(store.database, 2)).to.equal(1);
+    });
+
+    it('for each endpoint by itself, however long the line before another is', async () => {
+      const slow = await numbered(6, 'http://slow.example/a');
+      const quick = await numbered(1, 'http://quick.example/a');
+      const otherPort = await numbered(1, 'http://slow.example:8080/a');
+      const otherPath = await numbered(1, 'http://slow.example/b');
+      await admitDeliveries(store.database, 2);
+      expect(await admittedOf()).to.deep.equal([...slow.slice(0, 2), ...quick, ...otherPort]);
+      expect(await admittedOf()).to.not.include(otherPath[0]);
+    });
+
+    it('for each merchant by itself, even at one endpoint', async () => {
+      const other = await store.newMerchant();
+      const mine = await numbered(3, 'http://shared.example/');
+      const theirs = await numbered(1, 'http://shared.example/', other);
+      await admitDeliveries(store.database, 1);
+      expect(await admittedOf()).to.deep.equal(mine.slice(0, 1));
+      expect(await admittedOf(other)).to.deep.equal(theirs);
+    });
+
+    it('never above the cap when several dispatchers admit at once', async () => {
+      await numbered(8);
+      const counts = await Promise.all(countUpTo(6).map(() => admitDeliveries(store.database, 3)));
+      expect(counts.reduce((sum, count) => sum + count)).to.equal(3);
+      expect(await admittedOf()).to.have.length(3);
+      expect(await countOf(store.database, `outbox WHERE kind = 'webhook'`)).to.equal(3);
+    });
+
+    it('not at all when there are none', async () => {
+      expect(await admitDeliveries(store.database, 8)).to.equal(0);
+      expect(await findDelivery(store.database, merchant.merchantId, randomUUID(), 1)).to.equal(
+        null,
+      );
+    });
+  });
+});

@@ -1,0 +1,56 @@
+import { expect } from 'chai';
+import { isKenyanMobile } from '../../src/domain/phone.ts';
+
+const MOBILES = [
+  '+254712345678',
+  '+254733123456',
+  '+254110123456',
+  '+254100123456',
+  '+254770123456',
+  '+254744123456',
+];
+
+const OTHERS: Readonly<Record<string, unknown>> = {
+  'without its plus': '254712345678',
+  'in national form': '0712345678',
+  'with 00 in front': '00254712345678',
+  'with spaces': '+254 712 345 678',
+  'with dashes': '+254-712-345-678',
+  'with white space around it': ' +254712345678',
+  'with a line end': '+254712345678\n',
+  'with an extension': '+254712345678;ext=1',
+  'with a zero after the code': '+2540712345678',
+  'one digit short': '+25471234567',
+  'one digit long': '+2547123456789',
+  'with a letter in it': '+25471234567a',
+  'in full-width digits': '+２５４７１２３４５６７８',
+  'a landline': '+254202345678',
+  'a freephone number': '+254800723253',
+  'of Tanzania': '+255712345678',
+  'of Uganda': '+256712345678',
+  'of the United States': '+12125550123',
+  'of a country that does not exist': '+999712345678',
+  'a URI': 'tel:+254712345678',
+  'its country code alone': '+254',
+  'a plus': '+',
+  'an empty text': '',
+  'a number': 254712345678,
+  null: null,
+  undefined: undefined,
+  'a list': ['+254712345678'],
+  'an object': { toString: () => '+254712345678' },
+};
+
+describe('A phone', () => {
+  for (const phone of MOBILES) {
+    it(`is Kenyan and mobile when it is ${phone}`, () => {
+      expect(isKenyanMobile(phone)).to.equal(true);
+    });
+  }
+
+  for (const [what, value] of Object.entries(OTHERS)) {
+    it(`is refused when it is ${what}`, () => {
+      expect(isKenyanMobile(value)).to.equal(false);
+    });
+  }
+});

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { findPaymentToPoll, recordQuery } from '../../src/domain/payments/polling.ts';
+import { pollStep } from '../../src/domain/payments/schedule.ts';
+import {
+  createTestStore,
+  learn,
+  newCollection,
+  newReturn,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import {
+  NEVER,
+  NOT_FOUND,
+  POLL_FIRST_MS,
+  SAFE,
+  UNKNOWN,
+  type Work,
+  workOn,
+} from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+for (const kind of ['collection', 'return'] as const) {
+  describe(`Asking about a ${kind}`, () => {
+    let store: TestStore;
+    let merchant: TestMerchant;
+    let payment: AnyPayment;
+    let work: Work;
+
+    before(async () => {
+      store = await createTestStore();
+      merchant = await store.newMerchant();
+    });
+
+    after(() => store.drop());
+
+    beforeEach(async () => {
+      payment = await (kind === 'collection' ? newCollection : newReturn)(store.database, merchant);
+      work = workOn(store.database, payment);
+    });
+
+    it('leads to another submission when the gateway has not found it three times and that is safe', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      expect(await work.hear(NOT_FOUND)).to.include({ next_step: 'poll', status: 'pending' });
+      expect(await work.hear(NOT_FOUND)).to.include({ next_step: 'poll', status: 'pending' });
+      expect(await work.claim()).to.equal(null);
+      expect(await work.hear(NOT_FOUND)).to.include({ next_step: 'submit', status: 'pending' });
+      expect(await work.claim()).to.include({ attemptNo: 2 });
+      expect(await work.results()).to.deep.equal(['ruled_out', null]);
+    });
+
+    it('never leads to another submission through a gateway that does not allow it', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      for (let asked = 0; asked < 5; asked += 1) {
+        expect(await work.hear(NOT_FOUND, NEVER)).to.include({
+          next_step: 'poll',
+          status: 'pending',
+        });
+      }
+      expect(await work.results()).to.deep.equal(['unknown']);
+    });
+
+    it('counts no "not found" within the gateway’s settling window', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      const slow = { ...SAFE, settlingWindowMs: 60_000 };
+      for (let asked = 0; asked < 4; asked += 1) {
+        await recordQuery(store.database, await work.current(), NOT_FOUND, slow, POLL_FIRST_MS);
+      }
+      expect(await work.attempts()).to.deep.equal([
+        { attempt_no: 1, result: 'unknown', not_found_count: 0 },
+      ]);
+      await work.setAttempts(`answered_at = now() - interval '61 seconds'`);
+      for (let asked = 0; asked < 3; asked += 1) {
+        await recordQuery(store.database, await work.current(), NOT_FOUND, slow, POLL_FIRST_MS);
+      }
+      expect(await work.current()).to.include({ next_step: 'submit' });
+    });
+
+    it('counts no "not found" while a call without answer may still be under way', async () => {
+      await work.claim();
+      await work.claim();
+      for (let asked = 0; asked < 4; asked += 1) await work.hear(NOT_FOUND);
+      expect(await work.current()).to.include({ next_step: 'poll' });
+      await work.setAttempts(`started_at = now() - interval '10 minutes'`);
+      for (let asked = 0; asked < 3; asked += 1) await work.hear(NOT_FOUND);
+      expect(await work.current()).to.include({ next_step: 'submit' });
+    });
+
+    it('takes "pending" for the acknowledgement that was lost', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      expect(await work.hear({ outcome: 'pending' })).to.include({
+        status: 'processing',
+        next_step: 'poll',
+      });
+    });
+
+    it('goes on after a question without answer', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      const { step_no } = await work.current();
+      for (const outcome of ['noAnswer', 'asked'] as const)
+        await work.hear({ outcome, reason: 'x' });
+      expect(await work.current()).to.include({ next_step: 'poll', step_no: step_no + 2 });
+    });
+
+    it('believes a verdict even of a question that was overtaken, but lets it plan nothing', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      const asked = await work.current();
+      await work.hear({ outcome: 'pending' });
+      const before = await work.current();
+      await recordQuery(store.database, asked, NOT_FOUND, SAFE, POLL_FIRST_MS);
+      expect(await work.current()).to.deep.equal(before);
+      await recordQuery(store.database, asked, succeeded(), SAFE, POLL_FIRST_MS);
+      expect(await work.current()).to.include({ status: 'completed' });
+    });
+
+    it('is done by the job of the newest step only, and only while it is open', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      const { step_no } = await work.current();
+      const find = (stepNo: number) => findPaymentToPoll(store.database, refOf(payment), stepNo);
+      expect(await find(step_no - 1)).to.equal(null);
+      expect(await find(step_no)).to.include({ id: payment.id });
+      await learn(store.database, payment, succeeded());
+      expect(await find(step_no)).to.equal(null);
+      expect(await find(step_no + 1)).to.equal(null);
+    });
+
+    it('happens at half of its age, within bounds, for as long as it is open', () => {
+      const created = payment.created_at.getTime();
+      const delayAt = (age: number) => {
+        const step = pollStep(
+          { ...payment, deadline_at: new Date(created + 600_000) },
+          POLL_FIRST_MS,
+          created + age,
+        );
+        return typeof step === 'object' && 'delayMs' in step ? step.delayMs : null;
+      };
+      expect([0, 10_000, 40_000, 120_000, 600_000].map(delayAt)).to.deep.equal([
+        5_000, 5_000, 20_000, 60_000, 60_000,
+      ]);
+      expect([600_001, 2_000_000, 1e9].map(delayAt)).to.deep.equal([300_000.5, 600_000, 600_000]);
+    });
+  });
+}

@@ -1,0 +1,196 @@
+import { expect } from 'chai';
+import { rows } from '../../src/database.ts';
+import type { SubmitResult } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import {
+  createTestStore,
+  discrepanciesOf,
+  failed,
+  learn,
+  newCollection,
+  newReturn,
+  outboxOf,
+  rejection,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import {
+  ACKNOWLEDGED,
+  DECLINED,
+  NOT_FOUND,
+  NOT_TAKEN,
+  POLL_FIRST_MS,
+  UNKNOWN,
+  type Work,
+  workOn,
+} from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+for (const kind of ['collection', 'return'] as const) {
+  describe(`Submitting a ${kind}`, () => {
+    const submissionQueue = kind === 'collection' ? 'submission-simulator' : 'refunds';
+    let store: TestStore;
+    let merchant: TestMerchant;
+    let payment: AnyPayment;
+    let work: Work;
+
+    before(async () => {
+      store = await createTestStore();
+      merchant = await store.newMerchant();
+    });
+
+    after(() => store.drop());
+
+    beforeEach(async () => {
+      payment = await (kind === 'collection' ? newCollection : newReturn)(store.database, merchant);
+      work = workOn(store.database, payment);
+    });
+
+    it('is claimed once, however many try at once', async () => {
+      const claims = await Promise.all(Array.from({ length: 10 }, () => work.claim()));
+      expect(claims.filter((claimed) => claimed !== null)).to.have.length(1);
+      expect(await work.results()).to.deep.equal([null]);
+    });
+
+    it('is not claimed by a job that has been overtaken', async () => {
+      expect(await work.claim(payment.step_no - 1)).to.equal(null);
+      expect(await work.claim(payment.step_no + 1)).to.equal(null);
+      await changeStep(store.database, refOf(payment), pollStep(payment, POLL_FIRST_MS));
+      expect(await work.claim()).to.equal(null);
+      await changeStep(store.database, refOf(payment), { park: 'support looks at it' });
+      expect(await work.claim()).to.equal(null);
+      await learn(store.database, payment, failed());
+      expect(await work.claim()).to.equal(null);
+      expect(await work.attempts()).to.deep.equal([]);
+    });
+
+    it('is never done again after a claim without answer, but asked about', async () => {
+      await work.claim();
+      expect(await work.claim()).to.equal(null);
+      const { next_step, status } = await work.current();
+      expect([next_step, status]).to.deep.equal(['poll', 'pending']);
+      const jobs = await outboxOf(store.database, payment.id);
+      expect(jobs.at(-1)).to.include({ step: 'poll', queue: 'polling-simulator' });
+      expect(await work.results()).to.deep.equal([null]);
+    });
+
+    const ANSWERS: [SubmitResult, status: string, step: string | null, attempt: string][] = [
+      [ACKNOWLEDGED, 'processing', 'poll', 'acknowledged'],
+      [DECLINED, 'failed', null, 'declined'],
+      [NOT_TAKEN, 'pending', 'submit', 'not_taken'],
+      [UNKNOWN, 'pending', 'poll', 'unknown'],
+    ];
+    for (const [result, status, step, attempt] of ANSWERS) {
+      it(`leads to ${status}, next ${step ?? 'nothing'}, when the answer is ${result.outcome}`, async () => {
+        await work.answer(await work.claim(), result);
+        const after = await work.current();
+        expect([after.status, after.next_step]).to.deep.equal([status, step]);
+        expect(await work.results()).to.deep.equal([attempt]);
+        const last = (await outboxOf(store.database, payment.id)).at(-1)!;
+        if (step === 'poll') expect(last).to.include({ step, queue: 'polling-simulator' });
+        if (step === 'submit') expect(last).to.include({ step, queue: submissionQueue });
+        expect(after.external_ref).to.equal('externalRef' in result ? 'GW-1' : null);
+      });
+    }
+
+    it('uses the same reference again and again, each time later, while it is not taken', async () => {
+      for (const attemptNo of [1, 2, 3]) {
+        const claimed = await work.claim();
+        expect(claimed).to.include({ attemptNo });
+        expect(claimed!.payment.id).to.equal(payment.id);
+        await work.answer(claimed, NOT_TAKEN);
+      }
+      expect(await work.results()).to.deep.equal(['not_taken', 'not_taken', 'not_taken']);
+    });
+
+    it('goes on when "not taken" is heard only after somebody began to ask', async () => {
+      const claimed = await work.claim();
+      expect(await work.claim()).to.equal(null);
+      await work.answer(claimed, NOT_TAKEN);
+      for (let asked = 0; asked < 4 && (await work.current()).next_step === 'poll'; asked += 1) {
+        await work.hear(NOT_FOUND);
+      }
+      expect((await work.current()).next_step).to.equal('submit');
+      expect(await work.claim()).to.include({ attemptNo: 2 });
+    });
+
+    it('never happens again after an acknowledgement, whatever is not found', async () => {
+      await work.answer(await work.claim(), ACKNOWLEDGED);
+      for (let asked = 0; asked < 4; asked += 1) {
+        expect(await work.hear(NOT_FOUND)).to.include({ next_step: 'poll', status: 'processing' });
+      }
+      expect(await work.results()).to.deep.equal(['acknowledged']);
+    });
+
+    for (const [result, status] of [
+      [succeeded({ externalRef: null }), 'completed'],
+      [failed({ externalRef: null }), 'failed'],
+    ] as const) {
+      it(`keeps ${status} when the outcome overtakes the acknowledgement, and its reference`, async () => {
+        const claimed = await work.claim();
+        await learn(store.database, payment, result);
+        await work.answer(claimed, ACKNOWLEDGED);
+        expect(await work.current()).to.include({ status, external_ref: 'GW-1', next_step: null });
+        expect(await work.results()).to.deep.equal(['acknowledged']);
+      });
+
+      for (const late of [NOT_TAKEN, UNKNOWN]) {
+        it(`keeps ${status} when the answer afterwards is ${late.outcome}`, async () => {
+          const claimed = await work.claim();
+          await learn(store.database, payment, result);
+          const before = await work.current();
+          await work.answer(claimed, late);
+          expect(await work.current()).to.deep.equal(before);
+        });
+      }
+    }
+
+    it('makes a discrepancy of an answer that declines what has succeeded', async () => {
+      const claimed = await work.claim();
+      await learn(store.database, payment, succeeded());
+      await work.answer(claimed, DECLINED);
+      expect(await work.current()).to.include({ status: 'completed' });
+      const kinds = await discrepanciesOf(store.database, payment.id);
+      expect(kinds).to.deep.equal(['failure_after_success']);
+    });
+
+    it('leaves on the support list what was put there meanwhile', async () => {
+      const claimed = await work.claim();
+      await changeStep(store.database, refOf(payment), { park: 'support looks at it' });
+      await work.answer(claimed, ACKNOWLEDGED);
+      expect(await work.current()).to.include({
+        status: 'processing',
+        next_step: null,
+        parked_reason: 'support looks at it',
+      });
+    });
+
+    for (const result of [null, 'acknowledged', 'declined', 'unknown']) {
+      it(`is refused by the database while an attempt is ${result ?? 'not answered'}`, async () => {
+        await work.claim();
+        await work.setAttempts(`result = ${result === null ? 'NULL' : `'${result}'`}`);
+        const second = rows(
+          store.database,
+          `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no)
+           SELECT merchant_id, payment_kind, payment_id, 2 FROM attempts WHERE payment_id = :id`,
+          { id: payment.id },
+        );
+        expect(await rejection(second)).to.include({
+          code: '23505',
+          constraint: 'attempts_one_that_may_have_arrived',
+        });
+        expect(await work.results()).to.deep.equal([result]);
+      });
+    }
+
+    it('comes again after longer and longer pauses, up to five minutes', () => {
+      const delays = [0, 1, 2, 3, 4, 5, 6, 7, 8, 50].map((attemptNo) => {
+        const step = submitStep(payment, attemptNo);
+        return typeof step === 'object' && 'delayMs' in step ? step.delayMs / 1_000 : null;
+      });
+      expect(delays).to.deep.equal([0, 1, 2, 5, 15, 30, 60, 300, 300, 300]);
+    });
+  });
+}

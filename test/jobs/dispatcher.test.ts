@@ -1,0 +1,235 @@
+import { expect } from 'chai';
+import winston from 'winston';
+import { rows } from '../../src/database.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { dispatchOutbox } from '../../src/jobs/dispatcher.ts';
+import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
+import { sweep } from '../../src/jobs/sweeper.ts';
+import {
+  countOf,
+  createTestStore,
+  newCollection,
+  rejection,
+  type TestStore,
+} from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const QUEUE = 'submission-simulator';
+
+interface Recorder extends Queues {
+  added: StepJob[];
+}
+
+/** Queues that only remember what was added, to see what no real queue shows. */
+function recorder(onAdd: (queue: string) => Promise<void> = async () => {}): Recorder {
+  const added: StepJob[] = [];
+  return {
+    added,
+    add: async (queue, jobs) => {
+      await onAdd(queue);
+      added.push(...jobs);
+    },
+    close: async () => {},
+  };
+}
+
+describe('The dispatcher', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    await rows(
+      store.database,
+      `UPDATE collections SET next_step_at = now() + interval '1 day' WHERE next_step IS NOT NULL`,
+    );
+    await rows(store.database, 'DELETE FROM outbox');
+  });
+
+  /** Rows as steps leave them, of `count` payments. */
+  async function fillOutbox(count: number, queue = QUEUE, runAt = 'now()'): Promise<void> {
+    await rows(
+      store.database,
+      `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+       SELECT :queue, 'collection', 'submit', 1001, gen_random_uuid(), 1, ${runAt}
+       FROM generate_series(1, CAST(:count AS integer))`,
+      { queue, count },
+    );
+  }
+
+  const waiting = () => countOf(store.database, 'outbox');
+  const dispatch = (queues: Queues) => dispatchOutbox(store.database, queues);
+
+  describe('with real queues', () => {
+    const backend = () => createQueueBackend({ databaseUrl: store.url });
+    let queues: Queues;
+    let queue: ReturnType<ReturnType<typeof backend>['createQueue']>;
+
+    before(() => {
+      queues = openQueues(backend(), winston.createLogger({ silent: true }));
+      queue = backend().createQueue(QUEUE);
+    });
+
+    after(async () => {
+      await queue.close();
+      await queues.close();
+    });
+
+    afterEach(() => queue.obliterate({ force: true }));
+
+    const jobs = () => queue.getJobs(['waiting', 'delayed', 'prioritized']);
+
+    it('moves a step’s job from the outbox to its queue', async () => {
+      const collection = await newCollection(store.database, merchant);
+      expect(await dispatch(queues)).to.equal(1);
+      expect(await waiting()).to.equal(0);
+      const [job] = await jobs();
+      expect(job).to.include({ id: `collection-${collection.id}-1`, name: 'collection.submit' });
+      expect(job!.data).to.include({
+        kind: 'collection',
+        step: 'submit',
+        merchantId: merchant.merchantId,
+        rowId: collection.id,
+        stepNo: 1,
+      });
+      expect(job!.opts).to.include({ attempts: JOB_TRIES, removeOnComplete: true, delay: 0 });
+      expect(await dispatch(queues)).to.equal(0);
+    });
+
+    it('delays what is to run later', async () => {
+      await fillOutbox(1, QUEUE, `now() + interval '10 minutes'`);
+      await dispatch(queues);
+      const [job] = await jobs();
+      expect(job!.opts.delay).to.be.within(500_000, 600_000);
+      expect(await job!.getState()).to.equal('delayed');
+    });
+
+    it('adds a job once that is in the outbox twice', async () => {
+      const collection = await newCollection(store.database, merchant);
+      await rows(
+        store.database,
+        `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+         SELECT queue, kind, step, merchant_id, row_id, step_no, run_at FROM outbox`,
+      );
+      expect(await dispatch(queues)).to.equal(2);
+      expect((await jobs()).map(({ id }) => id)).to.deep.equal([`collection-${collection.id}-1`]);
+    });
+
+    it('adds every job once when several of it work at once', async () => {
+      await fillOutbox(700);
+      const rounds: number[] = [];
+      const workUntilEmpty = async () => {
+        while ((await waiting()) > 0) rounds.push(await dispatch(queues));
+      };
+      await Promise.all([workUntilEmpty(), workUntilEmpty(), workUntilEmpty()]);
+      expect(rounds.reduce((sum, count) => sum + count)).to.equal(700);
+      expect(await jobs()).to.have.length(700);
+    });
+
+    it('brings back what the queues have lost, under the same id, and only that', async () => {
+      const { id } = await newCollection(store.database, merchant);
+      const sweepAndDispatch = async () => {
+        await rows(
+          store.database,
+          `UPDATE collections SET next_step_at = now() - interval '1 hour', step_swept_at = NULL
+           WHERE id = :id`,
+          { id },
+        );
+        expect(await sweep(store.database, 1_000)).to.equal(1);
+        expect(await dispatch(queues)).to.equal(1);
+        return (await jobs()).map((job) => job.id);
+      };
+      await dispatch(queues);
+      expect(await sweepAndDispatch()).to.deep.equal([`collection-${id}-1`]);
+      await queue.obliterate({ force: true });
+      expect(await sweepAndDispatch()).to.deep.equal([`collection-${id}-1`]);
+    });
+
+    it('adds again, harmlessly, what it had added before it broke down', async () => {
+      await fillOutbox(3);
+      const breaking: Queues = {
+        ...queues,
+        add: async (queue, batch) => {
+          await queues.add(queue, batch);
+          throw new Error('and then it broke down');
+        },
+      };
+      await rejection(dispatch(breaking));
+      expect(await waiting()).to.equal(3);
+      expect(await dispatch(queues)).to.equal(3);
+      expect(await jobs()).to.have.length(3);
+    });
+  });
+
+  it('takes the oldest rows first, in batches', async () => {
+    await fillOutbox(1_100);
+    const ids = await rows<{ row_id: string }>(
+      store.database,
+      'SELECT row_id FROM outbox ORDER BY id',
+    );
+    const queues = recorder();
+    const rounds = [];
+    while ((await waiting()) > 0) rounds.push(await dispatch(queues));
+    expect(rounds).to.deep.equal([500, 500, 100]);
+    const first = queues.added.slice(0, 500).map(({ rowId }) => rowId);
+    expect(first).to.have.members(ids.slice(0, 500).map(({ row_id }) => row_id));
+    expect(new Set(queues.added.map(({ rowId }) => rowId)).size).to.equal(1_100);
+  });
+
+  it('leaves the rows when adding fails, for the next round to try', async () => {
+    await fillOutbox(3);
+    const broken = recorder(async () => {
+      throw new Error('no queue');
+    });
+    expect((await rejection(dispatch(broken))).message).to.equal('no queue');
+    expect(await waiting()).to.equal(3);
+    const working = recorder();
+    expect(await dispatch(working)).to.equal(3);
+    expect(working.added).to.have.length(3);
+    expect(await waiting()).to.equal(0);
+  });
+
+  it('lets one queue that fails hold up no other', async () => {
+    await fillOutbox(2, 'refunds');
+    await fillOutbox(2);
+    const queues = recorder(async (queue) => {
+      if (queue === 'refunds') throw new Error('no queue');
+    });
+    await rejection(dispatch(queues));
+    expect(queues.added.map(({ queue }) => queue)).to.deep.equal([QUEUE, QUEUE]);
+    expect(await countOf(store.database, `outbox WHERE queue = 'refunds'`)).to.equal(2);
+    expect(await waiting()).to.equal(2);
+  });
+
+  it('keeps its batch from others until it has died for long enough', async () => {
+    await fillOutbox(2);
+    let adding = (): void => {};
+    const isAdding = new Promise<void>((resolve) => {
+      adding = resolve;
+    });
+    let finish = (): void => {};
+    const hanging = recorder(() => {
+      adding();
+      return new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+    });
+    const dying = dispatch(hanging);
+    await isAdding;
+    const other = recorder();
+    expect(await dispatch(other)).to.equal(0);
+    await rows(store.database, `UPDATE outbox SET leased_until = leased_until - interval '1 hour'`);
+    expect(await dispatch(other)).to.equal(2);
+    expect(await waiting()).to.equal(0);
+    // Dead only in appearance: what it does after all comes to nothing.
+    finish();
+    expect(await dying).to.equal(2);
+    expect(await waiting()).to.equal(0);
+  });
+});

@@ -1,0 +1,302 @@
+import type { Queue, Worker } from 'bullmq';
+import { expect } from 'chai';
+import winston from 'winston';
+import { createService, type Service } from '../../src/boot.ts';
+import { isOutage, rows } from '../../src/database.ts';
+import { storeCallback } from '../../src/domain/callbacks/callback.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep } from '../../src/domain/payments/schedule.ts';
+import { LostRaceError } from '../../src/domain/state-machine.ts';
+import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import type { Gateway } from '../../src/gateways/gateway.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
+import { type JobData, jobId } from '../../src/jobs/job-types.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { JOB_TRIES } from '../../src/jobs/queues.ts';
+import { startWorker } from '../../src/workers/run-worker.ts';
+import { deliveryOf, newEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  countOf,
+  createTestStore,
+  learn,
+  newCollection,
+  newReturn,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+/** Between tries, where the real queues wait for seconds. */
+const BACKOFF_MS = 10;
+
+describe('A job that fails', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  let context: Service;
+  /** Called at each question to the gateway, with its number. */
+  let onQuery: (call: number) => Promise<void> | void;
+  let queries: number;
+  let submissions: number;
+  const open: (Queue | Worker)[] = [];
+
+  before(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+    context = createService(store.config, winston.createLogger({ silent: true }), store.database);
+  });
+
+  after(() => store.drop());
+
+  beforeEach(() => {
+    queries = 0;
+    submissions = 0;
+  });
+
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((each) => each.close()));
+  });
+
+  /** A driver that breaks where a test says so: the edge, not our code. */
+  const gateway: Gateway = {
+    name: 'simulator',
+    resubmit: 'never',
+    settlingWindowMs: 0,
+    amountStepCents: 1,
+    submit: async () => {
+      submissions += 1;
+      throw new TypeError('the driver has a bug');
+    },
+    query: async () => {
+      queries += 1;
+      await onQuery(queries);
+      return { outcome: 'pending' };
+    },
+    parseCallback: () => null,
+  };
+
+  /** Runs one job of a real queue to its end, whatever that is. */
+  async function run(name: string, data: JobData, gateways = [gateway]): Promise<void> {
+    const backend = createQueueBackend(store.config);
+    const queue = backend.createQueue(name);
+    open.push(queue);
+    await queue.add('test', data, {
+      jobId: jobId(data),
+      attempts: JOB_TRIES,
+      backoff: { type: 'fixed', delay: BACKOFF_MS },
+      removeOnComplete: true,
+      removeOnFail: true,
+    });
+    const service = { ...context, gateways: new Map(gateways.map((each) => [each.name, each])) };
+    open.push(startWorker(service, backend, name, 1));
+    await eventually('the end of the job', async () => !(await queue.getJob(jobId(data))));
+  }
+
+  async function collectionToAskAbout() {
+    const collection = await newCollection(store.database, merchant);
+    await changeStep(store.database, refOf(collection), pollStep(collection, 0));
+    const { id, step_no } = await reread(store.database, collection);
+    const data: JobData = {
+      kind: 'collection',
+      step: 'poll',
+      merchantId: merchant.merchantId,
+      rowId: id,
+      stepNo: step_no,
+    };
+    return { collection, data };
+  }
+
+  const failedJobsOf = (rowId: string) =>
+    rows<Record<string, unknown>>(
+      store.database,
+      'SELECT * FROM failed_jobs WHERE row_id = :rowId',
+      { rowId },
+    );
+
+  it('five times by a bug is kept, with its row on the support list and still open', async () => {
+    const { collection, data } = await collectionToAskAbout();
+    onQuery = (call) => {
+      throw new TypeError(`no. ${call}: cannot read postgres://user:hush@db/x\nsecond line`);
+    };
+    await run('polling-simulator', data);
+    expect(queries).to.equal(5);
+    const reason = 'no. 5: cannot read postgres://***@db/x';
+    expect(await reread(store.database, collection)).to.include({
+      status: 'pending',
+      next_step: null,
+      parked_reason: `job failed: ${reason}`,
+    });
+    const [failedJob, ...others] = await failedJobsOf(collection.id);
+    expect(others).to.deep.equal([]);
+    expect(failedJob).to.include({
+      queue: 'polling-simulator',
+      kind: 'collection',
+      step: 'poll',
+      merchant_id: merchant.merchantId,
+      step_no: data.stepNo,
+      error: reason,
+    });
+    expect(failedJob!.stack).to.include('TypeError');
+  });
+
+  it('by an outage or a lost race is only put off, which spends no try', async () => {
+    const { collection, data } = await collectionToAskAbout();
+    const errors = [
+      Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
+      new LostRaceError('collection'),
+      new LostRaceError('collection'),
+      new TypeError('bug 1'),
+      new TypeError('bug 2'),
+      new TypeError('bug 3'),
+      new TypeError('bug 4'),
+    ];
+    onQuery = (call) => {
+      const error = errors[call - 1];
+      if (error) throw error;
+    };
+    await run('polling-simulator', data);
+    expect(queries).to.equal(errors.length + 1);
+    expect(await failedJobsOf(collection.id)).to.deep.equal([]);
+    expect(await reread(store.database, collection)).to.include({
+      status: 'processing',
+      parked_reason: null,
+    });
+  });
+
+  it('leaves alone a row that has moved on meanwhile', async () => {
+    const { collection, data } = await collectionToAskAbout();
+    onQuery = async (call) => {
+      if (call === JOB_TRIES) await learn(store.database, collection, succeeded());
+      throw new TypeError('bug');
+    };
+    await run('polling-simulator', data);
+    expect(queries).to.equal(JOB_TRIES);
+    expect(await failedJobsOf(collection.id)).to.deep.equal([]);
+    expect(await reread(store.database, collection)).to.include({
+      status: 'completed',
+      parked_reason: null,
+    });
+  });
+
+  it('in the middle of a submission does not submit again, but asks', async () => {
+    const collection = await newCollection(store.database, merchant);
+    await run('submission-simulator', {
+      kind: 'collection',
+      step: 'submit',
+      merchantId: merchant.merchantId,
+      rowId: collection.id,
+      stepNo: 1,
+    });
+    expect(submissions).to.equal(1);
+    expect(await reread(store.database, collection)).to.include({
+      status: 'pending',
+      next_step: 'poll',
+    });
+    expect(await failedJobsOf(collection.id)).to.deep.equal([]);
+  });
+
+  it('because its gateway is not configured uses up no attempt to submit', async () => {
+    const payment = await newReturn(store.database, merchant);
+    const data: JobData = {
+      kind: 'return',
+      step: 'submit',
+      merchantId: merchant.merchantId,
+      rowId: payment.id,
+      stepNo: payment.step_no,
+    };
+    await run('refunds', data, []);
+    const attempts = await countOf(store.database, 'attempts WHERE payment_id = :id', {
+      id: payment.id,
+    });
+    expect(attempts).to.equal(0);
+    const { parked_reason } = await reread(store.database, payment);
+    expect(parked_reason).to.match(/^job failed: No channel is configured with the driver/);
+  });
+
+  describe('for good', () => {
+    const fail = (data: JobData) =>
+      recordFailedJob(store.database, 'a-queue', data, new Error('bug'));
+
+    it('is kept once, however often it is reported', async () => {
+      const { collection, data } = await collectionToAskAbout();
+      await Promise.all([fail(data), fail(data), fail(data)]);
+      expect(await failedJobsOf(collection.id)).to.have.length(1);
+    });
+
+    it('parks nothing when it is stale', async () => {
+      const { collection, data } = await collectionToAskAbout();
+      const before = await reread(store.database, collection);
+      await fail({ ...data, stepNo: data.stepNo - 1 });
+      await fail({ ...data, stepNo: data.stepNo + 1 });
+      await fail({ ...data, merchantId: data.merchantId + 1 });
+      expect(await reread(store.database, collection)).to.deep.equal(before);
+      expect(await failedJobsOf(collection.id)).to.deep.equal([]);
+    });
+
+    it('gives its place among the deliveries under way to another', async () => {
+      const id = await newEvent(store.database, merchant);
+      await numberEvents(store.database);
+      await admitDeliveries(store.database, 8);
+      const { step_no: stepNo } = await deliveryOf(store.database, id);
+      const { merchantId } = merchant;
+      await fail({ kind: 'webhook', step: 'deliver', merchantId, rowId: id, stepNo });
+      const delivery = await deliveryOf(store.database, id);
+      expect(delivery).to.include({ admitted: false, next_step: null, status: 'pending' });
+      expect(delivery).to.have.property('parked_reason', 'job failed: bug');
+    });
+
+    it('leaves a stored callback stored', async () => {
+      const collection = await newCollection(store.database, merchant);
+      const id = await storeCallback(store.database, 'simulator', refOf(collection), '{}');
+      const { merchantId } = merchant;
+      await fail({ kind: 'callback', step: 'process', merchantId, rowId: id, stepNo: 1 });
+      const [callback] = await rows(store.database, 'SELECT * FROM callbacks WHERE id = :id', {
+        id,
+      });
+      expect(callback).to.include({ status: 'stored', parked_reason: 'job failed: bug' });
+    });
+  });
+});
+
+describe('An error', () => {
+  const OUTAGES = [
+    ...[
+      'ECONNREFUSED',
+      'ECONNRESET',
+      'EPIPE',
+      'ETIMEDOUT',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+      'EHOSTUNREACH',
+    ],
+    ...['08000', '08006', '53300', '53100', '57P01', '57P03', '58030'],
+    ...['40P01', '40001', '55P03', '57014'],
+  ];
+  const BUGS = ['23505', '23514', '42P01', '42703', '22P02', '22021', 'ERR_ASSERTION', ''];
+
+  it('is an outage when Postgres or Redis is away or overloaded', () => {
+    for (const code of OUTAGES) {
+      expect(isOutage(Object.assign(new Error('x'), { code })), code).to.equal(true);
+    }
+    for (const message of [
+      'Connection terminated unexpectedly',
+      'Connection terminated due to connection timeout',
+      'Knex: Timeout acquiring a connection. The pool is probably full.',
+      'Connection is closed.',
+      'Reached the max retries per request limit (which is 20).',
+      "Stream isn't writeable and enableOfflineQueue options is false",
+    ]) {
+      expect(isOutage(new Error(message)), message).to.equal(true);
+    }
+  });
+
+  it('is no outage when the work itself is impossible', () => {
+    for (const code of BUGS) {
+      expect(isOutage(Object.assign(new Error('x'), { code })), code).to.equal(false);
+    }
+    expect(isOutage(new TypeError('x is not a function'))).to.equal(false);
+  });
+});

@@ -1,0 +1,236 @@
+import { expect } from 'chai';
+import { rows } from '../../src/database.ts';
+import { storeCallback, storeRejectedCallback } from '../../src/domain/callbacks/callback.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep } from '../../src/domain/payments/schedule.ts';
+import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
+import { holdLease } from '../../src/jobs/lease.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { sweep } from '../../src/jobs/sweeper.ts';
+import { newEvent } from '../support/events.ts';
+import {
+  countOf,
+  createTestStore,
+  failed,
+  learn,
+  newCollection,
+  newReturn,
+  outboxOf,
+  reread,
+  type TestStore,
+} from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const GRACE_MS = 60_000;
+
+describe('The sweeper', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    // Nothing that an earlier test has left is due any more.
+    for (const { table } of Object.values(STEP_TABLES)) {
+      await rows(
+        store.database,
+        `UPDATE ${table} SET next_step_at = now() + interval '1 day' WHERE next_step IS NOT NULL`,
+      );
+    }
+    await rows(store.database, 'DELETE FROM outbox');
+  });
+
+  const sweepOnce = () => sweep(store.database, GRACE_MS);
+
+  /** As if so much time had passed since the row's step was due and swept. */
+  function age(kind: StepKind, id: string, ms: number): Promise<unknown> {
+    const { table, id: column } = STEP_TABLES[kind];
+    return rows(
+      store.database,
+      `UPDATE ${table} SET next_step_at = now() - :ms * interval '1 millisecond',
+         step_swept_at = step_swept_at - :ms * interval '1 millisecond'
+       WHERE ${column} = :id`,
+      { id, ms },
+    );
+  }
+
+  const loseJobs = () => rows(store.database, 'DELETE FROM outbox');
+
+  const STEPS: Readonly<Record<string, () => Promise<[StepKind, string]>>> = {
+    'submission of a collection': async () => {
+      return ['collection', (await newCollection(store.database, merchant)).id];
+    },
+    'question about a collection': async () => {
+      const collection = await newCollection(store.database, merchant);
+      await changeStep(store.database, refOf(collection), pollStep(collection, 0));
+      return ['collection', collection.id];
+    },
+    'submission of a return': async () => {
+      return ['return', (await newReturn(store.database, merchant)).id];
+    },
+    'question about a return': async () => {
+      const payment = await newReturn(store.database, merchant);
+      await changeStep(store.database, refOf(payment), pollStep(payment, 0));
+      return ['return', payment.id];
+    },
+    'stored callback': async () => {
+      const collection = await newCollection(store.database, merchant);
+      return [
+        'callback',
+        await storeCallback(store.database, 'simulator', refOf(collection), '{}'),
+      ];
+    },
+    'admitted webhook': async () => {
+      const id = await newEvent(store.database, merchant);
+      await numberEvents(store.database);
+      await admitDeliveries(store.database, 100);
+      return ['webhook', id];
+    },
+  };
+  for (const [what, make] of Object.entries(STEPS)) {
+    it(`sends a lost ${what} again, as the very same job`, async () => {
+      const [kind, id] = await make();
+      const original = (await outboxOf(store.database, id)).at(-1);
+      expect(original).to.not.equal(undefined);
+      await loseJobs();
+      expect(await sweepOnce()).to.equal(0);
+      await age(kind, id, GRACE_MS + 1_000);
+      expect(await sweepOnce()).to.equal(1);
+      expect(await outboxOf(store.database, id)).to.deep.equal([original]);
+    });
+
+    it(`sends a lost ${what} at most once in each period of grace`, async () => {
+      const [kind, id] = await make();
+      await age(kind, id, GRACE_MS + 1_000);
+      expect(await sweepOnce()).to.equal(1);
+      expect(await sweepOnce()).to.equal(0);
+      await age(kind, id, GRACE_MS + 1_000);
+      expect(await sweepOnce()).to.equal(1);
+      expect(await sweepOnce()).to.equal(0);
+    });
+  }
+
+  it('sends nothing again that has ended, is parked, or waits for its turn', async () => {
+    const ended = await newCollection(store.database, merchant);
+    await learn(store.database, ended, failed());
+    const parked = await newCollection(store.database, merchant);
+    await changeStep(store.database, refOf(parked), { park: 'support looks at it' });
+    await storeRejectedCallback(store.database, 'simulator', '{}', 'wrong token');
+    await newEvent(store.database, merchant);
+    await numberEvents(store.database);
+    await loseJobs();
+    for (const { table } of Object.values(STEP_TABLES)) {
+      await rows(
+        store.database,
+        `UPDATE ${table} SET next_step_at = now() - interval '1 day' WHERE next_step IS NOT NULL
+           AND '${table}' = 'webhook_deliveries' AND to_jsonb(${table}) ->> 'admitted_at' IS NULL`,
+      );
+    }
+    expect(await sweepOnce()).to.equal(0);
+    expect(await countOf(store.database, 'outbox')).to.equal(0);
+  });
+
+  it('lets a new step start its own period of grace', async () => {
+    const collection = await newCollection(store.database, merchant);
+    await age('collection', collection.id, GRACE_MS + 1_000);
+    await sweepOnce();
+    await changeStep(store.database, refOf(collection), pollStep(collection, 0));
+    await age('collection', collection.id, GRACE_MS + 1_000);
+    expect(await sweepOnce()).to.equal(1);
+    const { step_no } = await reread(store.database, collection);
+    const last = (await outboxOf(store.database, collection.id)).at(-1);
+    expect(last).to.include({ step: 'poll', step_no });
+  });
+
+  it('finds what was planned for later than an hour, which gets no job before', async () => {
+    const collection = await newCollection(store.database, merchant);
+    await loseJobs();
+    const plan = (delayMs: number) =>
+      changeStep(store.database, refOf(collection), {
+        next: 'poll',
+        queue: 'polling-simulator',
+        delayMs,
+      });
+    await plan(3_600_001);
+    expect(await outboxOf(store.database, collection.id)).to.deep.equal([]);
+    expect(await sweepOnce()).to.equal(0);
+    await age('collection', collection.id, GRACE_MS + 1_000);
+    expect(await sweepOnce()).to.equal(1);
+    const { step_no } = await reread(store.database, collection);
+    expect(await outboxOf(store.database, collection.id)).to.deep.equal([
+      {
+        queue: 'polling-simulator',
+        kind: 'collection',
+        step: 'poll',
+        row_id: collection.id,
+        step_no,
+      },
+    ]);
+    await loseJobs();
+    await plan(3_599_000);
+    expect(await outboxOf(store.database, collection.id)).to.have.length(1);
+  });
+
+  it('sends each step once when several sweep at once', async () => {
+    const made = await Promise.all(
+      Array.from({ length: 10 }, () => newCollection(store.database, merchant)),
+    );
+    await loseJobs();
+    await Promise.all(made.map(({ id }) => age('collection', id, GRACE_MS + 1_000)));
+    const counts = await Promise.all([sweepOnce(), sweepOnce(), sweepOnce(), sweepOnce()]);
+    expect(counts.reduce((sum, count) => sum + count)).to.equal(10);
+    expect(await countOf(store.database, 'outbox')).to.equal(10);
+  });
+
+  it('goes on in the next round where one was not enough', async () => {
+    await rows(
+      store.database,
+      `INSERT INTO callbacks
+         (id, gateway, merchant_id, payment_kind, payment_id, body, next_step, next_step_at)
+       SELECT gen_random_uuid(), 'simulator', :merchant_id, 'collection', gen_random_uuid(), '{}',
+         'process', now() - interval '1 hour' FROM generate_series(1, 1500)`,
+      { merchant_id: merchant.merchantId },
+    );
+    const counts = [await sweepOnce(), await sweepOnce(), await sweepOnce()];
+    expect(counts[0]).to.be.within(1, 1_499);
+    expect(counts.reduce((sum, count) => sum + count)).to.equal(1_500);
+  });
+});
+
+describe('A lease', () => {
+  let store: TestStore;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  const hold = (holder: string) => holdLease(store.database, 'sweeper', holder, 60_000);
+
+  it('is held by one, who may renew it, until it has ended', async () => {
+    expect(await hold('one')).to.equal(true);
+    expect(await hold('two')).to.equal(false);
+    expect(await hold('one')).to.equal(true);
+    await rows(store.database, `UPDATE leases SET held_until = now() - interval '1 second'`);
+    expect(await hold('two')).to.equal(true);
+    expect(await hold('one')).to.equal(false);
+  });
+
+  it('goes to one of many who ask at once', async () => {
+    await rows(store.database, 'DELETE FROM leases');
+    const answers = await Promise.all(Array.from('abcdefgh', hold));
+    expect(answers.filter((held) => held)).to.have.length(1);
+  });
+
+  it('is of its name only', async () => {
+    expect(await holdLease(store.database, 'another', 'three', 60_000)).to.equal(true);
+  });
+});

@@ -1,0 +1,43 @@
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever came, and tests look into it.
+  body: any;
+}
+
+/** One request as a merchant's program would make it. A string body is sent as it is. */
+export async function request(
+  method: string,
+  url: string,
+  options: { access?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  const { access, body, headers = {} } = options;
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(access ? { authorization: `Bearer ${access}` } : {}),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.includes('json');
+  return {
+    status: response.status,
+    headers: response.headers,
+    body: isJson ? JSON.parse(text) : text,
+  };
+}
+
+/** A valid body for initiating a collection. */
+export function collectionBody(overrides: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    payfrom: '+254712345678',
+    amount: '100.00',
+    ref_no: `ref-${Math.random().toString(36).slice(2)}`,
+    account_number: 'INV-1',
+    callback_url: 'http://127.0.0.1:9/hook',
+    ...overrides,
+  };
+}

@@ -1,0 +1,35 @@
+import { type Database, rows } from '../../src/database.ts';
+
+export interface StoredCallback {
+  id: string;
+  body: string;
+  status: string;
+  problem: string | null;
+  payment_id: string | null;
+}
+
+/** What was stored at the addresses of one payment, oldest first. */
+export function callbacksOf(database: Database, payment: { id: string }) {
+  return rows<StoredCallback>(
+    database,
+    'SELECT * FROM callbacks WHERE payment_id = :id ORDER BY id',
+    { id: payment.id },
+  );
+}
+
+/** The simulator's word that a payment of 100.00 has succeeded. */
+export function successBody({ id }: { id: string }, overrides: object = {}) {
+  return {
+    reference: id,
+    kind: 'collection',
+    status: 'succeeded',
+    external_ref: 'SIM-1',
+    amount: '100.00',
+    account: '+254712345678',
+    trans_id: `T${id.slice(-9)}`,
+    result_code: 0,
+    result_description: 'Done',
+    completed_at: '2026-11-20T10:00:00.000Z',
+    ...overrides,
+  };
+}

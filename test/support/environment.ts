@@ -1,0 +1,27 @@
+import type { EmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
+import type { Reaper } from '../../src/sandbox/embedded/reaper.ts';
+import { findRedisServer, type startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
+
+/** What the global setup has started; filled before the first test runs. */
+export const environment = {
+  reaper: undefined as unknown as Reaper,
+  serverUrl: '',
+  template: '',
+  redisUrl: undefined as string | undefined,
+  /** Only when the tests have started their own. */
+  postgres: undefined as EmbeddedPostgres | undefined,
+  redis: undefined as Awaited<ReturnType<typeof startEmbeddedRedis>> | undefined,
+  /** The address of another database on the same server. */
+  urlOf(name: string): string {
+    const url = new URL(this.serverUrl);
+    url.pathname = `/${name}`;
+    return url.href;
+  },
+};
+
+export type BackendName = 'postgres' | 'redis';
+
+/** The queue backends that the flows run on here; known before anything is started. */
+export function backendsUnderTest(): BackendName[] {
+  return process.env.REDIS_URL || findRedisServer() ? ['postgres', 'redis'] : ['postgres'];
+}

@@ -1,0 +1,70 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDatabase, rows } from '../../src/database.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { migrate } from '../../src/migrations.ts';
+import { startEmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
+import { startReaper } from '../../src/sandbox/embedded/reaper.ts';
+import { findRedisServer, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
+import { environment } from './environment.ts';
+
+/**
+ * Starts what the tests stand on: one PostgreSQL with a migrated template that each file
+ * clones, and Redis where there is one. Set DATABASE_URL or REDIS_URL to use your own.
+ */
+
+const TEMPLATE = `malipo_test_template_${process.pid}`;
+const stops: (() => Promise<unknown>)[] = [];
+
+export async function mochaGlobalSetup(): Promise<void> {
+  const reaper = await startReaper();
+  stops.push(() => reaper.close());
+  environment.reaper = reaper;
+  environment.serverUrl = process.env.DATABASE_URL || (await startPostgres());
+  environment.template = TEMPLATE;
+  await makeTemplate();
+  environment.redisUrl = process.env.REDIS_URL || (await startRedis());
+  const backends = environment.redisUrl ? 'PostgreSQL and Redis' : 'PostgreSQL';
+  console.log(`Queue backends under test: ${backends}`);
+  if (!environment.redisUrl) {
+    if (process.env.REQUIRE_REDIS === '1')
+      throw new Error('REQUIRE_REDIS is set, but there is no Redis');
+    console.log('(With redis-server on the PATH, or REDIS_URL, the flows also run on Redis.)');
+  }
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  for (const stop of stops.reverse()) await stop();
+}
+
+async function startPostgres(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
+  environment.reaper.removeFolder(folder);
+  const postgres = await startEmbeddedPostgres({ folder, reaper: environment.reaper });
+  environment.postgres = postgres;
+  stops.push(() => postgres.stop());
+  return postgres.url;
+}
+
+async function makeTemplate(): Promise<void> {
+  const server = openDatabase(environment.serverUrl, 2, 'malipo-test');
+  await rows(server, `CREATE DATABASE ${TEMPLATE}`);
+  stops.push(async () => {
+    await rows(server, `DROP DATABASE IF EXISTS ${TEMPLATE} WITH (FORCE)`);
+    await server.destroy();
+  });
+  const databaseUrl = environment.urlOf(TEMPLATE);
+  const template = openDatabase(databaseUrl, 2, 'malipo-test');
+  await migrate(template);
+  await template.destroy();
+  await createQueueBackend({ databaseUrl }).migrate();
+}
+
+async function startRedis(): Promise<string | undefined> {
+  if (!findRedisServer()) return undefined;
+  const redis = await startEmbeddedRedis({ reaper: environment.reaper });
+  environment.redis = redis;
+  stops.push(() => redis.stop());
+  return redis.url;
+}

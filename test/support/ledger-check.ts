@@ -1,0 +1,44 @@
+import { expect } from 'chai';
+import { type Database, rows } from '../../src/database.ts';
+
+/** Fails unless every journal sums to zero and every wallet is the end of its chain of entries. */
+export async function expectSoundLedger(database: Database): Promise<void> {
+  const unbalanced = await rows(
+    database,
+    `SELECT journal_id FROM entries GROUP BY merchant_id, journal_id HAVING sum(amount_cents) <> 0`,
+  );
+  expect(unbalanced, 'journals that do not sum to zero').to.deep.equal([]);
+  const broken = await rows(
+    database,
+    `SELECT merchant_id, account, entry_no FROM (
+       SELECT *, lag(balance_after_cents, 1, 0::bigint) OVER chain AS before,
+         lag(entry_no, 1, 0::bigint) OVER chain AS previous_no
+       FROM entries WHERE entry_no IS NOT NULL
+       WINDOW chain AS (PARTITION BY merchant_id, account ORDER BY entry_no)
+     ) e WHERE balance_after_cents <> before + amount_cents OR entry_no <> previous_no + 1`,
+  );
+  expect(broken, 'entries that break the chain of their wallet').to.deep.equal([]);
+  const astray = await rows(
+    database,
+    `SELECT w.merchant_id, w.kind FROM wallets w
+     LEFT JOIN entries e ON e.merchant_id = w.merchant_id AND e.account = 'wallet:' || w.kind
+       AND e.entry_no = w.entry_no
+     WHERE w.balance_cents <> coalesce(e.balance_after_cents, 0)`,
+  );
+  expect(astray, 'wallets whose balance is not that of their newest entry').to.deep.equal([]);
+}
+
+/** The sum of an internal account's entries, in cents. */
+export async function accountBalance(
+  database: Database,
+  merchantId: number,
+  account: string,
+): Promise<number> {
+  const [row] = await rows<{ sum: number }>(
+    database,
+    `SELECT coalesce(sum(amount_cents), 0)::bigint AS sum FROM entries
+     WHERE merchant_id = :merchant_id AND account = :account`,
+    { merchant_id: merchantId, account },
+  );
+  return row!.sum;
+}

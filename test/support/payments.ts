@@ -1,0 +1,189 @@
+import type { Config } from '../../src/config.ts';
+import { loadConfig } from '../../src/config.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
+import type { Collection } from '../../src/domain/collections/collection.ts';
+import { createCollection } from '../../src/domain/collections/create-collection.ts';
+import type { Failed, Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
+import {
+  type AnyPayment,
+  findPayment,
+  lockPayment,
+  type PaymentRef,
+  refOf,
+} from '../../src/domain/payments/payment-store.ts';
+import { type Settlement, settle } from '../../src/domain/payments/settle.ts';
+import type { Return } from '../../src/domain/returns/return.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
+
+export const PAYER = '+254712345678';
+export const AMOUNT_CENTS = 10_000;
+export const COMMISSION_CENTS = 150;
+export const NET_CENTS = AMOUNT_CENTS - COMMISSION_CENTS;
+
+/** A database with a configuration to go with it, for tests that need no process at all. */
+export interface TestStore extends TestDatabase {
+  config: Config;
+  newMerchant(): Promise<TestMerchant>;
+}
+
+export async function createTestStore(): Promise<TestStore> {
+  const testDatabase = await createTestDatabase();
+  const config = loadConfig({ DATABASE_URL: testDatabase.url });
+  const { database } = testDatabase;
+  return {
+    ...testDatabase,
+    config,
+    newMerchant: () => createTestMerchant({ database, config }),
+  };
+}
+
+let count = 0;
+
+/** A collection of 100.00 as it was just accepted, its job waiting in the outbox. */
+export function newCollection(
+  database: Database,
+  merchant: { merchantId: number; appCode: number },
+  overrides: { callbackUrl?: string; refNo?: string } = {},
+): Promise<Collection> {
+  count += 1;
+  return createCollection(database, {
+    payfrom: PAYER,
+    amountCents: AMOUNT_CENTS,
+    refNo: `ref-${count}`,
+    accountNumber: 'INV-1',
+    callbackUrl: 'http://127.0.0.1:9/hook',
+    channel: 63902,
+    merchantId: merchant.merchantId,
+    appCode: merchant.appCode,
+    gateway: 'simulator',
+    rate: { bps: 150, fixedCents: 0 },
+    deadlineMs: 600_000,
+    ...overrides,
+  });
+}
+
+/** A return as a late success leaves it: its collection failed, then the customer paid. */
+export async function newReturn(
+  database: Database,
+  merchant: { merchantId: number; appCode: number },
+): Promise<Return> {
+  const collection = await newCollection(database, merchant);
+  await learn(database, collection, failed());
+  await learn(database, collection, succeeded({ transId: 'LATE1' }));
+  const row = await firstRow<Return>(
+    database,
+    'SELECT * FROM returns WHERE merchant_id = :merchant_id AND collection_id = :id',
+    { merchant_id: collection.merchant_id, id: collection.id },
+  );
+  return { ...row!, kind: 'return' };
+}
+
+/** The gateway's word that what was asked for has happened. */
+export function succeeded(overrides: Partial<Succeeded> = {}): Succeeded {
+  return {
+    outcome: 'succeeded',
+    transId: 'RCPT1',
+    externalRef: 'EXT1',
+    amountCents: AMOUNT_CENTS,
+    account: PAYER,
+    description: 'Done',
+    completedAt: new Date('2026-11-20T10:00:00Z'),
+    ...overrides,
+  };
+}
+
+/** The gateway's word that nothing will happen. */
+export function failed(overrides: Partial<Failed> = {}): Failed {
+  return {
+    outcome: 'failed',
+    code: 1032,
+    description: 'Cancelled',
+    externalRef: 'EXT1',
+    ...overrides,
+  };
+}
+
+/** Applies a verdict as pollers and callbacks do: locked, in one transaction. */
+export function learn(
+  database: Database,
+  payment: AnyPayment,
+  verdict: Verdict,
+  cause = 'callback',
+): Promise<Settlement> {
+  return inTransaction(database, async (trx) => {
+    const locked = await lockPayment(trx, refOf(payment));
+    return settle(trx, locked!, verdict, cause);
+  });
+}
+
+/** The payment as it is now. */
+export async function reread<P extends AnyPayment>(database: Database, payment: P): Promise<P> {
+  return (await findPayment(database, refOf(payment))) as P;
+}
+
+export interface HistoryRow {
+  from_status: string | null;
+  to_status: string;
+  cause: string;
+}
+
+export function historyOf(database: Database, { merchantId, id }: PaymentRef) {
+  return rows<HistoryRow>(
+    database,
+    `SELECT from_status, to_status, cause FROM payment_history
+     WHERE merchant_id = :merchant_id AND payment_id = :id ORDER BY happened_at`,
+    { merchant_id: merchantId, id },
+  );
+}
+
+export interface OutboxRow {
+  queue: string;
+  kind: string;
+  step: string;
+  row_id: string;
+  step_no: number;
+}
+
+/** The jobs of one row that wait in the outbox, oldest first. */
+export function outboxOf(database: Database, rowId: string): Promise<OutboxRow[]> {
+  return rows<OutboxRow>(
+    database,
+    'SELECT queue, kind, step, row_id, step_no FROM outbox WHERE row_id = :id ORDER BY id',
+    { id: rowId },
+  );
+}
+
+/** The kinds of the discrepancies of one payment, oldest first. */
+export async function discrepanciesOf(database: Database, paymentId: string): Promise<string[]> {
+  const found = await rows<{ kind: string }>(
+    database,
+    'SELECT kind FROM discrepancies WHERE payment_id = :id ORDER BY opened_at, id',
+    { id: paymentId },
+  );
+  return found.map(({ kind }) => kind);
+}
+
+/** How many rows a query finds. */
+export async function countOf(
+  database: Database,
+  from: string,
+  bindings: Record<string, unknown> = {},
+): Promise<number> {
+  const row = await firstRow<{ count: number }>(
+    database,
+    `SELECT count(*) AS count FROM ${from}`,
+    bindings,
+  );
+  return row!.count;
+}
+
+/** Fails unless the promise is rejected; gives what it is rejected with. */
+export async function rejection(promise: Promise<unknown>): Promise<Error> {
+  const outcome = await promise.then(
+    (value) => ({ value }),
+    (error: Error) => ({ error }),
+  );
+  if ('error' in outcome) return outcome.error;
+  throw new Error(`It was not refused, and gave ${JSON.stringify(outcome.value)}`);
+}

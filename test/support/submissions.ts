@@ -1,0 +1,68 @@
+import { type Database, rows } from '../../src/database.ts';
+import type { QueryResult, SubmitResult } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { type ResubmitRule, recordQuery } from '../../src/domain/payments/polling.ts';
+import {
+  claimSubmission,
+  recordSubmission,
+  type SubmissionClaim,
+} from '../../src/domain/payments/submission.ts';
+import { reread } from './payments.ts';
+
+export const POLL_FIRST_MS = 5_000;
+export const SAFE = { resubmit: 'safe', settlingWindowMs: 0 } as const;
+export const NEVER = { resubmit: 'never', settlingWindowMs: 0 } as const;
+export const ACKNOWLEDGED: SubmitResult = { outcome: 'acknowledged', externalRef: 'GW-1' };
+export const DECLINED: SubmitResult = {
+  outcome: 'declined',
+  code: 1,
+  description: 'Insufficient funds',
+  externalRef: 'GW-1',
+};
+export const NOT_TAKEN: SubmitResult = { outcome: 'notTaken', reason: 'ECONNREFUSED' };
+export const UNKNOWN: SubmitResult = { outcome: 'unknown', reason: 'timeout' };
+export const NOT_FOUND: QueryResult = { outcome: 'notFound' };
+
+interface Attempt {
+  attempt_no: number;
+  result: string | null;
+  not_found_count: number;
+}
+
+/** What a worker does around its calls to the gateway for one payment, without the calls. */
+export function workOn(database: Database, payment: AnyPayment) {
+  const current = () => reread(database, payment);
+
+  const attempts = () =>
+    rows<Attempt>(
+      database,
+      `SELECT attempt_no, result, not_found_count FROM attempts
+       WHERE payment_id = :id ORDER BY attempt_no`,
+      { id: payment.id },
+    );
+
+  return {
+    current,
+    attempts,
+    /** As the job of the step that the payment has now, or of another one. */
+    async claim(stepNo?: number): Promise<SubmissionClaim | null> {
+      const { step_no } = await current();
+      return claimSubmission(database, refOf(payment), stepNo ?? step_no, POLL_FIRST_MS);
+    },
+    /** What the call brought. */
+    answer: (claimed: SubmissionClaim | null, result: SubmitResult) =>
+      recordSubmission(database, claimed!, result, POLL_FIRST_MS),
+    /** What a question brought; gives the payment afterwards. */
+    async hear(result: QueryResult, rule: ResubmitRule = SAFE): Promise<AnyPayment> {
+      await recordQuery(database, await current(), result, rule, POLL_FIRST_MS);
+      return current();
+    },
+    results: async () => (await attempts()).map(({ result }) => result),
+    setAttempts: (assignments: string) =>
+      rows(database, `UPDATE attempts SET ${assignments} WHERE payment_id = :id`, {
+        id: payment.id,
+      }),
+  };
+}
+
+export type Work = ReturnType<typeof workOn>;

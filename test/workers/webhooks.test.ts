@@ -1,0 +1,155 @@
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import winston from 'winston';
+import { createService, type Service } from '../../src/boot.ts';
+import { loadConfig } from '../../src/config.ts';
+import { rows } from '../../src/database.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import { deliverWebhook } from '../../src/workers/webhooks.ts';
+import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
+import { createTestStore, type TestStore } from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+let store: TestStore;
+let merchant: TestMerchant;
+
+/** The delivery of a new event, admitted: its job could run. */
+async function newDelivery(callbackUrl?: string): Promise<string> {
+  const eventId = await newEvent(store.database, merchant, callbackUrl);
+  await numberEvents(store.database);
+  await admitDeliveries(store.database, 8);
+  return eventId;
+}
+
+/** As if the pause were over: the next attempt can run. */
+async function comeAgain(eventId: string): Promise<void> {
+  await makeDue(store.database, eventId);
+  await admitDeliveries(store.database, 8);
+}
+
+const attemptsOf = (eventId: string) =>
+  rows(
+    store.database,
+    `SELECT attempt_no, response_status, error, duration_ms FROM webhook_attempts
+     WHERE event_id = :id ORDER BY attempt_no`,
+    { id: eventId },
+  );
+
+describe('A webhook as the merchant receives it', () => {
+  let shop: FakeMerchant;
+  let service: Service;
+
+  before(async () => {
+    store = await createTestStore();
+    shop = await startFakeMerchant();
+    service = serviceWith({});
+  });
+
+  after(async () => {
+    await shop.close();
+    await store.drop();
+  });
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+    shop.received.length = 0;
+    shop.answerWith(() => 200);
+  });
+
+  function serviceWith(env: Record<string, string>): Service {
+    const config = loadConfig({ DATABASE_URL: store.url, WEBHOOK_TIMEOUT_MS: '2000', ...env });
+    const logger = winston.createLogger({ silent: true });
+    return createService(config, logger, store.database);
+  }
+
+  async function deliver(eventId: string, context = service): Promise<void> {
+    const { step_no } = await deliveryOf(store.database, eventId);
+    await deliverWebhook(context, merchant.merchantId, eventId, step_no);
+  }
+
+  it('carries a signature over timestamp and raw body, by the app’s secret', async () => {
+    await deliver(await newDelivery(shop.url));
+    const [{ headers, body }] = shop.received as [(typeof shop.received)[0]];
+    const timestamp = headers['x-service-timestamp'] as string;
+    const expected = createHmac('sha256', merchant.appSecret)
+      .update(Buffer.concat([Buffer.from(`${timestamp}.`), Buffer.from(body)]))
+      .digest('hex');
+    expect(headers['x-service-signature']).to.equal(expected);
+    expect(Math.abs(Date.now() / 1_000 - Number(timestamp))).to.be.below(300);
+    expect(timestamp).to.match(/^\d{10}$/);
+    expect(headers['content-type']).to.equal('application/json');
+  });
+
+  it('is verified by the published library of Standard Webhooks', async () => {
+    const id = await newDelivery(shop.url);
+    await deliver(id);
+    const [{ headers, body }] = shop.received as [(typeof shop.received)[0]];
+    const verify = (secret: string, text: string) =>
+      new Webhook(`whsec_${Buffer.from(secret).toString('base64')}`).verify(
+        text,
+        headers as Record<string, string>,
+      );
+    expect(verify(merchant.appSecret, body)).to.deep.equal(JSON.parse(body));
+    expect(headers['webhook-id']).to.equal(id);
+    expect(() => verify(merchant.appSecret, `${body} `)).to.throw();
+    expect(() => verify('another secret', body)).to.throw();
+  });
+
+  it('carries its number among the merchant’s events', async () => {
+    for (const number of [1, 2, 3]) {
+      await deliver(await newDelivery(shop.url));
+      const { headers } = shop.received.at(-1)!;
+      expect(headers['x-service-event-sequence']).to.equal(String(number));
+    }
+  });
+
+  it('is the same to the byte at every attempt, under the same id', async () => {
+    const id = await newDelivery(shop.url);
+    const answers = [500, 302, 503, 200];
+    shop.answerWith(() => answers[shop.received.length - 1]!);
+    for (const [index] of answers.entries()) {
+      if (index > 0) await comeAgain(id);
+      await deliver(id);
+    }
+    expect(shop.received).to.have.length(answers.length);
+    const distinct = (of: (received: (typeof shop.received)[0]) => unknown) =>
+      new Set(shop.received.map(of)).size;
+    expect(distinct(({ body }) => body)).to.equal(1);
+    expect(distinct(({ headers }) => headers['webhook-id'])).to.equal(1);
+    expect(distinct(({ headers }) => headers['x-service-event-sequence'])).to.equal(1);
+    expect(await deliveryOf(store.database, id)).to.include({ status: 'delivered', attempts: 4 });
+  });
+
+  it('is not sent by a job that has been overtaken', async () => {
+    const id = await newDelivery(shop.url);
+    const { step_no } = await deliveryOf(store.database, id);
+    await deliver(id);
+    await deliverWebhook(service, merchant.merchantId, id, step_no);
+    expect(shop.received).to.have.length(1);
+  });
+
+  it('never goes to a private address where that is not allowed, and counts as failed', async () => {
+    const id = await newDelivery(shop.url);
+    await deliver(id, serviceWith({ WEBHOOK_ALLOW_PRIVATE: 'false' }));
+    expect(shop.received).to.deep.equal([]);
+    const [recorded] = await attemptsOf(id);
+    expect(recorded).to.include({
+      response_status: null,
+      error: '127.0.0.1 is not a public address',
+    });
+  });
+
+  it('is tried again when nobody answers in time', async () => {
+    const id = await newDelivery(shop.url);
+    shop.answerWith(() => new Promise(() => {}));
+    await deliver(id, serviceWith({ WEBHOOK_TIMEOUT_MS: '150' }));
+    expect(await deliveryOf(store.database, id)).to.include({ status: 'pending', attempts: 1 });
+    const [recorded] = await attemptsOf(id);
+    expect(recorded)
+      .to.have.property('error')
+      .that.matches(/timeout/i);
+  });
+});
