@@ -48,9 +48,10 @@ export function openQueues(backend: QueueBackend, logger: Logger): Queues {
   };
 }
 
-function bulkJob({ queue: _queue, delayMs, ...data }: StepJob) {
+function bulkJob({ kind, step, merchantId, rowId, stepNo, delayMs }: StepJob) {
+  const data: JobData = { kind, step, merchantId, rowId, stepNo };
   return {
-    name: `${data.kind}.${data.step}`,
+    name: `${kind}.${step}`,
     data,
     opts: {
       jobId: jobId(data),
