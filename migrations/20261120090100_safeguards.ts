@@ -26,7 +26,8 @@ export async function up(knex: Knex): Promise<void> {
     END $$;
 
     -- Makes the partitions of this month and the months after it, so that an insert never waits for one.
-    CREATE FUNCTION make_month_partitions(parent text, months_ahead integer) RETURNS void
+    CREATE FUNCTION make_month_partitions(parent text, by_column text, months_ahead integer)
+    RETURNS void
     LANGUAGE plpgsql AS $$
     DECLARE
       first_day date := date_trunc('month', now() AT TIME ZONE 'UTC')::date;
@@ -38,10 +39,17 @@ export async function up(knex: Knex): Promise<void> {
         month_start := first_day + make_interval(months => step);
         month_end := first_day + make_interval(months => step + 1);
         partition := parent || '_' || to_char(month_start, 'YYYY_MM');
-        -- Asked first, since CREATE TABLE would lock the parent even to find that there is nothing to do.
         IF to_regclass(partition) IS NULL THEN
+          -- Attaching, unlike creating it as a partition, lets inserts go on meanwhile.
+          EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', partition, parent);
+          -- What fell into the default partition moves, or this month could never be attached.
           EXECUTE format(
-            'CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)', partition, parent,
+            'WITH moved AS (DELETE FROM %I WHERE %I >= %L AND %I < %L RETURNING *)
+             INSERT INTO %I SELECT * FROM moved',
+            parent || '_default', by_column, month_start::text || ' 00:00:00+00',
+            by_column, month_end::text || ' 00:00:00+00', partition);
+          EXECUTE format(
+            'ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', parent, partition,
             month_start::text || ' 00:00:00+00', month_end::text || ' 00:00:00+00');
         END IF;
       END LOOP;

@@ -136,6 +136,6 @@ export async function up(knex: Knex): Promise<void> {
       ON payment_history (merchant_id, payment_kind, payment_id, happened_at);
     -- Catches what no month's partition takes: a missing one must never stop a payment.
     CREATE TABLE payment_history_default PARTITION OF payment_history DEFAULT;
-    SELECT make_month_partitions('payment_history', 3);
+    SELECT make_month_partitions('payment_history', 'happened_at', 3);
   `);
 }

@@ -70,6 +70,6 @@ export async function up(knex: Knex): Promise<void> {
     ) PARTITION BY RANGE (attempted_at);
     CREATE INDEX webhook_attempts_by_event ON webhook_attempts (merchant_id, event_id, attempted_at);
     CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
-    SELECT make_month_partitions('webhook_attempts', 3);
+    SELECT make_month_partitions('webhook_attempts', 'attempted_at', 3);
   `);
 }

@@ -14,6 +14,11 @@ export async function up(knex: Knex): Promise<void> {
       run_at timestamptz NOT NULL,
       leased_until timestamptz NOT NULL DEFAULT '-infinity'
     );
+    -- Whether a row's job is still on its way.
+    CREATE INDEX outbox_by_row ON outbox (row_id);
+    -- Every row is written, leased and deleted within a second: dead ones must go as soon.
+    ALTER TABLE outbox SET (autovacuum_vacuum_scale_factor = 0,
+      autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
     CREATE TABLE leases (
       name text PRIMARY KEY,

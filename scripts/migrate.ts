@@ -7,7 +7,7 @@ import { migrate } from '../src/migrations.ts';
 /** The release step: brings the database, and the queue backend's tables, up to this release. */
 await runMain(async () => {
   const config = loadConfig();
-  const database = openDatabase(config.databaseUrl, 2, 'malipo-migrate');
+  const database = openDatabase(config.databaseUrl, 2, 'malipo-migrate', true);
   try {
     const problem = await databaseProblem(database);
     if (problem) throw new BootError(problem);

@@ -73,6 +73,11 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   if (valid.PORT === 0 && !valid.PUBLIC_URL) {
     problems.push('PUBLIC_URL is required when PORT is 0: gateways and merchants must know it');
   }
+  if (!/^(127\.|localhost$|::1$)/.test(valid.HOST) && usesDevelopmentKey(parsed)) {
+    problems.push(
+      'HOST must be an address of this machine alone while SECRETS_KEY or JWT_KEYS is the published development key',
+    );
+  }
   if (valid.MALIPO_ENV === 'production') problems.push(...productionProblems(valid, parsed));
   if (problems.length > 0) throw new ConfigError(problems.sort());
   const config = derive(valid, parsed);
@@ -120,6 +125,10 @@ function parseLists(raw: Raw, problems: string[]): Lists {
     jwtKeys: attempt('JWT_KEYS', () => keyRingFromText(raw.JWT_KEYS ?? DEVELOPMENT_KEYS))!,
     channels: attempt('CHANNELS', () => channelsFromText(raw.CHANNELS ?? simulated))!,
   };
+}
+
+function usesDevelopmentKey({ secretsKeys, jwtKeys }: Lists): boolean {
+  return [secretsKeys, jwtKeys].some((keys) => keys && hasDevelopmentKey(keys));
 }
 
 function productionProblems(raw: Raw, lists: Lists): string[] {

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
 
@@ -21,8 +22,16 @@ pg.types.setTypeParser(INT8_OID, (text) => {
   return value;
 });
 
-/** Opens a pool. Nothing connects before the first query. */
-export function openDatabase(url: string, poolMax: number, applicationName = 'malipo'): Database {
+/**
+ * Opens a pool. Nothing connects before the first query. A `patient` one waits for a silent
+ * server however long it takes, as migrations must.
+ */
+export function openDatabase(
+  url: string,
+  poolMax: number,
+  applicationName = 'malipo',
+  patient = false,
+): Database {
   return knexModule({
     client: 'pg',
     connection: {
@@ -33,7 +42,7 @@ export function openDatabase(url: string, poolMax: number, applicationName = 'ma
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
       options: '-c timezone=UTC',
     } as Knex.PgConnectionConfig,
-    pool: { min: 0, max: poolMax },
+    pool: { min: 0, max: poolMax, ...(patient ? {} : { afterCreate: giveUpOnSilence }) },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // Whoever asked gets the error and reports it; printing it as well would say it twice.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
@@ -41,6 +50,19 @@ export function openDatabase(url: string, poolMax: number, applicationName = 'ma
 }
 
 function ignore(): void {}
+
+/** Longer than any statement may take: a connection that is silent for so long is dead. */
+const SILENCE_MS = 20_000;
+
+/**
+ * A server that vanished without closing its connections would otherwise be waited for
+ * for ever: its own statement timeout went with it.
+ */
+function giveUpOnSilence(client: pg.Client, done: (error: unknown, client: pg.Client) => void) {
+  const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
+  stream.setTimeout(SILENCE_MS, () => stream.destroy(new Error('Connection terminated: silence')));
+  done(null, client);
+}
 
 /**
  * Runs `work` in one transaction and repeats it when Postgres asks for that (deadlock,
@@ -97,6 +119,8 @@ const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
+/** A primary that has become a standby. */
+const READ_ONLY = '25006';
 
 /** Whether this error says that a value which must be unique exists already. */
 export function violates(error: unknown, constraint: string): boolean {
@@ -109,11 +133,20 @@ function isRepeatable(error: unknown): boolean {
   return code === DEADLOCK || code === SERIALIZATION_FAILURE;
 }
 
-const NETWORK_CODES = /^(E(CONN|PIPE|TIMEDOUT|NOTFOUND|AI_AGAIN|HOST|NET|ADDR))/;
+const NETWORK_CODES =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST\w+|ENET\w+|EADDR\w+)$/;
 /** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention. */
 const OUTAGE_SQLSTATES = /^(08|53|57P|58)/;
 const OUTAGE_MESSAGES =
-  /Connection terminated|Timeout acquiring a connection|timeout expired|Client has encountered a connection error|Connection is closed|Connection ended|Query read timeout|not queryable|max retries per request|Stream isn't writeable/i;
+  /Connection terminated|Timeout acquiring a connection|Unable to acquire a connection|timeout expired|Client has encountered a connection error|Connection is closed|Connection ended|Query read timeout|not queryable|max retries per request|Stream isn't writeable/i;
+
+const OUTAGE_CODES = [
+  DEADLOCK,
+  SERIALIZATION_FAILURE,
+  LOCK_NOT_AVAILABLE,
+  QUERY_CANCELED,
+  READ_ONLY,
+];
 
 /**
  * Whether an error means that Postgres or Redis is away or overloaded, rather than that
@@ -123,17 +156,18 @@ export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'string') {
     if (NETWORK_CODES.test(code) || OUTAGE_SQLSTATES.test(code)) return true;
-    if ([DEADLOCK, SERIALIZATION_FAILURE, LOCK_NOT_AVAILABLE, QUERY_CANCELED].includes(code)) {
-      return true;
-    }
+    if (OUTAGE_CODES.includes(code)) return true;
   }
   return typeof message === 'string' && OUTAGE_MESSAGES.test(message);
 }
 
 /** A message for people: never empty, never more than one line, never a connection string. */
 export function messageOf(error: unknown): string {
-  const { message, code } = error as { message?: string; code?: string };
+  const { message, code, severity } = error as Record<string, string | undefined>;
   const inner = error instanceof AggregateError ? messageOf(error.errors[0]) : '';
-  const text = message || inner || code || String(error);
-  return (text.split('\n')[0] ?? '').replace(/\b(\w+:\/\/)[^@\s/]+@/g, '$1***@');
+  // Knex puts the whole statement before what Postgres says.
+  const said = severity && message ? `${message.split(' - ').at(-1)} (SQLSTATE ${code})` : message;
+  const text = (said || inner || code || String(error)).trim();
+  const line = text.split('\n')[0] || 'unknown error';
+  return line.replace(/\b(\w+:\/\/)[^@\s/]+@/g, '$1***@');
 }

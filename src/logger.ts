@@ -39,16 +39,24 @@ export function createLogger(level: string, process: string): Logger {
   });
 }
 
-const SECRET_NAMES = /secret|password|authorization|^(access|refresh|token|app_key)$/i;
+const SECRET_NAMES =
+  /secret|password|passkey|authorization|signature|credential|jwt|api_?key|app_key|(^|_)(access|refresh|token)$/i;
+const BEARER = /\b(bearer\s+)[^\s"']+/gi;
+/** What looks like a JWT, wherever it stands. */
+const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 const PHONE = /(?<!\d)(254)\d{6}(\d{3})(?!\d)/g;
+const PHONE_NUMBER = /^254\d{9}$/;
 /** To the end of the word, however the address is encoded. */
-const CALLBACK_TOKEN = /(\/gateway\/callbacks\/[\w%.-]+\/)[^\s"']+/g;
+const CALLBACK_TOKEN = /(\/gateway\/callbacks\/[\w%.-]+\/)[^\s"']+/gi;
 const URL_PASSWORD = /\b(\w+:\/\/)[^@\s/]+@/g;
 const MAX_DEPTH = 6;
 
 /** A copy without what must not be in a log; goes through nested values. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return mask(value);
+  if (typeof value === 'number')
+    return PHONE_NUMBER.test(String(value)) ? mask(String(value)) : value;
+  if (value instanceof Error) return mask(value.stack ?? value.message);
   if (value === null || typeof value !== 'object' || value instanceof Date) return value;
   if (depth > MAX_DEPTH) return '…';
   if (Array.isArray(value)) return value.map((item) => redact(item, depth + 1));
@@ -62,6 +70,8 @@ export function redact(value: unknown, depth = 0): unknown {
 
 function mask(text: string): string {
   return text
+    .replace(BEARER, '$1***')
+    .replace(JWT, '***')
     .replace(PHONE, '$1******$2')
     .replace(CALLBACK_TOKEN, '$1***')
     .replace(URL_PASSWORD, '$1***@');

@@ -22,7 +22,12 @@ export const settings = {
     default: 'info',
     description: 'The least severe log line that is written',
   },
-  HOST: { type: 'string', default: '0.0.0.0', description: 'Address that the API listens on' },
+  HOST: {
+    type: 'string',
+    default: '127.0.0.1',
+    description:
+      'Address that the API listens on; `0.0.0.0` for all. With the development key only this machine’s own',
+  },
   PORT: { ...port, default: 8080, description: 'Port of the API; `0` picks a free one' },
   PUBLIC_URL: {
     ...url,

@@ -18,7 +18,12 @@ const FORBIDDEN: Readonly<Record<string, string[]>> = {
       '../gateways/gateway.ts',
       '../gateways/simulator/simulator-gateway.ts',
     ],
-    ...['../jobs/queues.ts', '../jobs/backend.ts', '../jobs/dispatcher.ts', '../jobs/sweeper.ts'],
+    ...[
+      '../jobs/queues.ts',
+      '../jobs/backend.ts',
+      '../jobs/dispatch-outbox.ts',
+      '../jobs/sweeper.ts',
+    ],
     ...['../boot.ts', '../config.ts', '../settings.ts', '../logger.ts', '../lifecycle.ts'],
     ...['../migrations.ts', 'express', 'bullmq', 'ioredis', 'got'],
   ],

@@ -15,6 +15,12 @@ export const BASE_PATH = '/api/v1';
 export function createApp(service: Service, isStopping: () => boolean = () => false): Express {
   const app = express();
   app.disable('x-powered-by');
+  app.set('case sensitive routing', true);
+  app.use((_req, res, next) => {
+    // A kept connection would go on bringing requests to a process that wants to end.
+    if (isStopping()) res.set('Connection', 'close');
+    next();
+  });
   app.use(requestContext(service.logger));
   app.use(healthRoutes(service, isStopping));
   app.use(gatewayCallbackRoutes(service));

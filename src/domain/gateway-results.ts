@@ -57,3 +57,9 @@ export type QueryResult =
   | { outcome: 'notFound' }
   | { outcome: 'noAnswer'; reason: string }
   | { outcome: 'asked' };
+
+/** A callback in our words. `reference` is null when the provider does not echo ours. */
+export interface ParsedCallback {
+  reference: string | null;
+  verdict: Verdict | { outcome: 'pending' };
+}

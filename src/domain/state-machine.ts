@@ -30,10 +30,3 @@ export function canMove(machine: StateMachine, from: string, to: string): boolea
 export function assertCanMove(machine: StateMachine, from: string, to: string): void {
   if (!canMove(machine, from, to)) throw new IllegalTransitionError(from, to);
 }
-
-/** States that nothing leads out of. */
-export function finalStates<State extends string>(machine: StateMachine<State>): State[] {
-  return (Object.keys(machine.transitions) as State[]).filter(
-    (state) => machine.transitions[state].length === 0,
-  );
-}

@@ -8,14 +8,15 @@
 
 import type {
   GatewayPaymentKind,
+  ParsedCallback,
   QueryResult,
   SubmitResult,
-  Verdict,
 } from '../domain/gateway-results.ts';
 
 export type {
   Failed,
   GatewayPaymentKind,
+  ParsedCallback,
   QueryResult,
   SubmitResult,
   Succeeded,
@@ -43,12 +44,6 @@ export interface QueryRequest {
   /** The gateway's reference from its acknowledgement, if one was received. */
   externalRef: string | null;
   callbackUrl: string;
-}
-
-/** A callback in our words. `reference` is null when the provider does not echo ours. */
-export interface ParsedCallback {
-  reference: string | null;
-  verdict: Verdict | { outcome: 'pending' };
 }
 
 export interface Gateway {

@@ -34,6 +34,12 @@ export interface QueueBackend {
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A producer does not wait for a Redis that hangs: the outbox still has the job. */
 const COMMAND_TIMEOUT_MS = 5_000;
+/** A Redis that says nothing for so long is gone, even if its connection still stands. */
+const PRODUCER_SILENCE_MS = 6_000;
+/** Longer than a worker ever waits for the next job. */
+const WORKER_SILENCE_MS = 15_000;
+/** The same for the queues in PostgreSQL. */
+const QUERY_TIMEOUT_MS = 20_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 /** Per queue or worker, besides the one connection that it listens on. */
 const POSTGRES_POOL_MAX = 2;
@@ -74,13 +80,19 @@ function redisBackend(url: string): QueueBackend {
           ...reconnect,
           connectTimeout: CONNECT_TIMEOUT_MS,
           commandTimeout: COMMAND_TIMEOUT_MS,
+          socketTimeout: PRODUCER_SILENCE_MS,
           enableOfflineQueue: false,
         },
         prefix: prefixOf(name),
       }),
     createWorker: (name, process, options) =>
       new Worker<JobData>(name, process, {
-        connection: { url, ...reconnect, maxRetriesPerRequest: null },
+        connection: {
+          url,
+          ...reconnect,
+          socketTimeout: WORKER_SILENCE_MS,
+          maxRetriesPerRequest: null,
+        },
         prefix: prefixOf(name),
         ...workerOptions(options),
       }),
@@ -114,7 +126,13 @@ async function redisProblem(url: string): Promise<string | null> {
 }
 
 function postgresBackend(databaseUrl: string): QueueBackend {
-  const connection = { connectionString: databaseUrl, max: POSTGRES_POOL_MAX };
+  const connection = {
+    connectionString: databaseUrl,
+    max: POSTGRES_POOL_MAX,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    keepAlive: true,
+  };
   const withClient = async (work: (client: pg.Client) => Promise<unknown>) => {
     const client = new pg.Client({
       connectionString: databaseUrl,

@@ -28,10 +28,10 @@ export interface JobData {
 /** Process types of the Procfile that run jobs. */
 export type WorkerType = 'submission' | 'settlement' | 'refunds' | 'webhooks';
 
-/** A queue of its own per gateway, so that one that hangs does not fill the slots of the others. */
+/** Queues of their own per gateway, so that one that hangs does not fill the slots of the others. */
 export const submissionQueue = (gateway: string) => `submission-${gateway}`;
 export const pollingQueue = (gateway: string) => `polling-${gateway}`;
-export const REFUNDS_QUEUE = 'refunds';
+export const returnsQueue = (gateway: string) => `returns-${gateway}`;
 export const CALLBACKS_QUEUE = 'callbacks';
 export const WEBHOOKS_QUEUE = 'webhooks';
 
@@ -43,7 +43,7 @@ export function queuesOf(type: WorkerType, gateways: string[]): string[] {
     case 'settlement':
       return [CALLBACKS_QUEUE, ...gateways.map(pollingQueue)];
     case 'refunds':
-      return [REFUNDS_QUEUE];
+      return gateways.map(returnsQueue);
     case 'webhooks':
       return [WEBHOOKS_QUEUE];
   }

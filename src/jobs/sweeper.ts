@@ -2,20 +2,22 @@ import { type Database, firstRow } from '../database.ts';
 import {
   CALLBACKS_QUEUE,
   pollingQueue,
-  REFUNDS_QUEUE,
+  returnsQueue,
   STEP_TABLES,
   type StepKind,
   submissionQueue,
   WEBHOOKS_QUEUE,
 } from './job-types.ts';
 
-/** Rows of one kind that one sweep sends again; the next sweep goes on where this one ended. */
+/** Rows that one statement sends again. */
 const SWEEP_BATCH = 1_000;
+/** Batches of one kind in one sweep; what is left comes first in the next. */
+const MAX_BATCHES = 20;
 
 /** The same queues as where the steps are scheduled, said in SQL over the row. */
 const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
   collection: `CASE next_step WHEN 'submit' THEN '${submissionQueue('')}' ELSE '${pollingQueue('')}' END || gateway`,
-  return: `CASE next_step WHEN 'submit' THEN '${REFUNDS_QUEUE}' ELSE '${pollingQueue('')}' || gateway END`,
+  return: `CASE next_step WHEN 'submit' THEN '${returnsQueue('')}' ELSE '${pollingQueue('')}' END || gateway`,
   callback: `'${CALLBACKS_QUEUE}'`,
   webhook: `'${WEBHOOKS_QUEUE}'`,
 };
@@ -29,23 +31,30 @@ const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
 export async function sweep(database: Database, graceMs: number): Promise<number> {
   let swept = 0;
   for (const kind of Object.keys(STEP_TABLES) as StepKind[]) {
-    swept += await sweepKind(database, kind, graceMs);
+    for (let batch = 0; batch < MAX_BATCHES; batch++) {
+      const count = await sweepBatch(database, kind, graceMs);
+      swept += count;
+      if (count < SWEEP_BATCH) break;
+    }
   }
   return swept;
 }
 
-async function sweepKind(database: Database, kind: StepKind, graceMs: number): Promise<number> {
+async function sweepBatch(database: Database, kind: StepKind, graceMs: number): Promise<number> {
   const { table, id } = STEP_TABLES[kind];
   // A delivery that is not admitted has no job to lose; it waits for its turn.
   const admitted = kind === 'webhook' ? 'AND admitted_at IS NOT NULL' : '';
   const row = await firstRow<{ swept: number }>(
     database,
     `WITH due AS (
-       SELECT merchant_id, ${id} FROM ${table}
+       SELECT merchant_id, ${id} FROM ${table} t
        WHERE next_step IS NOT NULL ${admitted}
+         -- What still waits in the outbox is not lost.
+         AND NOT EXISTS (SELECT FROM outbox o WHERE o.row_id = t.${id} AND o.kind = :kind)
          AND next_step_at < now() - :grace_ms * interval '1 millisecond'
          AND (step_swept_at IS NULL OR step_swept_at < now() - :grace_ms * interval '1 millisecond')
-       ORDER BY next_step_at LIMIT :batch FOR UPDATE SKIP LOCKED
+       -- Whoever waits for a first sweep comes before those that were swept in vain.
+       ORDER BY step_swept_at NULLS FIRST, next_step_at LIMIT :batch FOR UPDATE SKIP LOCKED
      ), swept AS (
        UPDATE ${table} t SET step_swept_at = now() FROM due
        WHERE t.merchant_id = due.merchant_id AND t.${id} = due.${id}

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../boot.ts';
-import { messageOf, rows } from '../database.ts';
+import { inTransaction, messageOf, rows } from '../database.ts';
 import { numberEvents } from '../domain/events/number-events.ts';
 import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
-import { dispatchOutbox } from '../jobs/dispatcher.ts';
+import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
 import { holdLease } from '../jobs/lease.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
@@ -18,9 +18,12 @@ const ERROR_DELAY_MS = 1_000;
 
 /** The sweeper's lease outlives a few of its rounds, so that it changes hands only when its holder dies. */
 const SWEEP_LEASE_ROUNDS = 3;
-const PARTITIONS_INTERVAL_MS = 3_600_000;
+const PARTITIONS_INTERVAL_MS = 600_000;
 const PARTITION_MONTHS_AHEAD = 3;
-const PARTITIONED_TABLES = ['payment_history', 'webhook_attempts'];
+/** There are months to try again; a table must not wait behind a long report meanwhile. */
+const PARTITION_LOCK_TIMEOUT_MS = 500;
+/** Tables by month, and the column that says which. */
+const PARTITIONED_TABLES = { payment_history: 'happened_at', webhook_attempts: 'attempted_at' };
 
 /**
  * Runs the dispatcher: the outbox goes to the queues, events are numbered, deliveries
@@ -30,15 +33,18 @@ const PARTITIONED_TABLES = ['payment_history', 'webhook_attempts'];
 export function startDispatcher(service: Service, backend: QueueBackend): () => Promise<void> {
   const { database, config, logger } = service;
   const queues = openQueues(backend, logger);
+  const resting: RestingQueues = new Map();
   const holder = randomUUID();
   const stopping = new AbortController();
   const leaseMs = config.sweepIntervalMs * SWEEP_LEASE_ROUNDS;
   const loops = [
-    loop(service, stopping.signal, 'outbox', IDLE_DELAY_MS, () => dispatchOutbox(database, queues)),
-    loop(service, stopping.signal, 'events', IDLE_DELAY_MS, async () => {
-      const numbered = await numberEvents(database);
-      return numbered + (await admitDeliveries(database, config.webhookEndpointConcurrency));
-    }),
+    loop(service, stopping.signal, 'outbox', IDLE_DELAY_MS, () =>
+      dispatchOutbox(database, queues, resting),
+    ),
+    loop(service, stopping.signal, 'events', IDLE_DELAY_MS, () => numberEvents(database)),
+    loop(service, stopping.signal, 'deliveries', IDLE_DELAY_MS, () =>
+      admitDeliveries(database, config.webhookEndpointConcurrency),
+    ),
     loop(service, stopping.signal, 'sweeper', config.sweepIntervalMs, async () => {
       if (!(await holdLease(database, 'sweeper', holder, leaseMs))) return 0;
       const swept = await sweep(database, config.sweepGraceMs);
@@ -46,12 +52,7 @@ export function startDispatcher(service: Service, backend: QueueBackend): () => 
       return 0;
     }),
     loop(service, stopping.signal, 'partitions', PARTITIONS_INTERVAL_MS, async () => {
-      for (const table of PARTITIONED_TABLES) {
-        await rows(database, 'SELECT make_month_partitions(:table, :months)', {
-          table,
-          months: PARTITION_MONTHS_AHEAD,
-        });
-      }
+      await makePartitions(service);
       return 0;
     }),
   ];
@@ -60,6 +61,21 @@ export function startDispatcher(service: Service, backend: QueueBackend): () => 
     await Promise.all(loops);
     await queues.close();
   };
+}
+
+async function makePartitions({ database, logger }: Service): Promise<void> {
+  for (const [table, column] of Object.entries(PARTITIONED_TABLES)) {
+    await inTransaction(database, async (trx) => {
+      await rows(trx, `SET LOCAL lock_timeout = ${PARTITION_LOCK_TIMEOUT_MS}`);
+      await rows(trx, 'SELECT make_month_partitions(:table, :column, :months)', {
+        table,
+        column,
+        months: PARTITION_MONTHS_AHEAD,
+      });
+    }).catch((error) => {
+      logger.warn('partitions not made, will be tried again', { table, error: messageOf(error) });
+    });
+  }
 }
 
 /** Repeats `round` until stopped: soon after one that found work, later after one that did not. */

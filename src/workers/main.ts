@@ -13,7 +13,7 @@ await runMain(async () => {
   const parts = startWorkers(service, backend, types);
   shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, [
     // All stop taking work at once; each then finishes what it has.
-    { name: 'workers', close: () => Promise.all(parts.map((part) => part.close())) },
+    { name: 'workers', close: () => Promise.allSettled(parts.map((part) => part.close())) },
     { name: 'database', close: () => service.database.destroy() },
   ]);
   service.logger.info('ready', { types, queues: backend.name });

@@ -11,9 +11,6 @@ import { pollPayment, processStoredCallback } from './settlement.ts';
 import { submitPayment } from './submission.ts';
 import { deliverWebhook } from './webhooks.ts';
 
-/** What a job is run with. */
-export type JobContext = Service;
-
 /** While Postgres or Redis is away, a job is only put off: that spends no try. */
 const OUTAGE_DELAY_MS = 2_000;
 /** Somebody else was faster; a moment later the row shows what is left to do. */
@@ -21,7 +18,7 @@ const LOST_RACE_DELAY_MS = 100;
 
 /** Starts working on one queue. */
 export function startWorker(
-  context: JobContext,
+  context: Service,
   backend: QueueBackend,
   queue: string,
   concurrency: number,
@@ -35,7 +32,7 @@ export function startWorker(
   return worker;
 }
 
-async function runJob(context: JobContext, job: Job<JobData>, token?: string): Promise<void> {
+async function runJob(context: Service, job: Job<JobData>, token?: string): Promise<void> {
   const { kind, merchantId, rowId } = job.data;
   const isPayment = kind === 'collection' || kind === 'return';
   const fields = {
@@ -52,7 +49,7 @@ async function runJob(context: JobContext, job: Job<JobData>, token?: string): P
   });
 }
 
-function perform(context: JobContext, data: JobData): Promise<void> {
+function perform(context: Service, data: JobData): Promise<void> {
   const { kind, step, merchantId, rowId, stepNo } = data;
   if (kind === 'callback') return processStoredCallback(context, merchantId, rowId);
   if (kind === 'webhook') return deliverWebhook(context, merchantId, rowId, stepNo);
@@ -67,7 +64,7 @@ function perform(context: JobContext, data: JobData): Promise<void> {
  * tried again by the queue; after the last try the row is parked for support.
  */
 async function afterError(
-  context: JobContext,
+  context: Service,
   job: Job<JobData>,
   token: string | undefined,
   error: unknown,

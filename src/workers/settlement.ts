@@ -1,14 +1,14 @@
+import type { Service } from '../boot.ts';
 import { findStoredCallback, processCallback } from '../domain/callbacks/callback.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
 import { findPaymentToPoll, recordQuery } from '../domain/payments/polling.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { addLogContext } from '../logger.ts';
-import type { JobContext } from './run-worker.ts';
 import { callbackUrlOf } from './submission.ts';
 
 /** Asks the gateway what became of one payment. */
 export async function pollPayment(
-  context: JobContext,
+  context: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function pollPayment(
 
 /** Applies one stored callback to its payment. */
 export async function processStoredCallback(
-  { database, logger, gateways }: JobContext,
+  { database, logger, gateways }: Service,
   merchantId: number,
   callbackId: string,
 ): Promise<void> {

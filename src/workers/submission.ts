@@ -1,16 +1,17 @@
+import type { Service } from '../boot.ts';
 import type { AnyPayment, PaymentRef } from '../domain/payments/payment-store.ts';
 import { claimSubmission, recordSubmission } from '../domain/payments/submission.ts';
 import { callbackUrl } from '../gateways/callback-address.ts';
 import type { SubmitRequest } from '../gateways/gateway.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
-import type { JobContext } from './run-worker.ts';
+import { throughOutage } from './through-outage.ts';
 
 /**
  * Sends one payment to its gateway: claim and commit, call, record and commit. Dying
  * between any two of these leaves a claim, and a claim is asked about, never sent again.
  */
 export async function submitPayment(
-  context: JobContext,
+  context: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
@@ -22,7 +23,8 @@ export async function submitPayment(
   const result = await gateway.submit(
     requestFor(claim.payment, callbackUrlOf(context, claim.payment)),
   );
-  await recordSubmission(database, claim, result, config.pollFirstMs);
+  // The answer is worth some patience: the gateway's reference in it is not told twice.
+  await throughOutage(() => recordSubmission(database, claim, result, config.pollFirstMs));
   logger.info('submitted', {
     kind: ref.kind,
     gateway: gateway.name,
@@ -33,7 +35,7 @@ export async function submitPayment(
 }
 
 /** Where the gateway will report this payment's outcome. */
-export function callbackUrlOf({ config }: JobContext, payment: AnyPayment): string {
+export function callbackUrlOf({ config }: Service, payment: AnyPayment): string {
   return callbackUrl(config.gatewayCallbackUrl, config.secretsKeys, payment.gateway, {
     kind: payment.kind,
     merchantId: payment.merchant_id,

@@ -1,8 +1,11 @@
 import { lookup as dnsLookup } from 'node:dns';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { got } from 'got';
 import { messageOf } from '../database.ts';
+import { withDeadline } from '../deadline.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
 
 /** Of an answer only the status counts; this much of its body is read out of politeness. */
@@ -25,7 +28,9 @@ export async function postWebhook(
   const durationMs = () => performance.now() - startedAt;
   try {
     if (!options.allowPrivate) refusePrivateLiteral(new URL(url));
-    const status = await post(url, body, headers, options);
+    const status = await withDeadline(options.timeoutMs, (signal) =>
+      post(url, body, headers, options, signal),
+    );
     return { status, error: null, durationMs: durationMs() };
   } catch (error) {
     const text = messageOf(error).slice(0, MAX_ERROR_LENGTH);
@@ -33,11 +38,18 @@ export async function postWebhook(
   }
 }
 
+/**
+ * Webhooks share no connections with anybody: one that is open already would be used
+ * without looking at its address again.
+ */
+const FRESH_CONNECTIONS = { http: new HttpAgent(), https: new HttpsAgent() };
+
 async function post(
   url: string,
   body: string,
   headers: Record<string, string>,
   options: { timeoutMs: number; allowPrivate: boolean },
+  signal: AbortSignal,
 ): Promise<number> {
   const request = got.stream.post(url, {
     body,
@@ -47,6 +59,8 @@ async function post(
     throwHttpErrors: false,
     decompress: false,
     timeout: { request: options.timeoutMs },
+    signal,
+    agent: FRESH_CONNECTIONS,
     ...(options.allowPrivate ? {} : { dnsLookup: publicLookup as never }),
   });
   let status: number | null = null;

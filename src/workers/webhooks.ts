@@ -1,8 +1,8 @@
+import type { Service } from '../boot.ts';
 import { appSecrets } from '../domain/merchants/merchant.ts';
 import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { addLogContext } from '../logger.ts';
-import type { JobContext } from './run-worker.ts';
 import { postWebhook } from './webhook-client.ts';
 
 /**
@@ -10,7 +10,7 @@ import { postWebhook } from './webhook-client.ts';
  * delivered again, under the same webhook-id, by which receivers know it.
  */
 export async function deliverWebhook(
-  { database, config, logger }: JobContext,
+  { database, config, logger }: Service,
   merchantId: number,
   eventId: string,
   stepNo: number,

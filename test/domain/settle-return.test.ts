@@ -116,14 +116,14 @@ const STORIES: Readonly<Record<string, Story>> = {
     news: SUCCESS,
     gives: 'completed',
     ...DONE,
-    discrepancies: ['return_failed'],
+    discrepancies: ['return_failed (resolved)'],
   },
   'failure, success, then failure again': {
     known: [FAILURE, SUCCESS],
     news: FAILURE,
     gives: 'discrepancy',
     ...DONE,
-    discrepancies: ['return_failed', 'failure_after_success'],
+    discrepancies: ['return_failed (resolved)', 'failure_after_success'],
   },
   'failure, then success with another amount': {
     known: [FAILURE],

@@ -30,7 +30,7 @@ import type { TestMerchant } from '../support/test-merchant.ts';
 
 for (const kind of ['collection', 'return'] as const) {
   describe(`Submitting a ${kind}`, () => {
-    const submissionQueue = kind === 'collection' ? 'submission-simulator' : 'refunds';
+    const submissionQueue = kind === 'collection' ? 'submission-simulator' : 'returns-simulator';
     let store: TestStore;
     let merchant: TestMerchant;
     let payment: AnyPayment;

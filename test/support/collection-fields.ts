@@ -58,6 +58,7 @@ export const WRONG: [field: string, detail: string, values: unknown[]][] = [
         'http:\\\\x\\',
       ],
       ...['http:shop.example', 'http:/shop.example', 'http:///shop.example', 'http://x:99999/'],
+      `https://${'ü'.repeat(60)}.${'ö'.repeat(60)}.${'ä'.repeat(60)}.${'é'.repeat(60)}.example/`,
       ...['http://[::1/', 'http://shop.example/\u0000', 'http://shop.example/\ud800'],
       ...[`http://shop.example/${'x'.repeat(2_048)}`, 7, true, ['http://x/'], { url: 'http://x/' }],
     ],

@@ -49,6 +49,20 @@ export const COLLECTION_STORIES: Readonly<Record<string, Story>> = {
     gives: 'completed',
     ...DONE,
   },
+  'success without receipt, then a receipt with another amount': {
+    known: [WITHOUT_RECEIPT],
+    news: OTHER_AMOUNT,
+    gives: 'discrepancy',
+    ...DONE,
+    discrepancies: ['other_amount'],
+  },
+  'success, then the same receipt from another account': {
+    known: [SUCCESS],
+    news: STRANGER,
+    gives: 'discrepancy',
+    ...DONE,
+    discrepancies: ['other_account'],
+  },
   'nothing, then failure': { known: [], news: FAILURE, gives: 'failed', ...FAILED },
   'nothing, then success with another amount': {
     known: [],

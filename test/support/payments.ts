@@ -158,7 +158,8 @@ export function outboxOf(database: Database, rowId: string): Promise<OutboxRow[]
 export async function discrepanciesOf(database: Database, paymentId: string): Promise<string[]> {
   const found = await rows<{ kind: string }>(
     database,
-    'SELECT kind FROM discrepancies WHERE payment_id = :id ORDER BY opened_at, id',
+    `SELECT kind || CASE WHEN resolved_at IS NULL THEN '' ELSE ' (resolved)' END AS kind
+     FROM discrepancies WHERE payment_id = :id ORDER BY opened_at, id`,
     { id: paymentId },
   );
   return found.map(({ kind }) => kind);

@@ -72,6 +72,10 @@ describe('Posting a webhook', () => {
   const NO_ANSWERS: Readonly<Record<string, Answer>> = {
     'cuts the connection': (res) => void res.socket!.destroy(),
     'does not speak HTTP': (res) => void res.socket!.end('what?\r\n\r\n'),
+    'switches protocols and says no more': (res) =>
+      void res.socket!.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+      ),
   };
   for (const [what, answer] of Object.entries(NO_ANSWERS)) {
     it(`gives no status, and why, when the receiver ${what}`, async () => {

@@ -21,10 +21,12 @@ export function requestContext(logger: Logger): RequestHandler {
           method: req.method,
           path: req.originalUrl.split('?')[0],
           status: res.statusCode,
+          // Whoever asked was gone before the answer was.
+          ...(res.writableFinished ? {} : { aborted: true }),
           duration_ms: Math.round(performance.now() - startedAt),
         });
       // The answer may end outside of this context, so the line's id is bound here.
-      res.once('finish', () => withLogContext({ request_id: requestId }, finish));
+      res.once('close', () => withLogContext({ request_id: requestId }, finish));
       next();
     });
   };

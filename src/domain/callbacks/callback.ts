@@ -3,7 +3,7 @@ import { type Database, firstRow, inTransaction, rows, type Transaction } from '
 import { CALLBACKS_QUEUE } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import type { Verdict } from '../gateway-results.ts';
+import type { ParsedCallback } from '../gateway-results.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type Settlement, settle } from '../payments/settle.ts';
 import { storableText } from '../storable-text.ts';
@@ -22,12 +22,6 @@ export interface Callback {
 /** A callback is kept whatever it contains; what is longer than the API takes never gets here. */
 const MAX_BODY_LENGTH = 65_536;
 const MAX_NAME_LENGTH = 50;
-
-/** What a gateway's driver reads in a callback; null when it can make nothing of it. */
-export type CallbackContent = {
-  reference: string | null;
-  verdict: Verdict | { outcome: 'pending' };
-} | null;
 
 /** Stores a genuine callback with its job, before it is answered. @returns its id. */
 export async function storeCallback(
@@ -95,8 +89,8 @@ export async function findStoredCallback(
   return callback ?? null;
 }
 
-/** Reads a callback's body as the gateway's driver does. */
-export type ParseCallback = (body: string) => CallbackContent;
+/** Reads a callback's body as the gateway's driver does; null when it can make nothing of it. */
+export type ParseCallback = (body: string) => ParsedCallback | null;
 
 export type CallbackResult = Settlement | 'ignored' | 'rejected';
 
@@ -127,8 +121,10 @@ async function lockStoredUpTo(trx: Transaction, callback: Callback): Promise<Cal
     trx,
     `SELECT * FROM callbacks
      WHERE merchant_id = :merchant_id AND payment_id = :payment_id AND payment_kind = :payment_kind
-       AND gateway = :gateway AND status = 'stored' AND id <= :id
-     ORDER BY id FOR UPDATE`,
+       AND gateway = :gateway AND status = 'stored'
+       AND (received_at, id) <= (
+         SELECT received_at, id FROM callbacks WHERE merchant_id = :merchant_id AND id = :id)
+     ORDER BY received_at, id FOR UPDATE`,
     {
       merchant_id: callback.merchant_id,
       payment_id: callback.payment_id,
@@ -142,7 +138,7 @@ async function lockStoredUpTo(trx: Transaction, callback: Callback): Promise<Cal
 async function apply(
   trx: Transaction,
   callback: Callback,
-  content: CallbackContent,
+  content: ParsedCallback | null,
 ): Promise<CallbackResult> {
   const ref = refOfCallback(callback);
   if (!content) return reject(trx, callback, 'the body is not one of this gateway');

@@ -31,6 +31,8 @@ const REQUIRED = ['payfrom', 'amount', 'ref_no', 'account_number', 'callback_url
 const REF_NO = /^[A-Za-z0-9_-]{1,50}$/;
 const MAX_ACCOUNT_NUMBER_LENGTH = 50;
 const MAX_CALLBACK_URL_LENGTH = 2_048;
+/** Of a name in DNS, in the form in which it is looked up. */
+const MAX_HOST_LENGTH = 253;
 
 /**
  * Checks the body of a request to initiate a collection. Missing fields are reported
@@ -81,6 +83,6 @@ function isCallbackUrl(value: unknown): value is string {
   // The URL parser forgives white space and backslashes, which our own copy must not contain.
   if (!/^https?:\/\/[^\s\\/?#][^\s\\]*$/i.test(value) || !isStorableText(value)) return false;
   if (!URL.canParse(value)) return false;
-  const { username, password } = new URL(value);
-  return username === '' && password === '';
+  const { username, password, hostname } = new URL(value);
+  return username === '' && password === '' && hostname.length <= MAX_HOST_LENGTH;
 }

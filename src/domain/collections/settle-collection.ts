@@ -13,6 +13,7 @@ import {
 import { failureColumns, successColumns } from '../payments/outcome.ts';
 import { isOpen } from '../payments/payment.ts';
 import { fillEmpty, refOf } from '../payments/payment-store.ts';
+import { reportContradiction } from '../payments/report-contradiction.ts';
 import type { Settlement } from '../payments/settle.ts';
 import { createReturn, fillReturnedReceipt } from '../returns/create-return.ts';
 import { transition } from '../transition.ts';
@@ -50,7 +51,7 @@ async function applySuccess(
     if (repeated.booked === 'settled') {
       await fillEmpty(trx, collection, { trans_id: news.transId, external_ref: news.externalRef });
     }
-    return 'repeat';
+    return reportContradiction(trx, collection, repeated, news, collection.payfrom);
   }
   if (known.length > 0) return keepInSuspense(trx, collection, news, 'second_success');
   const mismatch = mismatchOf(collection, news);

@@ -28,6 +28,26 @@ export interface NewDiscrepancy {
   details: Record<string, unknown>;
 }
 
+/** Takes a finding off the support list because later news has settled it. */
+export async function resolveDiscrepancy(
+  trx: Transaction,
+  kind: DiscrepancyKind,
+  payment: PaymentRef,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now()
+     WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
+       AND payment_id = :payment_id AND kind = :kind AND resolved_at IS NULL`,
+    {
+      merchant_id: payment.merchantId,
+      payment_kind: payment.kind,
+      payment_id: payment.id,
+      kind,
+    },
+  );
+}
+
 /** Puts something that does not add up on the support list. The same finding again changes nothing. */
 export async function openDiscrepancy(
   trx: Transaction,

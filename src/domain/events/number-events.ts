@@ -13,7 +13,10 @@ const NUMBERING_LOCK = 4_207_001;
  */
 export async function numberEvents(database: Database): Promise<number> {
   // Most rounds find nothing; those cost one read and no lock.
-  const waiting = await firstRow(database, 'SELECT 1 FROM events WHERE sequence IS NULL LIMIT 1');
+  const waiting = await firstRow(
+    database, // Ordered, so that no plan can think of reading the whole table instead of the index.
+    'SELECT 1 FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1',
+  );
   if (!waiting) return 0;
   return inTransaction(database, async (trx) => {
     await trx.raw('SELECT pg_advisory_xact_lock(?)', [NUMBERING_LOCK]);

@@ -8,6 +8,7 @@ export interface Movement {
   id: string;
   trans_id: string | null;
   amount_cents: number;
+  account: string | null;
   booked: 'settled' | 'suspense';
 }
 
@@ -15,7 +16,7 @@ export interface Movement {
 export async function movementsOf(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
   return rows<Movement>(
     trx,
-    `SELECT id, trans_id, amount_cents, booked FROM movements
+    `SELECT id, trans_id, amount_cents, account, booked FROM movements
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
      ORDER BY learned_at, id`,
     { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id },
@@ -34,6 +35,18 @@ export function repeatedMovement(known: Movement[], news: Succeeded): Movement |
   );
 }
 
+/** In what a repeat contradicts the movement that it repeats, if it does. */
+export function contradictionOf(
+  movement: Movement,
+  news: Succeeded,
+  askedAccount: string,
+): 'other_account' | 'other_amount' | null {
+  const account = movement.account ?? askedAccount;
+  if (news.account !== null && news.account !== account) return 'other_account';
+  const isOther = news.amountCents !== null && news.amountCents !== movement.amount_cents;
+  return isOther ? 'other_amount' : null;
+}
+
 export async function insertMovement(
   trx: Transaction,
   payment: AnyPayment,
@@ -46,7 +59,7 @@ export async function insertMovement(
        amount_cents, account, completed_at, booked)
      VALUES (:merchant_id, :id, :kind, :payment_id, :gateway, :trans_id,
        :amount_cents, :account, :completed_at, :booked)
-     RETURNING id, trans_id, amount_cents, booked`,
+     RETURNING id, trans_id, amount_cents, account, booked`,
     {
       merchant_id: payment.merchant_id,
       id: uuidv7(),

@@ -1,4 +1,4 @@
-import { pollingQueue, REFUNDS_QUEUE, submissionQueue } from '../../jobs/job-types.ts';
+import { pollingQueue, returnsQueue, submissionQueue } from '../../jobs/job-types.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
 import type { AnyPayment } from './payment-store.ts';
 
@@ -28,7 +28,7 @@ export function submitStep(payment: AnyPayment, attemptNo = 0): StepChange {
   const rung = Math.min(attemptNo, RESUBMIT_DELAYS_MS.length) - 1;
   return {
     next: 'submit',
-    queue: payment.kind === 'return' ? REFUNDS_QUEUE : submissionQueue(payment.gateway),
+    queue: (payment.kind === 'return' ? returnsQueue : submissionQueue)(payment.gateway),
     delayMs: RESUBMIT_DELAYS_MS[rung] ?? 0,
   };
 }

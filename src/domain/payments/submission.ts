@@ -38,11 +38,23 @@ export async function claimSubmission(
     const due = payment?.step_no === stepNo && payment.next_step === 'submit';
     if (!payment || !due || payment.status !== 'pending') return null;
     check(payment);
+    if (isTooLate(payment)) {
+      await changeStep(trx, ref, { park: 'overdue: the gateway has not taken it' });
+      return null;
+    }
     const attemptNo = await insertAttempt(trx, payment);
     if (attemptNo !== null) return { payment, attemptNo };
     await changeStep(trx, ref, pollStep(payment, pollFirstMs));
     return null;
   });
+}
+
+/**
+ * A customer who is prompted long after the deadline pays for what nobody waits for any
+ * more. Money that goes back is welcome at any time.
+ */
+function isTooLate(payment: AnyPayment): boolean {
+  return payment.kind === 'collection' && Date.now() > payment.deadline_at.getTime();
 }
 
 const ATTEMPT_RESULTS: Readonly<Record<SubmitResult['outcome'], AttemptResult>> = {

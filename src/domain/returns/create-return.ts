@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../../database.ts';
-import { REFUNDS_QUEUE } from '../../jobs/job-types.ts';
+import { returnsQueue } from '../../jobs/job-types.ts';
 import type { Collection } from '../collections/collection.ts';
 import type { Movement } from '../payments/movements.ts';
 
@@ -40,7 +40,7 @@ export async function createReturn(
       account: collection.payfrom,
       amount_cents: movement.amount_cents,
       deadline_ms: RETURN_DEADLINE_MS,
-      queue: REFUNDS_QUEUE,
+      queue: returnsQueue(collection.gateway),
     },
   );
 }

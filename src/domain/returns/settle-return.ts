@@ -1,6 +1,10 @@
 import type { Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  openDiscrepancy,
+  resolveDiscrepancy,
+} from '../discrepancies/discrepancy.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   fillReceipt,
@@ -12,6 +16,7 @@ import {
 import { failureColumns, successColumns } from '../payments/outcome.ts';
 import { isOpen } from '../payments/payment.ts';
 import { fillEmpty, refOf } from '../payments/payment-store.ts';
+import { reportContradiction } from '../payments/report-contradiction.ts';
 import type { Settlement } from '../payments/settle.ts';
 import { transition } from '../transition.ts';
 import { postJournal } from '../wallets/ledger.ts';
@@ -44,7 +49,7 @@ async function applySuccess(
   if (repeated) {
     await fillReceipt(trx, payment, repeated, news.transId);
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });
-    return 'repeat';
+    return reportContradiction(trx, payment, repeated, news, payment.account);
   }
   const movement = await insertMovement(trx, payment, news, 'settled');
   await bookOutOfSuspense(trx, payment, movement);
@@ -62,6 +67,7 @@ async function applySuccess(
     }
     return 'discrepancy';
   }
+  await resolveDiscrepancy(trx, 'return_failed', refOf(payment));
   await transition(trx, payment, {
     to: 'completed',
     set: successColumns(payment, news),

@@ -4,6 +4,9 @@ import { WEBHOOKS_QUEUE } from '../../jobs/job-types.ts';
 /** One dispatcher admits at a time, or two could pass the cap together. */
 const ADMISSION_LOCK = 4_207_002;
 
+/** However many endpoints a merchant has, together they get no more than this many caps. */
+const MERCHANT_SHARE = 2;
+
 /**
  * Admits due deliveries, oldest first, up to `cap` under way per merchant and endpoint, and
  * puts their jobs into the outbox. So an endpoint that hangs keeps its own deliveries
@@ -14,12 +17,17 @@ export async function admitDeliveries(database: Database, cap: number): Promise<
   const waiting = await firstRow(
     database,
     `SELECT 1 FROM webhook_deliveries
-     WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now() LIMIT 1`,
+     WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now()
+     ORDER BY next_step_at LIMIT 1`,
   );
   if (!waiting) return 0;
   return inTransaction(database, async (trx) => {
     await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADMISSION_LOCK]);
-    const row = await firstRow<{ admitted: number }>(trx, ADMIT, { cap, queue: WEBHOOKS_QUEUE });
+    const row = await firstRow<{ admitted: number }>(trx, ADMIT, {
+      cap,
+      merchant_cap: cap * MERCHANT_SHARE,
+      queue: WEBHOOKS_QUEUE,
+    });
     return row?.admitted ?? 0;
   });
 }
@@ -39,14 +47,16 @@ const ADMIT = `
       ORDER BY merchant_id, endpoint LIMIT 1
     ) next
   ), due AS (
-    SELECT due.merchant_id, due.event_id FROM endpoint
+    SELECT due.merchant_id, due.event_id,
+      row_number() OVER (PARTITION BY due.merchant_id ORDER BY due.next_step_at) AS place
+    FROM endpoint
     CROSS JOIN LATERAL (
       SELECT count(*) AS under_way FROM webhook_deliveries d
       WHERE d.merchant_id = endpoint.merchant_id AND d.endpoint = endpoint.endpoint
         AND d.next_step IS NOT NULL AND d.admitted_at IS NOT NULL
     ) busy
     CROSS JOIN LATERAL (
-      SELECT d.merchant_id, d.event_id FROM webhook_deliveries d
+      SELECT d.merchant_id, d.event_id, d.next_step_at FROM webhook_deliveries d
       WHERE d.merchant_id = endpoint.merchant_id AND d.endpoint = endpoint.endpoint
         AND d.next_step IS NOT NULL AND d.admitted_at IS NULL AND d.next_step_at <= now()
       ORDER BY d.next_step_at
@@ -56,6 +66,10 @@ const ADMIT = `
     UPDATE webhook_deliveries d
     SET admitted_at = now(), next_step_at = now(), step_no = step_no + 1, step_swept_at = NULL
     FROM due WHERE d.merchant_id = due.merchant_id AND d.event_id = due.event_id
+      AND due.place <= :merchant_cap - (
+        SELECT count(*) FROM webhook_deliveries a
+        WHERE a.merchant_id = due.merchant_id AND a.next_step IS NOT NULL
+          AND a.admitted_at IS NOT NULL)
     RETURNING d.*
   ), queued AS (
     INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)

@@ -1,4 +1,5 @@
 import { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
+import { withDeadline } from '../../deadline.ts';
 
 /**
  * What became of one HTTP exchange.
@@ -21,7 +22,10 @@ const MAX_REASON_LENGTH = 200;
  */
 export async function exchange(client: Got, path: string, options: OptionsInit): Promise<Exchange> {
   try {
-    const response = await boundedRequest(client, path, options);
+    const timeoutMs = client.defaults.options.timeout.request ?? DEFAULT_TIMEOUT_MS;
+    const response = await withDeadline(timeoutMs, (signal) =>
+      boundedRequest(client, path, options, signal),
+    );
     return { outcome: 'answered', status: response.statusCode, body: jsonOf(response.body) };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
@@ -32,8 +36,20 @@ export async function exchange(client: Got, path: string, options: OptionsInit):
   }
 }
 
-async function boundedRequest(client: Got, path: string, options: OptionsInit) {
-  const request = client(path, { ...options, responseType: 'text', isStream: false });
+const DEFAULT_TIMEOUT_MS = 20_000;
+
+async function boundedRequest(
+  client: Got,
+  path: string,
+  options: OptionsInit,
+  signal: AbortSignal,
+) {
+  const request = client(path, {
+    ...options,
+    responseType: 'text',
+    isStream: false,
+    signal,
+  });
   request.on('downloadProgress', ({ transferred, total }) => {
     if (Math.max(transferred, total ?? 0) > MAX_ANSWER_BYTES) request.cancel();
   });

@@ -70,8 +70,13 @@ function readSuccess(body: Fields, externalRef: string): Verdict | null {
 
 function readRefusal(body: Fields): { code: number; description: string } | null {
   const { result_code: code, result_description: description } = body;
-  if (!Number.isSafeInteger(code) || code === 0 || !isText(description)) return null;
+  if (!isResultCode(code) || !isText(description)) return null;
   return { code: code as number, description };
+}
+
+/** A code other than success, as an integer of the size that it is stored in. */
+function isResultCode(code: unknown): boolean {
+  return Number.isInteger(code) && code !== 0 && Math.abs(code as number) <= 2_147_483_647;
 }
 
 function readTime(value: unknown): Date | null {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { rows } from '../../src/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { dispatchOutbox } from '../../src/jobs/dispatcher.ts';
+import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import {
@@ -205,6 +205,18 @@ describe('The dispatcher', () => {
     expect(queues.added.map(({ queue }) => queue)).to.deep.equal([QUEUE, QUEUE]);
     expect(await countOf(store.database, `outbox WHERE queue = 'refunds'`)).to.equal(2);
     expect(await waiting()).to.equal(2);
+  });
+
+  it('leaves a queue that failed alone for a while, however many of its rows come first', async () => {
+    await fillOutbox(600, 'returns-broken');
+    await fillOutbox(3);
+    const queues = recorder(async (queue) => {
+      if (queue === 'returns-broken') throw new Error('no queue');
+    });
+    const resting = new Map<string, number>();
+    await rejection(dispatchOutbox(store.database, queues, resting));
+    expect(await dispatchOutbox(store.database, queues, resting)).to.equal(3);
+    expect([...resting.keys()]).to.deep.equal(['returns-broken']);
   });
 
   it('keeps its batch from others until it has died for long enough', async () => {

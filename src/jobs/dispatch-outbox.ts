@@ -1,0 +1,84 @@
+import { type Database, rows } from '../database.ts';
+import type { Queues, StepJob } from './queues.ts';
+
+/** Rows that one round takes out of the outbox. */
+const BATCH_SIZE = 500;
+/** How long a dispatcher that dies keeps its batch from the others. Longer than adding can take. */
+const LEASE_MS = 15_000;
+/** How long a queue that could not be added to is left alone, so that the others go on. */
+const REST_MS = 5_000;
+
+/** Queues that could not be added to, and until when (ms since 1970) they are left alone. */
+export type RestingQueues = Map<string, number>;
+
+/**
+ * Moves one batch from the outbox to the queues: lease, add, delete. No transaction is
+ * open while a queue is called. What dies in between is added again when the lease ends,
+ * under the same job ids, which is harmless. A queue that fails rests; its rows stay.
+ * @returns how many jobs were added.
+ * @throws the failure of a queue, after the others were served.
+ */
+export async function dispatchOutbox(
+  database: Database,
+  queues: Queues,
+  resting: RestingQueues = new Map(),
+): Promise<number> {
+  const now = Date.now();
+  const skipped = [...resting].filter(([, until]) => until > now).map(([queue]) => queue);
+  const byQueue = groupByQueue(await leaseBatch(database, skipped));
+  const results = await Promise.allSettled(
+    [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting)),
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+  return [...byQueue.values()].reduce((sum, jobs) => sum + jobs.length, 0);
+}
+
+type OutboxJob = StepJob & { outboxId: number };
+
+async function addJobs(
+  database: Database,
+  queues: Queues,
+  queue: string,
+  jobs: OutboxJob[],
+  resting: RestingQueues,
+): Promise<void> {
+  const ids = jobs.map((job) => job.outboxId);
+  try {
+    await queues.add(queue, jobs);
+    resting.delete(queue);
+  } catch (error) {
+    resting.set(queue, Date.now() + REST_MS);
+    // Given back at once; without this the end of the lease would do it.
+    await rows(database, `UPDATE outbox SET leased_until = '-infinity' WHERE id = ANY(:ids)`, {
+      ids,
+    });
+    throw error;
+  }
+  await rows(database, 'DELETE FROM outbox WHERE id = ANY(:ids)', { ids });
+}
+
+async function leaseBatch(database: Database, skipped: string[]): Promise<OutboxJob[]> {
+  return rows<OutboxJob>(
+    database,
+    `UPDATE outbox SET leased_until = now() + :lease_ms * interval '1 millisecond'
+     WHERE id IN (
+       SELECT id FROM outbox WHERE leased_until < now() AND queue <> ALL(:skipped)
+       ORDER BY id LIMIT :batch FOR UPDATE SKIP LOCKED
+     )
+     RETURNING id AS "outboxId", queue, kind, step, merchant_id AS "merchantId",
+       row_id AS "rowId", step_no AS "stepNo",
+       greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS "delayMs"`,
+    { lease_ms: LEASE_MS, batch: BATCH_SIZE, skipped },
+  );
+}
+
+function groupByQueue(jobs: OutboxJob[]): Map<string, OutboxJob[]> {
+  const groups = new Map<string, OutboxJob[]>();
+  for (const job of jobs) {
+    const group = groups.get(job.queue);
+    if (group) group.push(job);
+    else groups.set(job.queue, [job]);
+  }
+  return groups;
+}

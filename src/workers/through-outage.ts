@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isOutage } from '../database.ts';
+
+const TRIES = 6;
+const DELAY_MS = 1_000;
+
+/** Does `work`, and again for some seconds while the database is away; then gives up. */
+export async function throughOutage<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries >= TRIES || !isOutage(error)) throw error;
+      await sleep(DELAY_MS);
+    }
+  }
+}
