@@ -11,7 +11,7 @@ import {
   type PaymentRef,
   refOf,
 } from './payment-store.ts';
-import { pollStep, submitStep } from './schedule.ts';
+import { pollSoonStep, pollStep, submitStep } from './schedule.ts';
 import { settle } from './settle.ts';
 
 /** How often a gateway must say "not found" before it is believed. */
@@ -80,6 +80,8 @@ async function planNext(
       await changeStep(trx, refOf(payment), submitStep(payment));
       return;
     }
+    await changeStep(trx, refOf(payment), pollSoonStep(payment, pollFirstMs));
+    return;
   }
   await changeStep(trx, refOf(payment), again);
 }

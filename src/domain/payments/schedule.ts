@@ -23,6 +23,16 @@ export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now())
   };
 }
 
+/**
+ * Asks again as soon as after a submission: for a payment that may never have arrived,
+ * whose customer is waiting for the prompt.
+ */
+export function pollSoonStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {
+  const step = pollStep(payment, firstMs, now);
+  const isOverdue = now > payment.deadline_at.getTime();
+  return step !== 'none' && 'next' in step && !isOverdue ? { ...step, delayMs: firstMs } : step;
+}
+
 /** Submits now, or again after attempt `attemptNo` was not taken. */
 export function submitStep(payment: AnyPayment, attemptNo = 0): StepChange {
   const rung = Math.min(attemptNo, RESUBMIT_DELAYS_MS.length) - 1;
