@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import { channelsFromText } from './domain/channels/channel.ts';
 import { DEVELOPMENT_KEYS, hasDevelopmentKey, type KeyRing, keyRingFromText } from './key-ring.ts';
@@ -22,6 +23,12 @@ interface Raw {
   HOST: string;
   PORT: number;
   PUBLIC_URL?: string;
+  TRUST_PROXY?: string;
+  TLS_CERT?: string;
+  TLS_KEY?: string;
+  REQUIRE_HTTPS?: boolean;
+  RATE_LIMIT_PER_MINUTE: number;
+  RATE_LIMIT_BURST: number;
   GATEWAY_CALLBACK_URL?: string;
   DATABASE_URL: string;
   DATABASE_POOL_MAX: number;
@@ -73,6 +80,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   if (valid.PORT === 0 && !valid.PUBLIC_URL) {
     problems.push('PUBLIC_URL is required when PORT is 0: gateways and merchants must know it');
   }
+  if (valid.TRUST_PROXY && !isProxyList(valid.TRUST_PROXY)) {
+    problems.push('TRUST_PROXY must be a number, or a list of addresses, networks and loopback');
+  }
+  if (!valid.TLS_CERT !== !valid.TLS_KEY) problems.push('TLS_CERT and TLS_KEY go together');
   if (!/^(127\.|localhost$|::1$)/.test(valid.HOST) && usesDevelopmentKey(parsed)) {
     problems.push(
       'HOST must be an address of this machine alone while SECRETS_KEY or JWT_KEYS is the published development key',
@@ -83,6 +94,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const config = derive(valid, parsed);
   Object.freeze(config.commissionDefaults);
   Object.freeze(config.concurrency);
+  Object.freeze(config.rateLimit);
   return Object.freeze(config);
 }
 
@@ -145,6 +157,11 @@ function productionProblems(raw: Raw, lists: Lists): string[] {
   }
   if (raw.CHANNELS && lists.channels?.size === 0) problems.push('CHANNELS must name a channel');
   if (raw.PUBLIC_URL?.startsWith('http:')) problems.push('PUBLIC_URL must be https in production');
+  if (!raw.TRUST_PROXY && !raw.TLS_CERT && raw.REQUIRE_HTTPS !== false) {
+    problems.push(
+      'TRUST_PROXY is required in production, or TLS_CERT and TLS_KEY: HTTPS must end somewhere (or set REQUIRE_HTTPS=false)',
+    );
+  }
   if (raw.CHANNELS?.includes('simulator') || raw.SIMULATOR_URL) {
     problems.push('CHANNELS and SIMULATOR_URL must not name the simulator in production');
   }
@@ -159,6 +176,10 @@ function derive(raw: Raw, lists: Lists) {
     host: raw.HOST,
     port: raw.PORT,
     publicUrl,
+    trustProxy: trustProxyOf(raw.TRUST_PROXY),
+    tls: raw.TLS_CERT && raw.TLS_KEY ? { cert: raw.TLS_CERT, key: raw.TLS_KEY } : null,
+    requireHttps: raw.REQUIRE_HTTPS ?? raw.MALIPO_ENV === 'production',
+    rateLimit: { perMinute: raw.RATE_LIMIT_PER_MINUTE, burst: raw.RATE_LIMIT_BURST },
     gatewayCallbackUrl: withoutSlash(raw.GATEWAY_CALLBACK_URL ?? publicUrl),
     databaseUrl: raw.DATABASE_URL,
     databasePoolMax: raw.DATABASE_POOL_MAX,
@@ -187,6 +208,25 @@ function derive(raw: Raw, lists: Lists) {
     sweepGraceMs: raw.SWEEP_GRACE_MS,
     shutdownTimeoutMs: raw.SHUTDOWN_TIMEOUT_MS,
   };
+}
+
+function isProxyList(text: string): boolean {
+  return /^\d+$/.test(text) || text.split(',').every((item) => isProxy(item.trim()));
+}
+
+function isProxy(item: string): boolean {
+  const [address = '', bits, ...rest] = item.split('/');
+  const version = isIP(address);
+  if (version === 0) return ['loopback', 'linklocal', 'uniquelocal'].includes(item);
+  const isLength =
+    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+  return isLength && rest.length === 0;
+}
+
+/** As Express takes it: a number of proxies, or whose addresses they are. */
+function trustProxyOf(text: string | undefined): number | string[] | false {
+  if (text === undefined) return false;
+  return /^\d+$/.test(text) ? Number(text) : text.split(',').map((item) => item.trim());
 }
 
 function withoutSlash(url: string): string {

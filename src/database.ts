@@ -81,6 +81,14 @@ export async function inTransaction<Result>(
   }
 }
 
+/** Runs `work` in the transaction that is open already, or else in one of its own. */
+export async function inOneTransaction<Result>(
+  database: Database | Transaction,
+  work: (trx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  return database.isTransaction ? work(database as Transaction) : inTransaction(database, work);
+}
+
 /** Rows of a raw query with named bindings. A literal question mark in it must be escaped. */
 export async function rows<Row>(
   database: Database | Transaction,

@@ -34,6 +34,35 @@ export const settings = {
     description:
       'Where merchants reach the API, without path. Default: this machine. Required in production',
   },
+  TRUST_PROXY: {
+    type: 'string',
+    description:
+      'Whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or how many proxies there are. Default: nobody’s',
+  },
+  TLS_CERT: {
+    type: 'string',
+    description: 'File with the certificate chain, to serve HTTPS without a proxy',
+  },
+  TLS_KEY: { type: 'string', description: 'File with the key of `TLS_CERT`' },
+  REQUIRE_HTTPS: {
+    type: 'boolean',
+    description:
+      'Whether plain requests and plain callback addresses are refused. Default: only in production',
+  },
+  RATE_LIMIT_PER_MINUTE: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100_000,
+    default: 60,
+    description: 'Requests that a merchant may make per minute in the long run',
+  },
+  RATE_LIMIT_BURST: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 100_000,
+    default: 100,
+    description: 'Requests that a merchant may make at once',
+  },
   GATEWAY_CALLBACK_URL: {
     ...url,
     description: 'Where gateways reach the API, if not at `PUBLIC_URL`',

@@ -11,6 +11,7 @@ const NAMES = Object.keys(settings);
 const DATABASE_URL = 'postgres://malipo:pa55word@db.example/malipo';
 const OWN_KEYS = `own:${Buffer.alloc(32, 'only we know it').toString('base64')}`;
 const PRODUCTION = {
+  TRUST_PROXY: 'loopback',
   MALIPO_ENV: 'production',
   DATABASE_URL,
   SECRETS_KEY: OWN_KEYS,
@@ -67,6 +68,7 @@ describe('The configuration', () => {
     expect(namesIn(problems)).to.have.members([
       'DATABASE_URL',
       'PORT',
+      'TRUST_PROXY',
       'SECRETS_KEY',
       'JWT_KEYS',
       'PUBLIC_URL',
@@ -173,6 +175,27 @@ describe('The configuration of production', () => {
         expect(problems.join()).to.not.include(developmentKey.replace(/=+$/, ''));
       });
     }
+  }
+
+  it('is refused when HTTPS ends nowhere, unless that is meant', () => {
+    const plain = { ...PRODUCTION, TRUST_PROXY: undefined };
+    expect(namesIn(problemsOf(plain))).to.deep.equal(['TRUST_PROXY']);
+    expect(problemsOf({ ...plain, REQUIRE_HTTPS: 'false' })).to.deep.equal([]);
+    expect(problemsOf({ ...plain, TLS_CERT: 'a.pem', TLS_KEY: 'b.pem' })).to.deep.equal([]);
+    expect(namesIn(problemsOf({ ...PRODUCTION, TLS_CERT: 'a.pem' }))).to.deep.equal(['TLS_CERT']);
+  });
+
+  for (const proxies of ['2', 'loopback', '10.0.0.0/8, ::1', '203.0.113.7']) {
+    it(`trusts the proxies ${proxies}`, () => {
+      expect(problemsOf({ ...PRODUCTION, TRUST_PROXY: proxies })).to.deep.equal([]);
+    });
+  }
+
+  for (const proxies of ['everybody', '10.0.0.0/33', '10.0.0.1/8/8', '1.2.3', ',']) {
+    it(`does not know the proxies ${proxies}`, () => {
+      const problems = problemsOf({ ...PRODUCTION, TRUST_PROXY: proxies });
+      expect(namesIn(problems)).to.deep.equal(['TRUST_PROXY']);
+    });
   }
 
   for (const simulated of [

@@ -10,10 +10,14 @@ const BIOME = join(ROOT, 'node_modules/.bin/biome');
 
 /** By folder, what its files must never import. */
 const FORBIDDEN: Readonly<Record<string, string[]>> = {
-  src: ['./api/app.ts', './workers/run-worker.ts', './console/main.ts', './sandbox/seed.ts'],
+  src: [
+    ...['./api/app.ts', './workers/run-worker.ts', './console/main.ts', './admin/main.ts'],
+    './sandbox/seed.ts',
+  ],
   'src/domain': [
     ...['../api/app.ts', '../api/routes/auth.ts', '../workers/run-worker.ts', '../console/main.ts'],
     ...[
+      '../admin/main.ts',
       '../sandbox/seed.ts',
       '../gateways/gateway.ts',
       '../gateways/simulator/simulator-gateway.ts',
@@ -33,19 +37,24 @@ const FORBIDDEN: Readonly<Record<string, string[]>> = {
   ],
   'src/jobs': [
     ...['../api/app.ts', '../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
-    ...['../domain/transition.ts', '../gateways/registry.ts'],
+    ...['../domain/transition.ts', '../gateways/registry.ts', '../admin/main.ts'],
   ],
   'src/gateways': [
     ...['../api/app.ts', '../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
-    ...['../jobs/outbox.ts', '../database.ts'],
+    ...['../jobs/outbox.ts', '../database.ts', '../admin/main.ts'],
   ],
   'src/gateways/simulator': ['../../api/app.ts', '../../jobs/outbox.ts', '../../database.ts'],
   'src/api': [
     ...['../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
     ...['../gateways/registry.ts', '../gateways/simulator/simulator-gateway.ts'],
+    '../admin/main.ts',
   ],
   'src/api/routes': ['../../workers/run-worker.ts', '../../gateways/gateway.ts'],
-  'src/workers': ['../api/app.ts', '../console/main.ts', '../sandbox/seed.ts'],
+  'src/workers': ['../api/app.ts', '../console/main.ts', '../sandbox/seed.ts', '../admin/main.ts'],
+  'src/admin': [
+    ...['../api/app.ts', '../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
+    '../gateways/registry.ts',
+  ],
 };
 
 /** And what they may. */
@@ -58,6 +67,7 @@ const ALLOWED: Readonly<Record<string, string[]>> = {
   'src/api': ['../domain/errors.ts', '../boot.ts', '../gateways/callback-address.ts', 'express'],
   'src/api/routes': ['../../domain/errors.ts', '../../gateways/callback-address.ts'],
   'src/workers': ['../domain/transition.ts', '../jobs/queues.ts', '../gateways/registry.ts'],
+  'src/admin': ['../domain/audit.ts', '../jobs/outbox.ts', '../config.ts', '../boot.ts'],
   'src/sandbox': ['../workers/start-workers.ts', '../api/app.ts', '../domain/errors.ts'],
   scripts: ['../src/sandbox/main.ts', '../src/api/app.ts'],
   test: ['../src/sandbox/seed.ts', '../src/api/app.ts', '../src/workers/run-worker.ts'],

@@ -1,33 +1,62 @@
 import express, { type Express } from 'express';
+import helmet from 'helmet';
 import type { Service } from '../boot.ts';
 import { Refusal } from '../domain/errors.ts';
+import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
+import { BASE_PATH } from './base-path.ts';
+import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler } from './errors.ts';
+import { requireHttps } from './middleware/https.ts';
 import { requestContext } from './middleware/request-context.ts';
 import { authRoutes } from './routes/auth.ts';
+import { channelRoutes } from './routes/channels.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { gatewayCallbackRoutes } from './routes/gateway-callbacks.ts';
 import { healthRoutes } from './routes/health.ts';
+import { walletRoutes } from './routes/wallets.ts';
 
-/** The version is part of the path, and of the base address that merchants are given. */
-export const BASE_PATH = '/api/v1';
+export interface AppOptions {
+  /** Limits in this process alone unless given. */
+  rateLimiter?: RateLimiter;
+  /** Whether the process is stopping, and so no longer ready. */
+  isStopping?: () => boolean;
+}
 
 /** The HTTP side of the service: validates, records, and leaves everything slow to the workers. */
-export function createApp(service: Service, isStopping: () => boolean = () => false): Express {
+export function createApp(service: Service, options: AppOptions = {}): Express {
+  const { rateLimiter = createRateLimiter(null), isStopping = () => false } = options;
+  const { config, logger } = service;
+  const context = { ...service, rateLimiter };
   const app = express();
-  app.disable('x-powered-by');
+  app.set('trust proxy', config.trustProxy);
   app.set('case sensitive routing', true);
+  app.set('etag', false);
   app.use((_req, res, next) => {
     // A kept connection would go on bringing requests to a process that wants to end.
     if (isStopping()) res.set('Connection', 'close');
     next();
   });
-  app.use(requestContext(service.logger));
+  app.use(requestContext(logger));
+  app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: CONTENT_POLICY } }));
+  // Probes come from inside, often as plain requests.
   app.use(healthRoutes(service, isStopping));
+  app.use(requireHttps(config.requireHttps));
   app.use(gatewayCallbackRoutes(service));
-  app.use(BASE_PATH, authRoutes(service), collectionRoutes(service));
+  app.use(documentationRoutes(config.publicUrl));
+  app.use(BASE_PATH, authRoutes(context), collectionRoutes(context), walletRoutes(context));
+  app.use(BASE_PATH, channelRoutes(context));
   app.use(() => {
     throw new Refusal('path_not_found');
   });
-  app.use(errorHandler(service.logger));
+  app.use(errorHandler(logger));
   return app;
 }
+
+/** Nothing is loaded from anywhere, but for the documentation's own style sheet. */
+const CONTENT_POLICY = {
+  defaultSrc: ["'none'"],
+  styleSrc: ["'self'"],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+  formAction: ["'none'"],
+};

@@ -4,36 +4,48 @@ import { type ErrorCode, Refusal } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 
 /** Status and text of every refusal. Exhaustive: a new code does not compile without its row. */
-const ANSWERS: Readonly<Record<ErrorCode, [status: number, detail: (subject: string) => string]>> =
-  {
-    invalid_request: [400, () => 'Invalid request'],
-    field_required: [400, (field) => `${field} field is required`],
-    invalid_field: [400, (field) => `Invalid ${field}`],
-    invalid_phone_number: [400, () => 'Invalid phone number'],
-    invalid_amount: [400, () => 'Invalid amount'],
-    channel_not_available: [400, (code) => `Channel is not available: ${code}`],
-    body_not_json: [400, () => 'JSON parse error'],
-    credentials_missing: [401, () => 'Authentication credentials were not provided'],
-    token_format: [401, () => 'Invalid token format'],
-    token_invalid: [401, () => 'Invalid or expired token'],
-    token_revoked: [401, () => 'Token has been revoked'],
-    app_credentials_invalid: [401, () => 'Invalid app credentials'],
-    merchant_inactive: [403, () => 'Merchant account is not active'],
-    app_inactive: [403, () => 'App is not active'],
-    merchant_not_approved: [
-      403,
-      (operation) =>
-        `Your merchant profile is not approved. Please ensure your profile has been verified before initiating ${operation}.`,
-    ],
-    product_missing: [403, (product) => `App does not have ${product} product enabled`],
-    wallet_missing: [403, () => 'Wallet not found or not initialized'],
-    transaction_not_found: [404, () => 'Transaction not found'],
-    path_not_found: [404, () => 'Not found'],
-    duplicate_reference: [409, () => 'Reference number already exists'],
-    body_too_large: [413, () => 'Request body is too large'],
-    media_type_unsupported: [415, () => 'Content-Type must be application/json'],
-    unavailable: [503, () => 'Service temporarily unavailable'],
-  };
+export const ANSWERS: Readonly<
+  Record<ErrorCode, [status: number, detail: (subject: string) => string]>
+> = {
+  invalid_request: [400, () => 'Invalid request'],
+  field_required: [400, (field) => `${field} field is required`],
+  invalid_field: [400, (field) => `Invalid ${field}`],
+  invalid_phone_number: [400, () => 'Invalid phone number'],
+  invalid_amount: [400, () => 'Invalid amount'],
+  channel_not_available: [400, (code) => `Channel is not available: ${code}`],
+  invalid_query: [400, (parameter) => `Invalid query parameter: ${parameter}`],
+  insufficient_balance: [400, (wallet) => `Insufficient balance in ${wallet} wallet`],
+  body_not_json: [400, () => 'JSON parse error'],
+  credentials_missing: [401, () => 'Authentication credentials were not provided'],
+  token_format: [401, () => 'Invalid token format'],
+  token_invalid: [401, () => 'Invalid or expired token'],
+  token_revoked: [401, () => 'Token has been revoked'],
+  app_credentials_invalid: [401, () => 'Invalid app credentials'],
+  log_in_invalid: [401, () => 'Invalid credentials'],
+  refresh_expired: [401, () => 'Refresh token has expired. Please login again.'],
+  https_required: [403, () => 'HTTPS is required'],
+  ip_not_allowed: [403, () => 'Access denied: IP address not allowed'],
+  role_insufficient: [403, () => 'You do not have permission to access this resource'],
+  merchant_inactive: [403, () => 'Merchant account is not active'],
+  app_inactive: [403, () => 'App is not active'],
+  merchant_not_approved: [
+    403,
+    (operation) =>
+      `Your merchant profile is not approved. Please ensure your profile has been verified before initiating ${operation}.`,
+  ],
+  product_missing: [403, (product) => `App does not have ${product} product enabled`],
+  wallet_missing: [403, () => 'Wallet not found or not initialized'],
+  app_not_found: [404, () => 'App not found'],
+  transaction_not_found: [404, () => 'Transaction not found'],
+  path_not_found: [404, () => 'Not found'],
+  duplicate_reference: [409, () => 'Reference number already exists'],
+  idempotency_key_running: [409, () => 'A request with this idempotency key is still running'],
+  idempotency_key_reused: [422, () => 'Idempotency key was used with a different request'],
+  rate_limited: [429, () => 'Request rate limit exceeded'],
+  body_too_large: [413, () => 'Request body is too large'],
+  media_type_unsupported: [415, () => 'Content-Type must be application/json'],
+  unavailable: [503, () => 'Service temporarily unavailable'],
+};
 
 const RETRY_AFTER_S = 5;
 
@@ -50,7 +62,8 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
 
 function refuse(res: Response, refusal: Refusal): void {
   const [status, detail] = ANSWERS[refusal.code];
-  if (status === 503) res.set('Retry-After', String(RETRY_AFTER_S));
+  const retryAfterS = refusal.retryAfterS ?? (status === 503 ? RETRY_AFTER_S : null);
+  if (retryAfterS !== null) res.set('Retry-After', String(retryAfterS));
   res.status(status).json({ detail: detail(refusal.subject) });
 }
 
@@ -61,6 +74,8 @@ function refusalOf(error: { type?: string; status?: number }): Refusal | null {
     return new Refusal('media_type_unsupported');
   }
   if (error.type === 'entity.parse.failed') return new Refusal('body_not_json');
+  // A path that cannot be decoded is none of ours.
+  if (error instanceof URIError) return new Refusal('path_not_found');
   if (isOutage(error)) return new Refusal('unavailable');
   // Aborted uploads, undecodable paths and the like: the caller's doing, whatever it was.
   if (error.status !== undefined && error.status < 500) return new Refusal('invalid_request');

@@ -17,6 +17,17 @@ export type ErrorCode =
   | 'token_invalid'
   | 'token_revoked'
   | 'app_credentials_invalid'
+  | 'log_in_invalid'
+  | 'refresh_expired'
+  | 'ip_not_allowed'
+  | 'https_required'
+  | 'role_insufficient'
+  | 'app_not_found'
+  | 'rate_limited'
+  | 'invalid_query'
+  | 'insufficient_balance'
+  | 'idempotency_key_reused'
+  | 'idempotency_key_running'
   | 'merchant_inactive'
   | 'merchant_not_approved'
   | 'app_inactive'
@@ -31,11 +42,14 @@ export type ErrorCode =
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly subject: string;
+  /** When it is worth trying again; null when that is not known. */
+  readonly retryAfterS: number | null;
 
-  constructor(code: ErrorCode, subject = '') {
+  constructor(code: ErrorCode, subject = '', retryAfterS: number | null = null) {
     super(subject ? `${code}: ${subject}` : code);
     this.name = 'Refusal';
     this.code = code;
     this.subject = subject;
+    this.retryAfterS = retryAfterS;
   }
 }

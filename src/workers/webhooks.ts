@@ -18,14 +18,14 @@ export async function deliverWebhook(
   const delivery = await findDelivery(database, merchantId, eventId, stepNo);
   if (!delivery) return;
   addLogContext({ payment_id: delivery.payment_id });
-  const [secret] = await appSecrets(database, config.secretsKeys, merchantId, delivery.app_code);
-  if (!secret) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
+  const [newest] = await appSecrets(database, config.secretsKeys, merchantId, delivery.app_code);
+  if (!newest) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
   const headers = signatureHeaders({
     eventId,
     sequence: delivery.sequence,
     timestamp: Math.floor(Date.now() / 1_000),
     body: delivery.body,
-    secret,
+    secret: newest.secret,
   });
   const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
     timeoutMs: config.webhookTimeoutMs,

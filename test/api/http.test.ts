@@ -32,7 +32,7 @@ describe('The API over HTTP', () => {
     database = openDatabase(proxy.url, 5, 'malipo-test-proxied');
     const config = loadConfig({ DATABASE_URL: proxy.url });
     const service = createService(config, winston.createLogger({ silent: true }), database);
-    server = createServer(createApp(service, () => stopping));
+    server = createServer(createApp(service, { isStopping: () => stopping }));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
     baseUrl = `${origin}/api/v1`;
@@ -187,9 +187,9 @@ describe('The API over HTTP', () => {
       });
     }
 
-    it('a path that cannot be decoded with Invalid request', async () => {
+    it('a path that cannot be decoded with Not found', async () => {
       const url = `${baseUrl}/collections/checkouts/%E0%A4%A`;
-      expectRefusal(await request('GET', url, { access: merchant.access }), 400, 'Invalid request');
+      expectRefusal(await request('GET', url, { access: merchant.access }), 404, 'Not found');
     });
 
     it('in JSON, without saying what it is made of', async () => {

@@ -1,3 +1,5 @@
+import { checkAnswer } from './answer-check.ts';
+
 export interface Answer {
   status: number;
   headers: Headers;
@@ -5,7 +7,10 @@ export interface Answer {
   body: any;
 }
 
-/** One request as a merchant's program would make it. A string body is sent as it is. */
+/**
+ * One request as a merchant's program would make it. A string body is sent as it is. Fails
+ * when the answer is not one that the endpoint's documentation promises.
+ */
 export async function request(
   method: string,
   url: string,
@@ -23,12 +28,32 @@ export async function request(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.includes('json');
-  return {
+  const answer = {
     status: response.status,
     headers: response.headers,
     body: isJson ? JSON.parse(text) : text,
   };
+  checkAnswer(method, url, answer);
+  return answer;
 }
+
+/** Requests below the base address, with one access token. */
+export function clientOf({ baseUrl }: { baseUrl: string }, { access }: { access: string }) {
+  return {
+    get: (path: string, headers: Record<string, string> = {}) =>
+      request('GET', `${baseUrl}${path}`, { access, headers }),
+    post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
+      request('POST', `${baseUrl}${path}`, { access, body, headers }),
+    initiate: (overrides: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+      request('POST', `${baseUrl}/collections/checkouts/initiate`, {
+        access,
+        body: collectionBody(overrides),
+        headers,
+      }),
+  };
+}
+
+export type Client = ReturnType<typeof clientOf>;
 
 /** A valid body for initiating a collection. */
 export function collectionBody(overrides: Record<string, unknown> = {}): Record<string, unknown> {

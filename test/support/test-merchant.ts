@@ -1,6 +1,13 @@
 import type { Service } from '../../src/boot.ts';
-import { issueAppTokens } from '../../src/domain/merchants/access.ts';
-import { createApp, createMerchant, type Product } from '../../src/domain/merchants/merchant.ts';
+import { issueAppTokens, logInUser } from '../../src/domain/merchants/log-in.ts';
+import {
+  createApp,
+  createMerchant,
+  createUser,
+  type Product,
+  type Role,
+} from '../../src/domain/merchants/merchant.ts';
+import type { TokenPair } from '../../src/domain/merchants/tokens.ts';
 
 export interface TestMerchant {
   merchantId: number;
@@ -30,4 +37,37 @@ export async function createTestMerchant(
   });
   const { access } = await issueAppTokens(database, config, app);
   return { merchantId, ...app, access };
+}
+
+export interface TestUser extends TokenPair {
+  userId: string;
+  email: string;
+  password: string;
+}
+
+/** A person of a merchant, who has just logged in. */
+export async function createTestUser(
+  { database, config }: Pick<Service, 'database' | 'config'>,
+  merchantId: number,
+  role: Role = 'Admin',
+): Promise<TestUser> {
+  count += 1;
+  const email = `user-${count}@test.example`;
+  const password = `correct horse ${count}`;
+  const userId = await createUser(database, merchantId, { email, password, role });
+  const { access, refresh } = await logInUser(database, config.jwtKeys, email, password);
+  return { userId, email, password, access, refresh };
+}
+
+/** Another app of a merchant, with tokens of its own. */
+export async function createTestApp(
+  { database, config }: Pick<Service, 'database' | 'config'>,
+  merchantId: number,
+  products: Product[] = ['collections'],
+) {
+  const app = await createApp(database, config.secretsKeys, merchantId, {
+    name: 'Second till',
+    products,
+  });
+  return { ...app, ...(await issueAppTokens(database, config, app)) };
 }

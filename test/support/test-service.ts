@@ -1,13 +1,17 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { createService, type Service } from '../../src/boot.ts';
 import { loadConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database.ts';
 import { startSimulator } from '../../src/gateways/simulator/server/server.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/rate-limiter.ts';
+import { openImpatientRedis } from '../../src/redis.ts';
 import { PROCESS_TYPES, type ProcessType, startWorkers } from '../../src/workers/start-workers.ts';
-import { createTestDatabase } from './database.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
 
 export interface TestService extends Service {
@@ -26,6 +30,9 @@ const QUICK = {
   SWEEP_INTERVAL_MS: '200',
   SWEEP_GRACE_MS: '1000',
   WEBHOOK_TIMEOUT_MS: '2000',
+  // Tests are in more of a hurry than merchants; what limits is tested by itself.
+  RATE_LIMIT_PER_MINUTE: '100000',
+  RATE_LIMIT_BURST: '100000',
 };
 const SIMULATOR_DELAY_MS = 50;
 /** Long enough for the failure before it to be known, even on a busy machine. */
@@ -41,10 +48,16 @@ export async function startTestService(
     backend?: BackendName;
     workers?: readonly ProcessType[];
     env?: Record<string, string>;
+    /** Works on this one's database, as another process of the same service. */
+    beside?: TestService;
+    /** Limits requests through this Redis, as the web process does. */
+    limiterRedisUrl?: string;
   } = {},
 ): Promise<TestService> {
   const { backend: backendName = 'postgres', workers = PROCESS_TYPES, env = {} } = options;
-  const testDatabase = await createTestDatabase();
+  const testDatabase = options.beside
+    ? connectTo(options.beside.config.databaseUrl)
+    : await createTestDatabase();
   const simulator = await startSimulator({
     port: 0,
     delayMs: SIMULATOR_DELAY_MS,
@@ -64,7 +77,11 @@ export async function startTestService(
     ...env,
   });
   const service = createService(config, silentLogger(), testDatabase.database);
-  server.on('request', createApp(service));
+  const redis = options.limiterRedisUrl
+    ? openImpatientRedis(options.limiterRedisUrl, ANSWER_TIMEOUT_MS, service.logger)
+    : null;
+  if (redis) await once(redis, 'ready');
+  server.on('request', createApp(service, { rateLimiter: createRateLimiter(redis) }));
   const parts = startWorkers(service, createQueueBackend(config), workers);
   return {
     ...service,
@@ -77,10 +94,16 @@ export async function startTestService(
         server.close(() => resolve());
         server.closeAllConnections();
       });
+      redis?.disconnect();
       await simulator.close();
       await testDatabase.drop();
     },
   };
+}
+
+function connectTo(url: string): TestDatabase {
+  const database = openDatabase(url, 5, 'malipo-test-beside');
+  return { url, database, drop: () => database.destroy() };
 }
 
 const REDIS_DATABASES = 15;

@@ -1,24 +1,35 @@
-import express, { type RequestHandler } from 'express';
+import express, { type Request, type Response } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 
 const MAX_BODY_BYTES = 64 * 1_024;
 
-const parse = express.json({ limit: MAX_BODY_BYTES, strict: false });
+const readBytes = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
 
 /**
- * Reads a JSON object from the body. Comes after the token where there is one: strangers'
- * bodies are not parsed.
+ * Reads the request's body as JSON in UTF-8. Comes after the token where there is one:
+ * strangers' bodies are not read.
+ * @throws Refusal `media_type_unsupported`, `body_not_json`, `invalid_request` (no body)
  */
-export const jsonBody: RequestHandler = (req, res, next) => {
+export async function readJson(req: Request, res: Response): Promise<unknown> {
+  refuseOtherTypes(req);
+  await new Promise<void>((resolve, reject) => {
+    readBytes(req, res, (error?: unknown) => (error ? reject(error) : resolve()));
+  });
+  if (!Buffer.isBuffer(req.body) || req.body.length === 0) throw new Refusal('invalid_request');
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(req.body));
+  } catch {
+    throw new Refusal('body_not_json');
+  }
+}
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i;
+
+function refuseOtherTypes(req: Request): void {
+  const type = req.get('content-type');
   const length = Number(req.get('content-length') ?? 0);
   const hasBody = length > 0 || req.headers['transfer-encoding'] !== undefined;
-  const type = req.get('content-type');
-  if (type ? !/^application\/json\s*(;|$)/i.test(type) : hasBody) {
+  if (type === undefined ? hasBody : !JSON_TYPE.test(type)) {
     throw new Refusal('media_type_unsupported');
   }
-  parse(req, res, (error?: unknown) => {
-    if (error) return next(error);
-    const isObject = typeof req.body === 'object' && req.body !== null && !Array.isArray(req.body);
-    next(isObject ? undefined : new Refusal('invalid_request'));
-  });
-};
+}

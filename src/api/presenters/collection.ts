@@ -30,3 +30,9 @@ export function collectionDetail(collection: Collection) {
     net_amount: formatAmount(collection.amount_cents - collection.commission_cents),
   };
 }
+
+/** As the deprecated list shows it: exactly the record, with two states folded into one. */
+export function listedCollection(collection: Collection) {
+  const record = collectionRecord(collection);
+  return { ...record, status: record.status === 'processing' ? 'pending' : record.status };
+}

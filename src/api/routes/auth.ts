@@ -1,45 +1,64 @@
 import { Router } from 'express';
-import type { Service } from '../../boot.ts';
-import { Refusal } from '../../domain/errors.ts';
-import { issueAppTokens } from '../../domain/merchants/access.ts';
-import { jsonBody } from '../middleware/json-body.ts';
+import {
+  issueAppTokens,
+  logInUser,
+  type MerchantTokens,
+  refreshTokens,
+} from '../../domain/merchants/log-in.ts';
+import type { ApiContext } from '../context.ts';
+import { endpoints } from '../endpoints.ts';
+import { mountPublic } from '../middleware/mount.ts';
+import { throttleFailures } from '../middleware/rate-limit.ts';
 
-const FIELDS = ['app_key', 'app_secret'] as const;
-const MAX_CREDENTIAL_LENGTH = 200;
+/** Tokens must not stay in any cache. */
+const headers = { 'Cache-Control': 'no-store' };
 
-export function authRoutes({ database, config }: Service): Router {
+export function authRoutes(context: ApiContext): Router {
+  const { database, config } = context;
   const router = Router();
 
-  router.post('/auth/app/token', jsonBody, async (req, res) => {
-    const tokens = await issueAppTokens(database, config, credentialsOf(req.body));
-    res.set('Cache-Control', 'no-store').json({
-      access: tokens.access,
-      refresh: tokens.refresh,
-      merchant_id: tokens.merchantId,
-      app_code: tokens.appCode,
-      products: tokens.products,
-    });
+  mountPublic(router, context, endpoints.issueAppTokens, async ({ body, ip }) => {
+    const credentials = { appKey: String(body.app_key), appSecret: String(body.app_secret) };
+    const tokens = await throttleFailures(context, ip, credentials.appKey, () =>
+      issueAppTokens(database, config, credentials, ip),
+    );
+    return {
+      headers,
+      body: {
+        access: tokens.access,
+        refresh: tokens.refresh,
+        merchant_id: tokens.merchantId,
+        app_code: tokens.appCode,
+        products: tokens.products,
+      },
+    };
+  });
+
+  mountPublic(router, context, endpoints.refreshTokens, async ({ body, ip }) => {
+    const tokens = await refreshTokens(database, config.jwtKeys, String(body.refresh), ip);
+    return { headers, body: merchantTokens(tokens, 'Token refreshed') };
+  });
+
+  mountPublic(router, context, endpoints.logIn, async ({ body, ip }) => {
+    const email = String(body.email).toLowerCase();
+    const tokens = await throttleFailures(context, ip, email, () =>
+      logInUser(database, config.jwtKeys, email, String(body.password)),
+    );
+    return { headers, body: merchantTokens(tokens, 'Logged in') };
   });
 
   return router;
 }
 
-function credentialsOf(body: Record<string, unknown>) {
-  for (const field of FIELDS) {
-    const value = body[field];
-    if (value === undefined || value === null || value === '') {
-      throw new Refusal('field_required', field);
-    }
-  }
-  for (const field of FIELDS) {
-    const value = body[field];
-    if (
-      typeof value !== 'string' ||
-      value.length > MAX_CREDENTIAL_LENGTH ||
-      value.includes('\u0000')
-    ) {
-      throw new Refusal('invalid_field', field);
-    }
-  }
-  return { appKey: body.app_key as string, appSecret: body.app_secret as string };
+function merchantTokens(tokens: MerchantTokens, message: string) {
+  return {
+    access: tokens.access,
+    refresh: tokens.refresh,
+    merchant_code: tokens.merchantCode,
+    name: tokens.name,
+    email: tokens.email,
+    phone_number: tokens.phoneNumber,
+    requires_verification: tokens.requiresVerification,
+    message,
+  };
 }

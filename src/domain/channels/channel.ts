@@ -1,8 +1,8 @@
-/** A way to move money. Mobile money goes by the carrier's network code. */
+/** A way to move money. Mobile money goes by the carrier's network code, a bank by its clearing code. */
 export interface Channel {
   code: number;
   name: string;
-  type: 'Mobile Money';
+  type: 'Mobile Money' | 'Bank';
 }
 
 /** Through which driver a channel's payments go, and which amounts it can carry. */
@@ -12,10 +12,50 @@ export interface ChannelRoute {
   amountStepCents: number;
 }
 
+const BANKS: readonly (readonly [code: number, name: string])[] = [
+  [1, 'KCB'],
+  [2, 'Standard Chartered'],
+  [3, 'Absa'],
+  [5, 'Bank of India'],
+  [6, 'Bank of Baroda'],
+  [7, 'NCBA'],
+  [10, 'Prime'],
+  [11, 'Co-operative'],
+  [12, 'National'],
+  [14, 'M-Oriental'],
+  [16, 'Citibank'],
+  [17, 'Habib AG Zurich'],
+  [18, 'Middle East'],
+  [19, 'Bank of Africa'],
+  [23, 'Consolidated'],
+  [25, 'Credit'],
+  [31, 'Stanbic'],
+  [35, 'ABC'],
+  [43, 'Ecobank'],
+  [49, 'Spire'],
+  [50, 'Paramount'],
+  [51, 'Kingdom'],
+  [53, 'Guaranty Trust'],
+  [54, 'Victoria Commercial'],
+  [55, 'Guardian'],
+  [57, 'I&M'],
+  [61, 'HFC'],
+  [63, 'DTB'],
+  [65, 'Mayfair'],
+  [66, 'Sidian'],
+  [68, 'Equity'],
+  [70, 'Family'],
+  [72, 'Gulf African'],
+  [74, 'First Community'],
+  [76, 'UBA'],
+  [78, 'KWFT'],
+];
+
 export const CHANNELS: readonly Channel[] = [
   { code: 63902, name: 'M-PESA', type: 'Mobile Money' },
   { code: 63903, name: 'Airtel Money', type: 'Mobile Money' },
   { code: 63907, name: 'T-Kash', type: 'Mobile Money' },
+  ...BANKS.map(([code, name]) => ({ code, name, type: 'Bank' as const })),
 ];
 
 /**

@@ -1,12 +1,18 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, violates } from '../../database.ts';
+import { type Database, firstRow, type Transaction, violates } from '../../database.ts';
 import { submissionQueue } from '../../jobs/job-types.ts';
 import { Refusal } from '../errors.ts';
 import { commissionOn, type Rate } from '../money.ts';
-import type { Collection, CollectionRequest } from './collection.ts';
+import type { Collection } from './collection.ts';
 
-export interface NewCollection extends CollectionRequest {
+export interface NewCollection {
   merchantId: number;
+  payfrom: string;
+  amountCents: number;
+  refNo: string;
+  accountNumber: string;
+  callbackUrl: string;
+  channel: number;
   appCode: number;
   /** The driver that serves the channel; stays with the collection even if the channel moves. */
   gateway: string;
@@ -17,20 +23,31 @@ export interface NewCollection extends CollectionRequest {
 /**
  * Records a collection, its history and its first job in one statement: once this
  * returns, nothing can forget it.
- * @throws Refusal `duplicate_reference`, `wallet_missing`
+ * @throws Refusal `duplicate_reference`, `wallet_missing`, `unavailable` (the channel is paused)
  */
 export async function createCollection(
-  database: Database,
+  database: Database | Transaction,
   request: NewCollection,
 ): Promise<Collection> {
   try {
     const collection = await firstRow<Collection>(database, INSERT, bindingsOf(request));
-    if (!collection) throw new Refusal('wallet_missing');
+    if (!collection) throw await refusalOf(database, request);
     return { ...collection, kind: 'collection' };
   } catch (error) {
     if (violates(error, 'collections_ref_no_unique')) throw new Refusal('duplicate_reference');
     throw error;
   }
+}
+
+/** Why the statement found no reason to record anything. */
+async function refusalOf(
+  database: Database | Transaction,
+  { channel }: NewCollection,
+): Promise<Refusal> {
+  const paused = await firstRow(database, 'SELECT 1 FROM paused_channels WHERE code = :channel', {
+    channel,
+  });
+  return new Refusal(paused ? 'unavailable' : 'wallet_missing');
 }
 
 const INSERT = `
@@ -43,6 +60,7 @@ const INSERT = `
       now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
     -- Without the wallet that the money is for, nothing is recorded.
     FROM wallets WHERE merchant_id = :merchant_id AND kind = 'collection'
+      AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)
     RETURNING *
   ), queued AS (
     INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)

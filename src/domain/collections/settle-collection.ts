@@ -98,6 +98,12 @@ async function complete(
       {
         account: 'wallet:collection',
         amountCents: completed.amount_cents - completed.commission_cents,
+        transaction: {
+          type: 'collection',
+          refNo: completed.ref_no,
+          counterparty: completed.payfrom,
+          description: 'Collection, net of commission',
+        },
       },
     ],
   });

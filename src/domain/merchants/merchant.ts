@@ -1,8 +1,8 @@
-import { randomBytes, randomUUID, scrypt } from 'node:crypto';
-import { promisify } from 'node:util';
+import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, inTransaction, rows } from '../../database.ts';
+import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../key-ring.ts';
+import { hashPassword } from './password.ts';
 
 export type Product = 'collections' | 'payouts' | 'disbursements';
 export type Role = 'Admin' | 'Finance' | 'Operator';
@@ -55,7 +55,6 @@ export async function createApp(
   app: { name: string; products: Product[] },
 ): Promise<AppCredentials> {
   const appKey = `ak_${randomBytes(APP_KEY_BYTES).toString('hex')}`;
-  const appSecret = `as_${randomBytes(APP_SECRET_BYTES).toString('base64url')}`;
   return inTransaction(database, async (trx) => {
     const row = await firstRow<{ code: number }>(
       trx,
@@ -64,21 +63,36 @@ export async function createApp(
       { merchant_id: merchantId, name: app.name, app_key: appKey, products: app.products },
     );
     const appCode = row!.code;
-    const sealed = seal(secretsKeys, appSecret, sealContext(appCode));
-    await rows(
-      trx,
-      `INSERT INTO app_secrets (id, merchant_id, app_code, key_id, ciphertext)
-       VALUES (:id, :merchant_id, :app_code, :key_id, :ciphertext)`,
-      {
-        id: uuidv7(),
-        merchant_id: merchantId,
-        app_code: appCode,
-        key_id: sealed.keyId,
-        ciphertext: sealed.ciphertext,
-      },
-    );
-    return { appCode, appKey, appSecret };
+    return {
+      appCode,
+      appKey,
+      appSecret: await storeAppSecret(trx, secretsKeys, { merchantId, appCode }),
+    };
   });
+}
+
+/** Gives an app a fresh secret, stored encrypted, which is its newest. @returns the secret. */
+export async function storeAppSecret(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  app: { merchantId: number; appCode: number },
+): Promise<string> {
+  const appSecret = `as_${randomBytes(APP_SECRET_BYTES).toString('base64url')}`;
+  const sealed = seal(secretsKeys, appSecret, sealContext(app.appCode));
+  // By the clock, not the transaction's beginning: one that waited for another is the newer one.
+  await rows(
+    trx,
+    `INSERT INTO app_secrets (id, merchant_id, app_code, key_id, ciphertext, created_at)
+     VALUES (:id, :merchant_id, :app_code, :key_id, :ciphertext, clock_timestamp())`,
+    {
+      id: uuidv7(),
+      merchant_id: app.merchantId,
+      app_code: app.appCode,
+      key_id: sealed.keyId,
+      ciphertext: sealed.ciphertext,
+    },
+  );
+  return appSecret;
 }
 
 /** The secrets of an app that count now, newest first: the first signs, any authenticates. */
@@ -87,30 +101,25 @@ export async function appSecrets(
   secretsKeys: KeyRing,
   merchantId: number,
   appCode: number,
-): Promise<string[]> {
-  const sealed = await rows<Sealed>(
+): Promise<{ id: string; secret: string }[]> {
+  const sealed = await rows<Sealed & { id: string }>(
     database,
-    `SELECT key_id AS "keyId", ciphertext FROM app_secrets
+    `SELECT id, key_id AS "keyId", ciphertext FROM app_secrets
      WHERE merchant_id = :merchant_id AND app_code = :app_code
        AND (expires_at IS NULL OR expires_at > now())
      ORDER BY created_at DESC, id DESC`,
     { merchant_id: merchantId, app_code: appCode },
   );
-  return sealed.map((secret) => open(secretsKeys, secret, sealContext(appCode)));
+  return sealed.map((row) => ({
+    id: row.id,
+    secret: open(secretsKeys, row, sealContext(appCode)),
+  }));
 }
 
 /** Binds a ciphertext to its app, so that it is worth nothing in another row. */
-function sealContext(appCode: number): string {
+export function sealContext(appCode: number): string {
   return `app_secret:${appCode}`;
 }
-
-const SCRYPT_KEY_BYTES = 32;
-const SALT_BYTES = 16;
-const scryptAsync = promisify(scrypt) as (
-  password: string,
-  salt: Buffer,
-  keyBytes: number,
-) => Promise<Buffer>;
 
 /** Creates a person who may log in for a merchant. @returns the user's id. */
 export async function createUser(
@@ -118,9 +127,8 @@ export async function createUser(
   merchantId: number,
   user: { email: string; password: string; role: Role },
 ): Promise<string> {
-  const salt = randomBytes(SALT_BYTES);
-  const hash = await scryptAsync(user.password, salt, SCRYPT_KEY_BYTES);
-  const id = randomUUID();
+  const passwordHash = await hashPassword(user.password);
+  const id = uuidv7();
   await rows(
     database,
     `INSERT INTO users (id, merchant_id, email, password_hash, role)
@@ -129,7 +137,7 @@ export async function createUser(
       id,
       merchant_id: merchantId,
       email: user.email.toLowerCase(),
-      password_hash: `scrypt$${salt.toString('base64')}$${hash.toString('base64')}`,
+      password_hash: passwordHash,
       role: user.role,
     },
   );

@@ -12,16 +12,36 @@ export type Account =
   | 'suspense'
   | 'bank';
 
+/** How a merchant sees a line of its wallet. */
+export interface TransactionLabel {
+  type:
+    | 'collection'
+    | 'payout'
+    | 'fee'
+    | 'payout_refund'
+    | 'fee_refund'
+    | 'reversal'
+    | 'topup'
+    | 'transfer'
+    | 'adjustment';
+  refNo: string | null;
+  /** The other side: a phone or a bank account. */
+  counterparty: string | null;
+  description: string;
+}
+
 export interface JournalLine {
   account: Account;
   /** Signed; what a merchant gains is positive. Lines of zero are left out. */
   amountCents: number;
+  /** Only for wallets, which merchants see. */
+  transaction?: TransactionLabel;
 }
 
 export interface Journal {
   merchantId: number;
   /** What is booked, such as a collection, and what of it: together booked once, ever. */
-  sourceKind: 'collection' | 'return' | 'movement' | 'topup';
+  sourceKind: 'collection' | 'return' | 'movement' | 'topup' | 'transfer' | 'adjustment';
   sourceId: string;
   kind: string;
   lines: JournalLine[];
@@ -35,10 +55,15 @@ export interface Journal {
 export async function postJournal(trx: Transaction, journal: Journal): Promise<boolean> {
   const lines = journal.lines
     .filter(({ amountCents }) => amountCents !== 0)
-    .map(({ account, amountCents }, index) => ({
+    .map(({ account, amountCents, transaction }, index) => ({
       line: index + 1,
       account,
       amount_cents: amountCents,
+      transaction_id: account.startsWith('wallet:') ? uuidv7() : null,
+      type: transaction?.type ?? null,
+      ref_no: transaction?.refNo ?? null,
+      counterparty: transaction?.counterparty ?? null,
+      description: transaction?.description ?? null,
     }));
   const posted = await firstRow<{ count: number }>(
     trx,
@@ -49,7 +74,8 @@ export async function postJournal(trx: Transaction, journal: Journal): Promise<b
        RETURNING merchant_id, id
      ), line AS (
        SELECT * FROM jsonb_to_recordset(CAST(:lines AS jsonb))
-         AS (line smallint, account text, amount_cents bigint)
+         AS (line smallint, account text, amount_cents bigint, transaction_id uuid, type text,
+           ref_no text, counterparty text, description text)
      ), wallet AS (
        UPDATE wallets w
        SET balance_cents = w.balance_cents + line.amount_cents, entry_no = w.entry_no + 1
@@ -57,10 +83,13 @@ export async function postJournal(trx: Transaction, journal: Journal): Promise<b
        WHERE w.merchant_id = journal.merchant_id AND line.account = 'wallet:' || w.kind
        RETURNING w.kind, w.balance_cents, w.entry_no
      ), entered AS (
-       INSERT INTO entries
-         (merchant_id, journal_id, line, account, amount_cents, entry_no, balance_after_cents)
+       INSERT INTO entries (merchant_id, journal_id, line, account, amount_cents, entry_no,
+         balance_after_cents, transaction_id, type, ref_no, counterparty, description, created_at)
        SELECT journal.merchant_id, journal.id, line.line, line.account, line.amount_cents,
-         wallet.entry_no, wallet.balance_cents
+         wallet.entry_no, wallet.balance_cents, line.transaction_id, line.type, line.ref_no,
+         line.counterparty, line.description,
+         -- Read with the wallet locked, so that a wallet's entries are listed as they chain.
+         clock_timestamp()
        FROM journal CROSS JOIN line LEFT JOIN wallet ON line.account = 'wallet:' || wallet.kind
      )
      SELECT count(*) AS count FROM journal`,

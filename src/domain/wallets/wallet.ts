@@ -1,5 +1,5 @@
 import { v5 as uuidv5 } from 'uuid';
-import { type Database, firstRow, inTransaction } from '../../database.ts';
+import { type Database, inTransaction, rows } from '../../database.ts';
 import { postJournal } from './ledger.ts';
 
 /** Gives two operators' references the same journal only when merchant and reference are the same. */
@@ -20,14 +20,28 @@ export async function topUpPayoutWallet(
     postJournal(trx, {
       merchantId,
       sourceKind: 'topup',
-      sourceId: uuidv5(`${merchantId}:${reference}`, TOPUP_NAMESPACE),
+      sourceId: operatorSourceId(merchantId, reference),
       kind: 'topup',
       lines: [
         { account: 'bank', amountCents: -amountCents },
-        { account: 'wallet:payout', amountCents },
+        {
+          account: 'wallet:payout',
+          amountCents,
+          transaction: {
+            type: 'topup',
+            refNo: reference,
+            counterparty: null,
+            description: 'Top-up',
+          },
+        },
       ],
     }),
   );
+}
+
+/** What a journal of an operator's reference is booked under, so that each is booked once. */
+export function operatorSourceId(merchantId: number, reference: string): string {
+  return uuidv5(`${merchantId}:${reference}`, TOPUP_NAMESPACE);
 }
 
 /** A wallet's balance in cents, or null when the merchant has no such wallet. */
@@ -36,10 +50,19 @@ export async function walletBalance(
   merchantId: number,
   kind: 'collection' | 'payout',
 ): Promise<number | null> {
-  const row = await firstRow<{ balance_cents: number }>(
+  const balances = await walletBalances(database, merchantId);
+  return balances[kind] ?? null;
+}
+
+/** The balances of a merchant's wallets in cents; what is missing was never set up. */
+export async function walletBalances(
+  database: Database,
+  merchantId: number,
+): Promise<{ collection?: number; payout?: number }> {
+  const wallets = await rows<{ kind: string; balance_cents: number }>(
     database,
-    'SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = :kind',
-    { merchant_id: merchantId, kind },
+    'SELECT kind, balance_cents FROM wallets WHERE merchant_id = :merchant_id',
+    { merchant_id: merchantId },
   );
-  return row?.balance_cents ?? null;
+  return Object.fromEntries(wallets.map((wallet) => [wallet.kind, wallet.balance_cents]));
 }

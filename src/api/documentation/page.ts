@@ -1,0 +1,198 @@
+import type { Schema } from '../schemas/fields.ts';
+import type { openApiDocument } from './openapi.ts';
+
+/**
+ * The documentation as one page of plain HTML, made from the OpenAPI document: no script,
+ * nothing from elsewhere, so it works offline and under the strictest content policy.
+ */
+
+type Document = ReturnType<typeof openApiDocument>;
+
+interface Operation {
+  operationId: string;
+  tags: string[];
+  summary: string;
+  description?: string;
+  deprecated?: boolean;
+  security?: unknown[];
+  parameters: {
+    name: string;
+    in: string;
+    required: boolean;
+    description?: string;
+    schema: Schema;
+  }[];
+  requestBody?: { content: { 'application/json': { schema: Schema; example: unknown } } };
+  responses: Record<string, { content?: Record<string, Content> }>;
+}
+
+interface Content {
+  schema: Schema;
+  example?: unknown;
+  examples?: Record<string, { value: { detail: string } }>;
+}
+
+export function renderPage(document: Document): string {
+  const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      title: `${method.toUpperCase()} ${path}`,
+      operation: operation as Operation,
+    })),
+  );
+  const events = Object.values(document.webhooks).map(({ post }) => ({
+    title: 'POST to your callback_url',
+    operation: post as unknown as Operation,
+  }));
+  const sections = document.tags.map(
+    ({ name }) =>
+      html`<section><h2 id="${name}">${name}</h2>${raw(
+        calls
+          .filter(({ operation }) => operation.tags[0] === name)
+          .map(({ title, operation }) => renderOperation(title, operation))
+          .join(''),
+      )}</section>`,
+  );
+  return html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>${document.info.title}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/docs/style.css"></head><body>
+<nav>${raw(renderNavigation(document, [...calls, ...events]))}</nav><main>
+<h1>${document.info.title}</h1><p>${document.info.description}</p>
+<p>Base address: <code>${document.servers[0]!.url}</code>. Programs read <a href="/openapi.json">openapi.json</a>.</p>
+${raw(sections.join(''))}
+<section><h2 id="Webhooks">Webhooks</h2>${raw(
+    events.map(({ title, operation }) => renderOperation(title, operation)).join(''),
+  )}</section></main></body></html>`;
+}
+
+function renderNavigation(
+  { tags }: Document,
+  operations: { title: string; operation: Operation }[],
+): string {
+  const groups = [...tags.map(({ name }) => name), 'Webhooks'];
+  return groups
+    .map((group) => {
+      const links = operations
+        .filter(({ title, operation }) =>
+          group === 'Webhooks'
+            ? title.endsWith('callback_url')
+            : operation.tags[0] === group && !title.endsWith('callback_url'),
+        )
+        .map(
+          ({ operation }) =>
+            html`<li><a href="#${operation.operationId}">${operation.summary}</a></li>`,
+        );
+      return html`<a href="#${group}">${group}</a><ul>${raw(links.join(''))}</ul>`;
+    })
+    .join('');
+}
+
+function renderOperation(title: string, operation: Operation): string {
+  const { operationId, summary, description, deprecated, parameters, requestBody } = operation;
+  const open = operation.security?.length === 0 ? ' No token needed.' : '';
+  return html`<article id="${operationId}"><h3>${summary}</h3>
+<p class="call"><code>${title}</code>${deprecated ? ' (deprecated)' : ''}</p>
+<p>${description ?? ''}${open}</p>
+${raw(renderParameters(parameters))}
+${raw(requestBody ? renderBody('Body', requestBody.content['application/json']) : '')}
+${raw(renderResponses(operation))}</article>`;
+}
+
+function renderParameters(parameters: Operation['parameters']): string {
+  if (parameters.length === 0) return '';
+  const rows = parameters.map((parameter) =>
+    renderRow(parameter.name, `${parameter.in}, ${parameter.required ? 'required' : 'optional'}`, {
+      ...parameter.schema,
+      description: parameter.description ?? parameter.schema.description,
+    }),
+  );
+  return html`<h4>Parameters</h4><table>${raw(rows.join(''))}</table>`;
+}
+
+function renderBody(
+  title: string,
+  { schema, example }: { schema: Schema; example?: unknown },
+): string {
+  const required = (schema.required ?? []) as string[];
+  const rows = Object.entries((schema.properties ?? {}) as Record<string, Schema>).map(
+    ([name, property]) => renderRow(name, required.includes(name) ? '' : 'optional', property),
+  );
+  return html`<h4>${title}</h4><table>${raw(rows.join(''))}</table><pre>${JSON.stringify(example, null, 2)}</pre>`;
+}
+
+function renderRow(name: string, note: string, schema: Schema): string {
+  const type = [
+    schema.type ?? (schema.enum ? (schema.enum as string[]).join(' | ') : schema.const),
+  ].flat();
+  const fallback = schema.default === undefined ? '' : ` Default ${String(schema.default)}.`;
+  return html`<tr><th><code>${name}</code></th><td>${type.join(' or ')}<br><small>${note}</small></td><td>${String(
+    schema.description ?? '',
+  )}${fallback}</td></tr>`;
+}
+
+function renderResponses({ responses }: Operation): string {
+  const answer = responses['200']?.content?.['application/json'];
+  const failures = Object.entries(responses)
+    .filter(([status]) => status !== '200')
+    .flatMap(([status, { content }]) =>
+      Object.values(content?.['application/json']?.examples ?? {}).map(
+        ({ value }) =>
+          html`<tr><th>${status}</th><td><code>${JSON.stringify(value)}</code></td></tr>`,
+      ),
+    );
+  return html`${raw(answer ? renderBody('Answer 200', answer) : '')}${raw(
+    failures.length > 0
+      ? html`<details><summary>Errors</summary><table>${raw(failures.join(''))}</table></details>`
+      : '',
+  )}`;
+}
+
+class Raw {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function raw(text: string): Raw {
+  return new Raw(text);
+}
+
+/** A template whose values are escaped, unless they are HTML already. */
+function html(parts: TemplateStringsArray, ...values: (string | Raw)[]): string {
+  return parts.reduce((text, part, index) => {
+    const value = values[index - 1]!;
+    return text + (value instanceof Raw ? value.text : escapeHtml(value)) + part;
+  });
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+export const STYLE = `
+:root { color-scheme: light dark; --line: #8884; --code: #8881; }
+body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: 17rem 1fr; }
+nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); font-size: 14px; }
+nav ul { list-style: none; padding-left: .75rem; margin: .25rem 0 1rem; }
+main { padding: 1.5rem 2.5rem 6rem; max-width: 56rem; min-width: 0; }
+article { border-top: 1px solid var(--line); padding: 1rem 0 2rem; }
+h3 { margin: 0; } h4 { margin: 1.25rem 0 .5rem; }
+.call code { font-size: 15px; font-weight: 600; }
+code, pre { font-family: ui-monospace, monospace; font-size: 14px; background: var(--code); border-radius: 4px; padding: .1em .3em; }
+pre { padding: .75rem; overflow: auto; }
+table { border-collapse: collapse; width: 100%; font-size: 14px; }
+th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+th { white-space: nowrap; font-weight: 400; }
+summary { cursor: pointer; margin-top: 1rem; }
+a { color: inherit; }
+@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } }
+`;

@@ -1,0 +1,20 @@
+import { Router } from 'express';
+import { openApiDocument } from './openapi.ts';
+import { renderPage, STYLE } from './page.ts';
+
+/** `/openapi.json` for programs, `/docs` for people. Both are made once, at the start. */
+export function documentationRoutes(publicUrl: string): Router {
+  const document = openApiDocument(publicUrl);
+  const page = renderPage(document);
+  const router = Router();
+  router.get('/openapi.json', (_req, res) => {
+    res.json(document);
+  });
+  router.get('/docs', (_req, res) => {
+    res.type('html').send(page);
+  });
+  router.get('/docs/style.css', (_req, res) => {
+    res.type('css').send(STYLE);
+  });
+  return router;
+}

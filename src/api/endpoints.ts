@@ -1,0 +1,183 @@
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Product, Role } from '../domain/merchants/merchant.ts';
+import type { Schema } from './schemas/fields.ts';
+import * as inputs from './schemas/inputs.ts';
+import * as records from './schemas/records.ts';
+import type { InputSchema } from './schemas/validator.ts';
+
+/**
+ * Every endpoint of the API: where it is, who may call it, what it takes and answers. What
+ * is checked at the door, and the documentation, are both made from this table.
+ */
+export interface Endpoint {
+  id: string;
+  method: 'get' | 'post';
+  /** Below the base path; parameters in braces. */
+  path: string;
+  tag: 'Access' | 'Collections' | 'Wallets' | 'Channels';
+  summary: string;
+  description?: string;
+  /** Who may call it with a token; without it no token is needed. Apps are not limited by roles. */
+  roles?: readonly Role[];
+  /** The app needs this product, and the merchant to be approved for the operation. */
+  product?: { name: Product; operation: string };
+  body?: InputSchema;
+  query?: InputSchema;
+  answer: Schema;
+  /** What it refuses with besides what its access and input imply. */
+  refusals: readonly (readonly [code: ErrorCode, subject?: string])[];
+  deprecated?: boolean;
+}
+
+const ALL: readonly Role[] = ['Admin', 'Finance', 'Operator'];
+const MONEY: readonly Role[] = ['Admin', 'Finance'];
+const ADMIN: readonly Role[] = ['Admin'];
+
+export const endpoints = {
+  issueAppTokens: {
+    id: 'issueAppTokens',
+    method: 'post',
+    path: '/auth/app/token',
+    tag: 'Access',
+    summary: 'Get tokens for an app',
+    description: 'Exchanges an app’s key and secret for an access token and a refresh token.',
+    body: inputs.appCredentials,
+    answer: records.appTokens,
+    refusals: [
+      ['app_credentials_invalid'],
+      ['ip_not_allowed'],
+      ['merchant_inactive'],
+      ['app_inactive'],
+      ['rate_limited'],
+    ],
+  },
+  refreshTokens: {
+    id: 'refreshTokens',
+    method: 'post',
+    path: '/auth/refresh',
+    tag: 'Access',
+    summary: 'Get new tokens for a refresh token',
+    description:
+      'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in.',
+    body: inputs.refreshToken,
+    answer: records.merchantTokens,
+    refusals: [
+      ['token_invalid'],
+      ['refresh_expired'],
+      ['token_revoked'],
+      ['ip_not_allowed'],
+      ['merchant_inactive'],
+      ['app_inactive'],
+    ],
+  },
+  logIn: {
+    id: 'logIn',
+    method: 'post',
+    path: '/auth/login',
+    tag: 'Access',
+    summary: 'Log a person in',
+    body: inputs.logIn,
+    answer: records.merchantTokens,
+    refusals: [['log_in_invalid'], ['merchant_inactive'], ['rate_limited']],
+  },
+  initiateCollection: {
+    id: 'initiateCollection',
+    method: 'post',
+    path: '/collections/checkouts/initiate',
+    tag: 'Collections',
+    summary: 'Charge a customer',
+    description:
+      'Records the collection and prompts the customer. The outcome comes as a webhook to `callback_url`; the answer only says that it was accepted.',
+    roles: MONEY,
+    product: { name: 'collections', operation: 'collections' },
+    body: inputs.newCollection,
+    answer: records.collection,
+    refusals: [
+      ['app_not_found'],
+      ['field_required', 'app_code'],
+      ['channel_not_available', '63903'],
+      ['wallet_missing'],
+      ['duplicate_reference'],
+    ],
+  },
+  listCollections: {
+    id: 'listCollections',
+    method: 'get',
+    path: '/collections/checkouts',
+    tag: 'Collections',
+    summary: 'List collections',
+    description: 'Newest first. Follow `next`: it stays in step while collections are added.',
+    roles: ALL,
+    query: inputs.collectionsQuery,
+    answer: records.collections,
+    refusals: [],
+  },
+  getCollection: {
+    id: 'getCollection',
+    method: 'get',
+    path: '/collections/checkouts/{checkout_id}',
+    tag: 'Collections',
+    summary: 'Get one collection',
+    roles: ALL,
+    answer: records.collectionDetail,
+    refusals: [['transaction_not_found']],
+  },
+  listCollectionsDeprecated: {
+    id: 'listCollectionsDeprecated',
+    method: 'get',
+    path: '/collections/list',
+    tag: 'Collections',
+    summary: 'List collections (deprecated)',
+    description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
+    roles: ALL,
+    query: inputs.deprecatedCollectionsQuery,
+    answer: records.listedCollections,
+    refusals: [],
+    deprecated: true,
+  },
+  getBalance: {
+    id: 'getBalance',
+    method: 'get',
+    path: '/wallets/balance',
+    tag: 'Wallets',
+    summary: 'Get the balances of both wallets',
+    roles: MONEY,
+    answer: records.walletBalance,
+    refusals: [['wallet_missing']],
+  },
+  listTransactions: {
+    id: 'listTransactions',
+    method: 'get',
+    path: '/wallets/transactions',
+    tag: 'Wallets',
+    summary: 'List wallet transactions',
+    description: 'Every movement of both wallets, newest first, with the balance after it.',
+    roles: MONEY,
+    query: inputs.walletTransactionsQuery,
+    answer: records.walletTransactions,
+    refusals: [],
+  },
+  transfer: {
+    id: 'transfer',
+    method: 'post',
+    path: '/wallets/transfers',
+    tag: 'Wallets',
+    summary: 'Move money to the payout wallet',
+    description: 'From the collection wallet to the payout wallet, at once.',
+    roles: ADMIN,
+    body: inputs.newTransfer,
+    answer: records.walletTransaction,
+    refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_reference']],
+  },
+  listChannels: {
+    id: 'listChannels',
+    method: 'get',
+    path: '/channels',
+    tag: 'Channels',
+    summary: 'List payment channels',
+    roles: ALL,
+    query: inputs.channelsQuery,
+    answer: records.channels,
+    refusals: [],
+  },
+} as const satisfies Record<string, Endpoint>;

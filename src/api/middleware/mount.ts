@@ -1,0 +1,116 @@
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type { Database, Transaction } from '../../database.ts';
+import { Refusal } from '../../domain/errors.ts';
+import { onceByKey } from '../../domain/idempotency.ts';
+import type { Caller } from '../../domain/merchants/authenticate.ts';
+import { requireProduct } from '../../domain/merchants/authenticate.ts';
+import type { ApiContext } from '../context.ts';
+import type { Endpoint } from '../endpoints.ts';
+import { bodyParser, queryParser } from '../schemas/validator.ts';
+import { addressOf } from './address.ts';
+import { callerOfRequest } from './caller.ts';
+import { readJson } from './json-body.ts';
+import { limitMerchant } from './rate-limit.ts';
+
+/** A request whose caller may do this and whose fields are right. */
+export interface Call {
+  body: Record<string, unknown>;
+  query: Record<string, unknown>;
+  params: Record<string, string>;
+  /** The caller's address; null when it is gone. */
+  ip: string | null;
+  /** Where to write: the transaction that keeps the answer, when the request has a key. */
+  database: Database | Transaction;
+}
+
+export interface AuthenticatedCall extends Call {
+  caller: Caller;
+}
+
+/** What an operation answers; a 200 unless it throws a Refusal. */
+export interface Answer {
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+type Handler<AnyCall> = (call: AnyCall) => Promise<Answer>;
+
+/** Serves an endpoint that needs no token. */
+export function mountPublic(
+  router: Router,
+  { database }: ApiContext,
+  endpoint: Endpoint,
+  handle: Handler<Call>,
+): void {
+  const parse = inputParser(endpoint);
+  serve(router, endpoint, async (req, res) => {
+    const input = await parse(req, res);
+    send(res, await handle({ ...input, ip: addressOf(req), database }));
+  });
+}
+
+/**
+ * Serves an endpoint that needs a token. The order of the checks is part of the API: who
+ * calls, how often, in which role, for which product, and only then what was sent.
+ */
+export function mount(
+  router: Router,
+  context: ApiContext,
+  endpoint: Endpoint,
+  handle: Handler<AuthenticatedCall>,
+): void {
+  const parse = inputParser(endpoint);
+  serve(router, endpoint, async (req, res) => {
+    const caller = await callerOfRequest(context, req);
+    await limitMerchant(context, caller, res);
+    if (caller.role && !endpoint.roles?.includes(caller.role)) {
+      throw new Refusal('role_insufficient');
+    }
+    if (endpoint.product) {
+      requireProduct(caller, endpoint.product.name, endpoint.product.operation);
+    }
+    const key = endpoint.method === 'post' ? idempotencyKey(req) : null;
+    const call = { ...(await parse(req, res)), caller, ip: addressOf(req) };
+    if (key === null) return send(res, await handle({ ...call, database: context.database }));
+    const kept = await onceByKey(
+      context.database,
+      { merchantId: caller.merchantId, path: endpoint.path, key, fields: call.body },
+      async (trx) => ({ status: 200, body: (await handle({ ...call, database: trx })).body }),
+    );
+    if (kept.replayed) res.set('Idempotent-Replayed', 'true');
+    res.status(kept.status).json(kept.body);
+  });
+}
+
+function serve(
+  router: Router,
+  { method, path }: Endpoint,
+  handle: (req: Request, res: Response) => Promise<void>,
+): void {
+  const handler: RequestHandler = (req, res) => handle(req, res);
+  router[method](path.replace(/\{(\w+)\}/g, ':$1'), handler);
+}
+
+function inputParser(endpoint: Endpoint) {
+  const parseBody = endpoint.body ? bodyParser(endpoint.body) : null;
+  const parseQuery = endpoint.query ? queryParser(endpoint.query) : null;
+  return async (req: Request, res: Response) => ({
+    query: parseQuery ? parseQuery(req.query) : {},
+    body: parseBody ? parseBody(await readJson(req, res)) : {},
+    params: req.params as Record<string, string>,
+  });
+}
+
+function send(res: Response, { body, headers = {} }: Answer): void {
+  res.set(headers).json(body);
+}
+
+/** Visible ASCII, so that it is the same to every proxy and log. */
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+function idempotencyKey(req: Request): string | null {
+  const key = req.get('idempotency-key');
+  if (key === undefined) return null;
+  if (!KEY.test(key)) throw new Refusal('invalid_field', 'Idempotency-Key');
+  return key;
+}

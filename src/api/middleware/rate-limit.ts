@@ -1,0 +1,70 @@
+import type { Response } from 'express';
+import { type ErrorCode, Refusal } from '../../domain/errors.ts';
+import type { Caller } from '../../domain/merchants/authenticate.ts';
+import type { Decision } from '../../rate-limiter.ts';
+import type { ApiContext } from '../context.ts';
+
+const SECOND_MS = 1_000;
+
+/** Counts a request against its merchant, and says in headers what is left. @throws Refusal `rate_limited` */
+export async function limitMerchant(
+  { config, rateLimiter }: ApiContext,
+  caller: Caller,
+  res: Response,
+): Promise<void> {
+  const limit = {
+    perMinute: caller.ownLimit.perMinute ?? config.rateLimit.perMinute,
+    burst: caller.ownLimit.burst ?? config.rateLimit.burst,
+  };
+  const decision = await rateLimiter.take(`merchant:${caller.merchantId}`, limit);
+  res.set({
+    'X-RateLimit-Limit': String(limit.perMinute),
+    'X-RateLimit-Remaining': String(decision.remaining),
+    'X-RateLimit-Reset': String(Math.ceil((Date.now() + decision.fullInMs) / SECOND_MS)),
+  });
+  if (!decision.allowed) throw rateLimited(decision);
+}
+
+function rateLimited({ retryInMs }: Decision): Refusal {
+  return new Refusal('rate_limited', '', Math.max(1, Math.ceil(retryInMs / SECOND_MS)));
+}
+
+/** Wrong credentials from one address for one account: a person mistypes, a program guesses. */
+const PER_ACCOUNT = { perMinute: 10, burst: 10 };
+/** From one address for all accounts: an office may share it. */
+const PER_ADDRESS = { perMinute: 100, burst: 100 };
+
+/** Whoever has the right ones and is refused for something else is not guessing. */
+const WRONG_CREDENTIALS: ErrorCode[] = ['app_credentials_invalid', 'log_in_invalid'];
+
+/**
+ * Runs a check of credentials, if this address has not failed too often. Only failures
+ * count; each is counted before it is known to be one, so that many at once count too.
+ * @throws Refusal `rate_limited`, and what `check` throws
+ */
+export async function throttleFailures<Result>(
+  { rateLimiter }: ApiContext,
+  ip: string | null,
+  account: string,
+  check: () => Promise<Result>,
+): Promise<Result> {
+  const buckets = [
+    [`failures:${ip}:${account}`, PER_ACCOUNT],
+    [`failures:${ip}`, PER_ADDRESS],
+  ] as const;
+  for (const [key, limit] of buckets) {
+    const decision = await rateLimiter.take(key, limit);
+    if (!decision.allowed) throw rateLimited(decision);
+  }
+  let failed = false;
+  try {
+    return await check();
+  } catch (error) {
+    failed = error instanceof Refusal && WRONG_CREDENTIALS.includes(error.code);
+    throw error;
+  } finally {
+    if (!failed) {
+      for (const [key, limit] of buckets) await rateLimiter.giveBack(key, limit);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+import { Refusal } from '../domain/errors.ts';
+import type { AsOf, PageRequest } from '../domain/lists.ts';
+import { BASE_PATH } from './base-path.ts';
+
+/** Which page a checked query asks for. @throws Refusal when `as_of` is not one of ours */
+export function pageRequestOf(query: Record<string, unknown>): PageRequest {
+  return {
+    page: query.page as number,
+    pageSize: query.page_size as number,
+    asOf: query.as_of === undefined ? null : decodeAsOf(String(query.as_of)),
+  };
+}
+
+/**
+ * The envelope of a list: the records of this page, and complete addresses of those beside
+ * it. `plain` says that there is a next page of a list to which nothing is added.
+ */
+export function envelopeOf<Row>(
+  publicUrl: string,
+  path: string,
+  query: Record<string, unknown>,
+  page: { count: number; rows: readonly Row[]; next: AsOf | 'plain' | null },
+  present: (row: Row) => unknown,
+) {
+  const number = query.page as number;
+  const address = (to: number, asOf: string | undefined) => {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries({ ...query, page: to, as_of: asOf })) {
+      if (value !== undefined) parameters.set(name, String(value));
+    }
+    return `${publicUrl}${BASE_PATH}${path}?${parameters}`;
+  };
+  const asOf = query.as_of as string | undefined;
+  return {
+    count: page.count,
+    next:
+      page.next && address(number + 1, page.next === 'plain' ? undefined : encodeAsOf(page.next)),
+    previous: number > 1 ? address(number - 1, asOf) : null,
+    results: page.rows.map(present),
+  };
+}
+
+function encodeAsOf({ newest, page, after }: AsOf): string {
+  const parts = [newest.createdUs, newest.id, page, after.createdUs, after.id];
+  return Buffer.from(parts.join('.')).toString('base64url');
+}
+
+const AS_OF = /^(\d{1,16})\.([0-9a-f-]{36})\.(\d{1,9})\.(\d{1,16})\.([0-9a-f-]{36})$/;
+
+function decodeAsOf(text: string): AsOf {
+  const parts = AS_OF.exec(Buffer.from(text, 'base64url').toString('latin1'));
+  const isUuid = (id: string | undefined) => /^\w{8}(-\w{4}){3}-\w{12}$/.test(id ?? '');
+  if (!parts || !isUuid(parts[2]) || !isUuid(parts[5])) throw new Refusal('invalid_query', 'as_of');
+  const [, newestUs, newestId, page, afterUs, afterId] = parts;
+  return {
+    newest: { createdUs: Number(newestUs), id: newestId! },
+    page: Number(page),
+    after: { createdUs: Number(afterUs), id: afterId! },
+  };
+}

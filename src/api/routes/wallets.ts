@@ -1,0 +1,56 @@
+import { Router } from 'express';
+import { inOneTransaction } from '../../database.ts';
+import { Refusal } from '../../domain/errors.ts';
+import { formatAmount, parseAmount } from '../../domain/money.ts';
+import {
+  listTransactions,
+  type TransactionFilter,
+} from '../../domain/wallets/list-transactions.ts';
+import { transfer } from '../../domain/wallets/transfer.ts';
+import { walletBalances } from '../../domain/wallets/wallet.ts';
+import type { ApiContext } from '../context.ts';
+import { endpoints } from '../endpoints.ts';
+import { mount } from '../middleware/mount.ts';
+import { envelopeOf, pageRequestOf } from '../pagination.ts';
+import { walletTransaction } from '../presenters/wallet-transaction.ts';
+import { daysIn, phoneIn } from './collections.ts';
+
+export function walletRoutes(context: ApiContext): Router {
+  const { database, config } = context;
+  const router = Router();
+
+  mount(router, context, endpoints.getBalance, async ({ caller }) => {
+    const { collection, payout } = await walletBalances(database, caller.merchantId);
+    if (collection === undefined || payout === undefined) throw new Refusal('wallet_missing');
+    return {
+      body: {
+        payout_wallet_balance: formatAmount(payout),
+        collection_wallet_balance: formatAmount(collection),
+        currency: 'KES',
+      },
+    };
+  });
+
+  mount(router, context, endpoints.listTransactions, async ({ caller, query }) => {
+    const filter: TransactionFilter = {
+      wallet: query.wallet as TransactionFilter['wallet'],
+      type: query.type as string | undefined,
+      refNo: query.ref_no as string | undefined,
+      phone: phoneIn(query),
+      ...daysIn(query),
+    };
+    const page = await listTransactions(database, caller.merchantId, filter, pageRequestOf(query));
+    const { path } = endpoints.listTransactions;
+    return { body: envelopeOf(config.publicUrl, path, query, page, walletTransaction) };
+  });
+
+  mount(router, context, endpoints.transfer, async ({ caller, body, database: target }) => {
+    const amountCents = parseAmount(body.amount)!;
+    const transaction = await inOneTransaction(target, (trx) =>
+      transfer(trx, caller.merchantId, amountCents, String(body.ref_no)),
+    );
+    return { body: walletTransaction(transaction) };
+  });
+
+  return router;
+}

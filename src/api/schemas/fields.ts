@@ -1,0 +1,113 @@
+import { MAX_CALLBACK_URL_LENGTH } from '../../domain/callback-url.ts';
+
+/** The shapes of single fields: checked at the door and shown in the documentation. */
+
+export interface Schema {
+  [keyword: string]: unknown;
+}
+
+/** The refusal for a wrong value; without one it is `Invalid {field}`. */
+export const REFUSAL = 'x-refusal';
+
+export const amount = {
+  type: 'string',
+  format: 'amount',
+  pattern: '^\\d{1,6}\\.\\d{2}$',
+  description: 'KES, 1.00 to 999999.99, with exactly two decimals',
+  examples: ['250.00'],
+  [REFUSAL]: 'invalid_amount',
+};
+
+export const phone = {
+  type: 'string',
+  format: 'kenyan-mobile',
+  description: 'Kenyan mobile number in E.164 form',
+  examples: ['+254712345678'],
+  [REFUSAL]: 'invalid_phone_number',
+};
+
+export const refNo = {
+  type: 'string',
+  pattern: '^[A-Za-z0-9_-]{1,50}$',
+  description: 'Your reference: letters, digits, - and _; unique among your records of this kind',
+  examples: ['order-1001'],
+};
+
+export const accountNumber = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 50,
+  format: 'plain-text',
+  description: 'What the customer pays for, as shown in the prompt',
+  examples: ['INV-7'],
+};
+
+export const callbackUrl = {
+  type: 'string',
+  maxLength: MAX_CALLBACK_URL_LENGTH,
+  format: 'callback-url',
+  description:
+    'Where the outcome is POSTed: absolute http(s) without user information; https in production',
+  examples: ['https://shop.example/webhooks'],
+};
+
+export const appCode = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 9_007_199_254_740_991,
+  description: 'Which app to book on; only for people who logged in and have several',
+  examples: [5001],
+};
+
+/** Amounts in answers; a wallet may be negative. */
+export const money = {
+  type: 'string',
+  pattern: '^-?\\d+\\.\\d{2}$',
+  description: 'KES',
+  examples: ['250.00'],
+};
+
+export const timestamp = {
+  type: 'string',
+  format: 'date-time',
+  description: 'ISO 8601, UTC',
+  examples: ['2026-11-20T09:30:00.000Z'],
+};
+
+export const createdAt = {
+  type: 'string',
+  pattern: '^\\d{2}/\\d{2}/\\d{4} \\d{2}:\\d{2}:\\d{2}$',
+  description: 'DD/MM/YYYY HH:MM:SS, UTC',
+  examples: ['20/11/2026 09:30:00'],
+};
+
+export const uuid = {
+  type: 'string',
+  format: 'uuid',
+  examples: ['01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f'],
+};
+
+export function nullable(schema: Schema): Schema {
+  return { ...schema, type: [schema.type, 'null'] };
+}
+
+/** An object of an answer: exactly these fields, all there. */
+export function record(properties: Record<string, Schema>): Schema {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  };
+}
+
+/** A page of a list. */
+export function envelope(item: Schema): Schema {
+  const link = { type: ['string', 'null'], description: 'Follow it as it is; null at the end' };
+  return record({
+    count: { type: 'integer', description: 'Records that match, on all pages' },
+    next: link,
+    previous: link,
+    results: { type: 'array', items: item },
+  });
+}

@@ -1,0 +1,126 @@
+import {
+  accountNumber,
+  callbackUrl,
+  createdAt,
+  envelope,
+  money,
+  nullable,
+  phone,
+  record,
+  refNo,
+  type Schema,
+  timestamp,
+  uuid,
+} from './fields.ts';
+
+/** The shapes of everything that the API answers with. */
+
+const products = {
+  type: 'array',
+  items: { enum: ['collections', 'payouts', 'disbursements'] },
+  examples: [['collections', 'payouts']],
+};
+const jwt = { type: 'string', description: 'A JWT', examples: ['eyJhbGciOiJIUzI1NiIs…'] };
+const code = { type: 'integer', examples: [1001] };
+
+export const appTokens = record({
+  access: { ...jwt, description: 'Access token, good for 15 minutes' },
+  refresh: { ...jwt, description: 'Refresh token, good for 7 days, once' },
+  merchant_id: code,
+  app_code: { ...code, examples: [5001] },
+  products,
+});
+
+export const merchantTokens = record({
+  access: { ...jwt, description: 'Access token, good for 15 minutes' },
+  refresh: { ...jwt, description: 'Refresh token, good for 7 days, once' },
+  merchant_code: code,
+  name: { type: 'string', examples: ['Duka la Mfano'] },
+  email: { type: 'string', examples: ['owner@duka.example'] },
+  phone_number: { type: 'string', examples: ['+254711000001'] },
+  requires_verification: { type: 'boolean', description: 'The profile is not approved yet' },
+  message: { type: 'string', examples: ['Token refreshed'] },
+});
+
+const collectionFields = {
+  id: uuid,
+  payfrom: { ...phone, description: 'The customer’s phone' },
+  amount: money,
+  ref_no: refNo,
+  account_number: accountNumber,
+  callback_url: callbackUrl,
+  status: { enum: ['pending', 'processing', 'completed', 'failed'] },
+  category: { type: 'string', examples: ['other'] },
+  created_at: createdAt,
+};
+
+export const collection = record(collectionFields);
+
+export const collectionDetail = record({
+  ...collectionFields,
+  result_code: { type: ['integer', 'null'], description: '0 on success; null while open' },
+  result_description: { type: ['string', 'null'] },
+  trans_id: { type: ['string', 'null'], description: 'The network’s receipt' },
+  external_ref: { type: ['string', 'null'], description: 'The gateway’s reference' },
+  payment_completed_at: nullable(timestamp),
+  commission: money,
+  net_amount: money,
+});
+
+/** As the deprecated list shows it: what is being processed counts as pending. */
+export const listedCollection = record({
+  ...collectionFields,
+  status: { enum: ['pending', 'completed', 'failed'] },
+});
+
+export const walletBalance = record({
+  payout_wallet_balance: money,
+  collection_wallet_balance: money,
+  currency: { const: 'KES' },
+});
+
+export const WALLETS = ['collection', 'payout'] as const;
+export const TRANSACTION_TYPES = [
+  'collection',
+  'payout',
+  'fee',
+  'payout_refund',
+  'fee_refund',
+  'reversal',
+  'topup',
+  'transfer',
+  'adjustment',
+] as const;
+
+export const walletTransaction = record({
+  id: uuid,
+  wallet: { enum: WALLETS },
+  type: { enum: TRANSACTION_TYPES },
+  direction: { enum: ['credit', 'debit'] },
+  amount: money,
+  balance_after: money,
+  ref_no: { type: ['string', 'null'], examples: ['order-1001'] },
+  account: { type: ['string', 'null'], description: 'The other side: phone or bank account' },
+  trans_id: { type: ['string', 'null'], description: 'The network’s receipt' },
+  description: { type: 'string' },
+  created_at: timestamp,
+});
+
+export const channel = record({
+  code: { type: 'integer', examples: [63902] },
+  name: { type: 'string', examples: ['M-PESA'] },
+  type: { enum: ['Mobile Money', 'Bank'] },
+  active: { type: 'boolean', description: 'Takes new payments now' },
+  min_amount: money,
+  max_amount: money,
+  whole_shillings: { type: 'boolean', description: 'Takes no cents' },
+});
+
+export const error: Schema = record({
+  detail: { type: 'string', description: 'What is wrong, in words' },
+});
+
+export const collections = envelope(collectionDetail);
+export const listedCollections = envelope(listedCollection);
+export const walletTransactions = envelope(walletTransaction);
+export const channels = envelope(channel);

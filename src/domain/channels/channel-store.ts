@@ -1,0 +1,27 @@
+import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+
+/** The codes of the channels that take no new payments until somebody resumes them. */
+export async function pausedChannels(
+  database: Database | Transaction,
+): Promise<ReadonlySet<number>> {
+  const paused = await rows<{ code: number }>(database, 'SELECT code FROM paused_channels');
+  return new Set(paused.map(({ code }) => code));
+}
+
+/** Stops a channel from taking new payments. @returns false when it was paused already. */
+export async function pauseChannel(trx: Transaction, code: number): Promise<boolean> {
+  const row = await firstRow(
+    trx,
+    'INSERT INTO paused_channels (code) VALUES (:code) ON CONFLICT DO NOTHING RETURNING code',
+    { code },
+  );
+  return row !== undefined;
+}
+
+/** Lets a channel take payments again. @returns false when it was not paused. */
+export async function resumeChannel(trx: Transaction, code: number): Promise<boolean> {
+  const row = await firstRow(trx, 'DELETE FROM paused_channels WHERE code = :code RETURNING code', {
+    code,
+  });
+  return row !== undefined;
+}

@@ -1,0 +1,127 @@
+import { type Database, firstRow, rows } from '../../database.ts';
+import type { KeyRing } from '../../key-ring.ts';
+import { Refusal } from '../errors.ts';
+import type { Rate } from '../money.ts';
+import type { Product, Role } from './merchant.ts';
+import { verifyToken } from './tokens.ts';
+
+/** Who is calling: what a valid access token stands for. */
+export interface Caller {
+  merchantId: number;
+  /** The token's app; null for a person who logged in. */
+  app: { code: number; products: Product[] } | null;
+  /** The person's role; null for an app, which no role limits. */
+  role: Role | null;
+  approved: boolean;
+  /** The merchant's own commission and rate limit, where it has them. */
+  ownRate: { bps: number | null; fixedCents: number | null };
+  ownLimit: { perMinute: number | null; burst: number | null };
+}
+
+interface FamilyRow {
+  revoked: boolean;
+  ip_allowed: boolean;
+  merchant_active: boolean;
+  app_active: boolean;
+  merchant_id: number;
+  app_code: number | null;
+  products: Product[] | null;
+  role: Role | null;
+  approved: boolean;
+  commission_bps: number | null;
+  commission_fixed_cents: number | null;
+  rate_limit_per_minute: number | null;
+  rate_limit_burst: number | null;
+}
+
+/**
+ * Checks an access token: one verification and one indexed read, so a revocation counts
+ * at once. The order of the refusals is part of the API.
+ * @throws Refusal `token_invalid`, `token_revoked`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ */
+export async function authenticate(
+  database: Database,
+  jwtKeys: KeyRing,
+  token: string,
+  ip: string | null,
+): Promise<Caller> {
+  const { fam } = verifyToken(jwtKeys, token, 'access');
+  const row = await firstRow<FamilyRow>(database, FAMILY, { family: fam, ip });
+  if (!row) throw new Refusal('token_invalid');
+  if (row.revoked) throw new Refusal('token_revoked');
+  if (!row.ip_allowed) throw new Refusal('ip_not_allowed');
+  if (!row.merchant_active) throw new Refusal('merchant_inactive');
+  if (!row.app_active) throw new Refusal('app_inactive');
+  return {
+    merchantId: row.merchant_id,
+    app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },
+    role: row.role,
+    approved: row.approved,
+    ownRate: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
+    ownLimit: { perMinute: row.rate_limit_per_minute, burst: row.rate_limit_burst },
+  };
+}
+
+/** A user who was deactivated counts as revoked, whatever became of the family's own row. */
+const FAMILY = `
+  SELECT f.merchant_id, f.app_code, u.role, a.products, m.approved,
+    f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) AS revoked,
+    m.active AS merchant_active, coalesce(a.active, true) AS app_active,
+    a.code IS NULL OR cardinality(a.ip_allow_list) = 0
+      OR coalesce(CAST(:ip AS inet) <<= ANY (a.ip_allow_list), false) AS ip_allowed,
+    m.commission_bps, m.commission_fixed_cents, m.rate_limit_per_minute, m.rate_limit_burst
+  FROM token_families f
+  JOIN merchants m ON m.id = f.merchant_id
+  LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
+  LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
+  WHERE f.id = :family`;
+
+/**
+ * What must be true before a request's body is looked at: the merchant is approved, and
+ * the token's app has the product. A person's app is chosen by the body, so later.
+ * @throws Refusal `merchant_not_approved` (naming the operation), `product_missing`
+ */
+export function requireProduct(caller: Caller, product: Product, operation: string): void {
+  if (!caller.approved) throw new Refusal('merchant_not_approved', operation);
+  if (caller.app && !caller.app.products.includes(product)) {
+    throw new Refusal('product_missing', product);
+  }
+}
+
+/**
+ * The app that a payment is booked on: the token's, or for a person the one named, or the
+ * merchant's only active one with the product.
+ * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`, `field_required`
+ */
+export async function chooseApp(
+  database: Database,
+  caller: Caller,
+  product: Product,
+  appCode: number | undefined,
+): Promise<number> {
+  if (caller.app) return caller.app.code;
+  const apps = await rows<{ code: number; active: boolean; products: Product[] }>(
+    database,
+    'SELECT code, active, products FROM apps WHERE merchant_id = :merchant_id',
+    { merchant_id: caller.merchantId },
+  );
+  if (appCode !== undefined) {
+    const named = apps.find(({ code }) => code === appCode);
+    if (!named) throw new Refusal('app_not_found');
+    if (!named.active) throw new Refusal('app_inactive');
+    if (!named.products.includes(product)) throw new Refusal('product_missing', product);
+    return named.code;
+  }
+  const able = apps.filter((app) => app.active && app.products.includes(product));
+  if (able.length > 1) throw new Refusal('field_required', 'app_code');
+  if (!able[0]) throw new Refusal('product_missing', product);
+  return able[0].code;
+}
+
+/** A merchant's commission: its own where it has one, else the default. */
+export function rateOf(caller: Caller, defaults: Rate): Rate {
+  return {
+    bps: caller.ownRate.bps ?? defaults.bps,
+    fixedCents: caller.ownRate.fixedCents ?? defaults.fixedCents,
+  };
+}

@@ -1,0 +1,72 @@
+import type { Database } from '../../database.ts';
+import { dayConditions } from '../collections/list-collections.ts';
+import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
+
+/** One movement of a merchant's wallet, as the merchant sees it. */
+export interface WalletTransaction {
+  transaction_id: string;
+  account: string;
+  type: string;
+  amount_cents: number;
+  balance_after_cents: number;
+  ref_no: string | null;
+  counterparty: string | null;
+  trans_id: string | null;
+  description: string | null;
+  created_at: Date;
+}
+
+export interface TransactionFilter {
+  wallet?: 'collection' | 'payout' | undefined;
+  type?: string | undefined;
+  refNo?: string | undefined;
+  phone?: string | undefined;
+  dateFrom?: string | undefined;
+  dateTo?: string | undefined;
+}
+
+/** A page of a merchant's wallet transactions, newest first. */
+export async function listTransactions(
+  database: Database,
+  merchantId: number,
+  filter: TransactionFilter,
+  page: PageRequest,
+): Promise<Page<WalletTransaction>> {
+  return readPage(database, sourceOf(merchantId, filter), page);
+}
+
+/** The receipt is read from the payment: it may be learned after the entry was made, which never changes. */
+const TRANS_ID = `(
+  SELECT c.trans_id FROM journals j JOIN collections c
+    ON c.merchant_id = j.merchant_id AND c.id = j.source_id
+  WHERE j.merchant_id = e.merchant_id AND j.id = e.journal_id AND j.source_kind = 'collection'
+)`;
+
+export const TRANSACTION_COLUMNS = `e.transaction_id, e.account, e.type, e.amount_cents,
+  e.balance_after_cents, e.ref_no, e.counterparty, ${TRANS_ID} AS trans_id, e.description,
+  e.created_at`;
+
+function sourceOf(merchantId: number, filter: TransactionFilter): ListSource {
+  const where = ['e.merchant_id = :merchant_id', 'e.transaction_id IS NOT NULL'];
+  if (filter.wallet) where.push('e.account = :account');
+  if (filter.type) where.push('e.type = :type');
+  if (filter.refNo) where.push('e.ref_no = :ref_no');
+  if (filter.phone) where.push('e.counterparty = :phone');
+  where.push(...dayConditions('e.created_at', filter));
+  return {
+    columns: TRANSACTION_COLUMNS,
+    from: 'entries e',
+    createdAt: 'e.created_at',
+    id: 'e.transaction_id',
+    where,
+    bindings: {
+      merchant_id: merchantId,
+      account: filter.wallet ? `wallet:${filter.wallet}` : null,
+      type: filter.type ?? null,
+      ref_no: filter.refNo ?? null,
+      phone: filter.phone ?? null,
+      date_from: filter.dateFrom ?? null,
+      date_to: filter.dateTo ?? null,
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import { firstRow, type Transaction } from '../../database.ts';
+import { lockMerchant } from '../merchants/manage-merchants.ts';
+import { formatAmount } from '../money.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
+import { postJournal } from './ledger.ts';
+import { operatorSourceId } from './wallet.ts';
+
+export type OperatorEntryKind = 'topup' | 'adjustment';
+export type WalletKind = 'collection' | 'payout';
+
+/** Money that an operator books between the bank account and a merchant's wallet. */
+export interface OperatorEntry {
+  kind: OperatorEntryKind;
+  merchantId: number;
+  wallet: WalletKind;
+  /** Signed; what the merchant gains is positive. */
+  amountCents: number;
+  /** Unique per merchant, over top-ups and adjustments. */
+  reference: string;
+  /** What the merchant reads next to it. */
+  reason: string;
+}
+
+/** An entry as it stands in the ledger. */
+export interface BookedEntry {
+  kind: OperatorEntryKind;
+  wallet: WalletKind;
+  amountCents: number;
+  balanceAfterCents: number;
+  bookedAt: Date;
+}
+
+/**
+ * Books a top-up or an adjustment, once per reference.
+ * @returns the entry, and whether an earlier call has booked it.
+ * @throws OperatorRefusal when there is no such merchant or wallet, when the payout wallet
+ * would go below zero, or when the reference is that of something else.
+ */
+export async function bookOperatorEntry(
+  trx: Transaction,
+  entry: OperatorEntry,
+): Promise<{ booked: BookedEntry; repeated: boolean }> {
+  // Makes an operator's other entries of this merchant wait; payments do not wait.
+  await lockMerchant(trx, entry.merchantId);
+  const first = await findEntry(trx, entry);
+  if (first) return { booked: sameAs(entry, first), repeated: true };
+  await requireBalance(trx, entry);
+  const isPosted = await post(trx, entry);
+  const booked = sameAs(entry, (await findEntry(trx, entry))!);
+  return { booked, repeated: !isPosted };
+}
+
+function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
+  const { merchantId, kind, amountCents, reference, reason } = entry;
+  return postJournal(trx, {
+    merchantId,
+    sourceKind: kind,
+    sourceId: operatorSourceId(merchantId, reference),
+    kind,
+    lines: [
+      { account: 'bank', amountCents: -amountCents },
+      {
+        account: `wallet:${entry.wallet}`,
+        amountCents,
+        transaction: { type: kind, refNo: reference, counterparty: null, description: reason },
+      },
+    ],
+  });
+}
+
+async function findEntry(
+  trx: Transaction,
+  { merchantId, reference }: OperatorEntry,
+): Promise<BookedEntry | undefined> {
+  return firstRow<BookedEntry>(
+    trx,
+    `SELECT j.source_kind AS kind, substr(e.account, length('wallet:') + 1) AS wallet,
+       e.amount_cents AS "amountCents", e.balance_after_cents AS "balanceAfterCents",
+       j.created_at AS "bookedAt"
+     FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+     WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
+       AND j.source_id = :source_id AND e.entry_no IS NOT NULL`,
+    { merchant_id: merchantId, source_id: operatorSourceId(merchantId, reference) },
+  );
+}
+
+const NAMES: Readonly<Record<OperatorEntryKind, string>> = {
+  topup: 'a top-up',
+  adjustment: 'an adjustment',
+};
+
+function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
+  const isSame =
+    first.kind === entry.kind &&
+    first.wallet === entry.wallet &&
+    first.amountCents === entry.amountCents;
+  if (isSame) return first;
+  throw new OperatorRefusal(
+    `Reference ${entry.reference} of merchant ${entry.merchantId} is that of ${NAMES[first.kind]} of ${formatAmount(first.amountCents)} on the ${first.wallet} wallet already`,
+  );
+}
+
+/** The ledger refuses this too, but in the database's words. */
+async function requireBalance(trx: Transaction, entry: OperatorEntry): Promise<void> {
+  const { merchantId, wallet, amountCents } = entry;
+  const row = await firstRow<{ balance_cents: number }>(
+    trx,
+    'SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = :wallet FOR UPDATE',
+    { merchant_id: merchantId, wallet },
+  );
+  if (!row) throw new OperatorRefusal(`Merchant ${merchantId} has no ${wallet} wallet`);
+  if (wallet === 'payout' && row.balance_cents + amountCents < 0) {
+    throw new OperatorRefusal(
+      `The payout wallet of merchant ${merchantId} holds ${formatAmount(row.balance_cents)}: an adjustment of ${formatAmount(amountCents)} would make it negative`,
+    );
+  }
+}

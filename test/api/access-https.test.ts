@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { get as getHttp } from 'node:http';
+import { get as getHttps } from 'node:https';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { findFreePort } from '../../src/sandbox/embedded/port.ts';
+import { startServiceProcess } from '../../src/sandbox/service-process.ts';
+import { clientOf, request } from '../support/api-client.ts';
+import { createTestDatabase } from '../support/database.ts';
+import { environment } from '../support/environment.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const REQUIRED = 'HTTPS is required';
+const OVER_HTTPS = { 'x-forwarded-proto': 'https' };
+
+describe('When HTTPS is required', () => {
+  let behindProxy: TestService;
+  let direct: TestService;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    const env = { REQUIRE_HTTPS: 'true' };
+    behindProxy = await startTestService({
+      workers: [],
+      env: { ...env, TRUST_PROXY: '127.0.0.1' },
+    });
+    direct = await startTestService({ workers: [], env, beside: behindProxy });
+    merchant = await createTestMerchant(behindProxy);
+  });
+
+  after(async () => {
+    await direct.close();
+    await behindProxy.close();
+  });
+
+  for (const path of ['/openapi.json', '/docs', '/nothing', '/gateway/callbacks/simulator/x']) {
+    it(`a plain request for ${path} is refused`, async () => {
+      for (const { origin } of [behindProxy, direct]) {
+        expectRefusal(await request('GET', `${origin}${path}`), 403, REQUIRED);
+      }
+    });
+  }
+
+  it('a plain call is refused before its token is looked at', async () => {
+    const { get, initiate } = clientOf(behindProxy, merchant);
+    expectRefusal(await get('/channels'), 403, REQUIRED);
+    expectRefusal(await initiate(), 403, REQUIRED);
+    const strange = clientOf(behindProxy, { access: 'wrong' });
+    expectRefusal(await strange.get('/channels'), 403, REQUIRED);
+    const credentials = { app_key: merchant.appKey, app_secret: merchant.appSecret };
+    expectRefusal(await strange.post('/auth/app/token', credentials), 403, REQUIRED);
+  });
+
+  it('probes are answered all the same', async () => {
+    for (const path of ['/healthz', '/readyz']) {
+      expect((await request('GET', `${direct.origin}${path}`)).status).to.equal(200);
+    }
+  });
+
+  it('a trusted proxy says that a request came over HTTPS', async () => {
+    const { get } = clientOf(behindProxy, merchant);
+    expect((await get('/channels', OVER_HTTPS)).status).to.equal(200);
+    for (const proto of ['http', '', 'httpsx', 'ftp', 'http, https']) {
+      expectRefusal(await get('/channels', { 'x-forwarded-proto': proto }), 403, REQUIRED);
+    }
+  });
+
+  it('nobody else can say so', async () => {
+    const { get } = clientOf(direct, merchant);
+    expectRefusal(await get('/channels', OVER_HTTPS), 403, REQUIRED);
+  });
+
+  it('so must be the address of the outcome', async () => {
+    const { initiate } = clientOf(behindProxy, merchant);
+    for (const callback_url of ['http://shop.example/', 'HTTP://shop.example/']) {
+      expectRefusal(await initiate({ callback_url }, OVER_HTTPS), 400, 'Invalid callback_url');
+    }
+    for (const callback_url of ['https://shop.example/', 'HTTPS://shop.example/']) {
+      expect((await initiate({ callback_url }, OVER_HTTPS)).status).to.equal(200);
+    }
+  });
+});
+
+function isOnPath(program: string): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+if (isOnPath('openssl')) {
+  describe('The web process with a certificate', () => {
+    it('serves HTTPS, and nothing else', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'malipo-tls-'));
+      const { url, drop } = await createTestDatabase();
+      const cert = join(folder, 'cert.pem');
+      const key = join(folder, 'key.pem');
+      execFileSync(
+        'openssl',
+        [
+          ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'],
+          ...['-nodes', '-days', '1', '-subj', '/CN=127.0.0.1', '-keyout', key, '-out', cert],
+          ...['-addext', 'subjectAltName=IP:127.0.0.1'],
+        ],
+        { stdio: 'ignore' },
+      );
+      const port = await findFreePort();
+      const web = await startServiceProcess({
+        name: 'web',
+        program: 'src/api/main.ts',
+        env: {
+          PATH: process.env.PATH,
+          DATABASE_URL: url,
+          PORT: String(port),
+          HOST: '127.0.0.1',
+          TLS_CERT: cert,
+          TLS_KEY: key,
+          REQUIRE_HTTPS: 'true',
+        },
+        logFolder: folder,
+        reaper: environment.reaper,
+      });
+      try {
+        const answer = await new Promise<[number | undefined, string]>((resolve, reject) => {
+          const address = `https://127.0.0.1:${port}/openapi.json`;
+          getHttps(address, { ca: readFileSync(cert), agent: false }, (response) => {
+            text(response).then((body) => resolve([response.statusCode, body]), reject);
+          }).once('error', reject);
+        });
+        expect(answer[0]).to.equal(200);
+        expect(JSON.parse(answer[1]).openapi).to.match(/^3\.1/);
+        const plain = await new Promise<string>((resolve) => {
+          getHttp(`http://127.0.0.1:${port}/healthz`, { agent: false }, ({ statusCode }) =>
+            resolve(String(statusCode)),
+          ).once('error', () => resolve('no answer'));
+        });
+        expect(plain).to.equal('no answer');
+      } finally {
+        await web.stop();
+        await drop();
+        rmSync(folder, { recursive: true });
+      }
+    });
+  });
+}

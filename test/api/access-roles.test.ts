@@ -1,0 +1,82 @@
+import { expect } from 'chai';
+import { BASE_PATH } from '../../src/api/base-path.ts';
+import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
+import type { Role } from '../../src/domain/merchants/merchant.ts';
+import { type Answer, collectionBody, request } from '../support/api-client.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const CALLERS = ['Admin', 'Finance', 'Operator', 'app'] as const;
+const INSUFFICIENT = 'You do not have permission to access this resource';
+const MISSING = 'Authentication credentials were not provided';
+
+type EndpointId = keyof typeof endpoints;
+const PUBLIC: EndpointId[] = ['issueAppTokens', 'refreshTokens', 'logIn'];
+
+/** Who may call what, and what each comes to for a merchant that owns nothing yet. */
+const MAY: Partial<Record<EndpointId, [callers: string, status: number, detail?: string]>> = {
+  initiateCollection: ['Admin Finance app', 200],
+  listCollections: ['Admin Finance Operator app', 200],
+  getCollection: ['Admin Finance Operator app', 404, 'Transaction not found'],
+  listCollectionsDeprecated: ['Admin Finance Operator app', 200],
+  getBalance: ['Admin Finance app', 200],
+  listTransactions: ['Admin Finance app', 200],
+  transfer: ['Admin app', 400, 'Insufficient balance in collection wallet'],
+  listChannels: ['Admin Finance Operator app', 200],
+};
+
+describe('Roles', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  const tokens: Partial<Record<(typeof CALLERS)[number], string>> = {};
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+    merchant = await createTestMerchant(service);
+    tokens.app = merchant.access;
+    for (const role of ['Admin', 'Finance', 'Operator'] satisfies Role[]) {
+      tokens[role] = (await createTestUser(service, merchant.merchantId, role)).access;
+    }
+  });
+
+  after(() => service.close());
+
+  function call({ id, method, path }: Endpoint, access?: string): Promise<Answer> {
+    const place = path.replace(/\{\w+\}/g, crypto.randomUUID());
+    const body = id === 'transfer' ? { amount: '1.00', ref_no: 'T1' } : collectionBody();
+    return request(method.toUpperCase(), `${service.origin}${BASE_PATH}${place}`, {
+      ...(access ? { access } : {}),
+      ...(method === 'post' ? { body } : {}),
+    });
+  }
+
+  for (const endpoint of Object.values(endpoints) as Endpoint[]) {
+    const id = endpoint.id as EndpointId;
+    if (PUBLIC.includes(id)) continue;
+
+    it(`are known for ${id}, which needs a token`, async () => {
+      expect(MAY).to.have.property(id);
+      expectRefusal(await call(endpoint), 401, MISSING);
+    });
+
+    for (const caller of CALLERS) {
+      const [callers, status, detail] = MAY[id] ?? ['', 0];
+      const may = callers.split(' ').includes(caller);
+      it(`${may ? 'let' : 'do not let'} ${caller} call ${id}`, async () => {
+        const answer = await call(endpoint, tokens[caller]!);
+        if (!may) expectRefusal(answer, 403, INSUFFICIENT);
+        else if (detail) expectRefusal(answer, status, detail);
+        else expect(answer.status, JSON.stringify(answer.body)).to.equal(status);
+      });
+    }
+  }
+
+  it('count as they are now, not as they were at log-in', async () => {
+    const admin = await createTestUser(service, merchant.merchantId, 'Admin');
+    const url = `${service.baseUrl}/wallets/balance`;
+    expect((await request('GET', url, { access: admin.access })).status).to.equal(200);
+    await service.database.raw(`UPDATE users SET role = 'Operator' WHERE id = ?`, [admin.userId]);
+    expectRefusal(await request('GET', url, { access: admin.access }), 403, INSUFFICIENT);
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { rows } from '../../src/database.ts';
+import { type Client, clientOf } from '../support/api-client.ts';
+import { learn, newCollection, succeeded } from '../support/payments.ts';
+import {
+  BAD_AS_OF,
+  BAD_DATE,
+  BAD_PAGE,
+  BAD_PAGE_SIZE,
+  BAD_PHONE,
+  BAD_REF_NO,
+  expectBadValues,
+} from '../support/query-cases.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const LIST = '/collections/checkouts';
+const DEPRECATED = '/collections/list';
+const KAMAU = '+254712345678';
+const WANJIKU = '+254733123456';
+
+/** Oldest first. */
+const ROWS: [ref: string, status: string, payfrom: string, createdAt: string][] = [
+  ['r1', 'pending', KAMAU, '2026-03-01T00:00:00.000Z'],
+  ['r2', 'processing', WANJIKU, '2026-03-01T23:59:59.999999Z'],
+  ['r3', 'failed', KAMAU, '2026-03-02T00:00:00Z'],
+  ['r4', 'completed', WANJIKU, '2026-03-03T12:00:00Z'],
+  ['r5', 'pending', KAMAU, '2026-03-04T00:00:00Z'],
+];
+
+/** What is asked, and which rows that gives. */
+const BOTH: [query: string, refs: string][] = [
+  ['', 'r5 r4 r3 r2 r1'],
+  ['unknown=1&status%5B%5D=9&__proto__=x', 'r5 r4 r3 r2 r1'],
+  ['date_from=2026-03-02', 'r5 r4 r3'],
+  ['date_to=2026-03-01', 'r2 r1'],
+  ['date_from=2026-03-01&date_to=2026-03-01', 'r2 r1'],
+  ['date_from=2026-03-02&date_to=2026-03-03', 'r4 r3'],
+  ['date_from=2026-03-05', ''],
+  ['date_from=0001-01-01&date_to=9999-12-31', 'r5 r4 r3 r2 r1'],
+  ['date_from=2024-02-29&date_to=2024-02-29', ''],
+  ['ref_no=r3', 'r3'],
+  ['ref_no=R3', ''],
+  ['ref_no=r3&date_to=2026-03-01', ''],
+  ['page_size=2', 'r5 r4'],
+  ['page_size=2&page=3', 'r1'],
+  ['page_size=2&page=4', ''],
+  ['page=999999999&page_size=100', ''],
+  ['page=001&page_size=0100', 'r5 r4 r3 r2 r1'],
+];
+
+const NEWER: typeof BOTH = [
+  ['status=0', 'r5 r1'],
+  ['status=1', 'r2'],
+  ['status=2', 'r3'],
+  ['status=3', 'r4'],
+  ['status=0&date_from=2026-03-02', 'r5'],
+  ['status=3&ref_no=r4&date_from=2026-03-03&date_to=2026-03-03', 'r4'],
+  ['phone=%2B254733123456', 'r5 r4 r3 r2 r1'],
+];
+
+const OLDER: typeof BOTH = [
+  ['status=pending', 'r5 r2 r1'],
+  ['status=failed', 'r3'],
+  ['status=completed', 'r4'],
+  ['phone=%2B254733123456', 'r4 r2'],
+  ['phone=+254733123456', 'r4 r2'],
+  ['phone=254733123456', 'r4 r2'],
+  ['phone=%2B254700000000', ''],
+  ['phone=%2B254733123456&status=pending', 'r2'],
+  ['phone=%2B254733123456&status=completed&ref_no=r4&date_from=2026-03-03', 'r4'],
+];
+
+describe('Listing collections', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  let client: Client;
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+    merchant = await createTestMerchant(service);
+    client = clientOf(service, merchant);
+    for (const [refNo, status, payfrom, created_at] of ROWS) {
+      const { id } = await newCollection(service.database, merchant, { refNo });
+      await rows(
+        service.database,
+        `UPDATE collections SET status = :status, payfrom = :payfrom, created_at = :created_at
+         WHERE id = :id`,
+        { id, status, payfrom, created_at },
+      );
+    }
+  });
+
+  after(() => service.close());
+
+  const refsOf = (answer: { body: { results: { ref_no: string }[] } }) =>
+    answer.body.results.map(({ ref_no }) => ref_no).join(' ');
+
+  for (const [path, cases] of [
+    [LIST, [...BOTH, ...NEWER]],
+    [DEPRECATED, [...BOTH, ...OLDER]],
+  ] as const) {
+    for (const [query, refs] of cases) {
+      it(`at ${path}?${query} gives ${refs || 'nothing'}`, async () => {
+        const answer = await client.get(`${path}?${query}`);
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        expect(refsOf(answer)).to.equal(refs);
+      });
+    }
+
+    it(`at ${path} refuses dates that are the wrong way round`, async () => {
+      const answer = await client.get(`${path}?date_from=2026-03-02&date_to=2026-03-01`);
+      expectRefusal(answer, 400, 'Invalid query parameter: date_from');
+    });
+  }
+
+  const BAD = {
+    page: BAD_PAGE,
+    page_size: BAD_PAGE_SIZE,
+    as_of: BAD_AS_OF,
+    date_from: BAD_DATE,
+    date_to: BAD_DATE,
+    ref_no: [...BAD_REF_NO, 'x'.repeat(51)],
+  };
+  it('refuses a bad value by its parameter’s name', async () => {
+    const status = ['4', '-1', '1.0', 'pending', '', 'x', '%00'];
+    await expectBadValues(client, LIST, { ...BAD, status });
+  });
+
+  it('refuses a bad value by its parameter’s name in the deprecated list', async () => {
+    const status = ['0', '1', 'processing', 'PENDING', '', 'x', 'pending%00'];
+    await expectBadValues(client, DEPRECATED, { ...BAD, status, phone: BAD_PHONE });
+  });
+
+  it('shows in each record what its detail shows', async () => {
+    const owner = await createTestMerchant(service);
+    const own = clientOf(service, owner);
+    const collection = await newCollection(service.database, owner);
+    await learn(service.database, collection, succeeded());
+    const { body } = await own.get(LIST);
+    expect(body).to.include({ count: 1, next: null, previous: null });
+    expect(body.results).to.deep.equal([(await own.get(`${LIST}/${collection.id}`)).body]);
+    expect(body.results[0]).to.include({ status: 'completed', trans_id: 'RCPT1' });
+  });
+
+  it('shows exactly the record in the deprecated list, with what is processed as pending', async () => {
+    const { body, headers } = await client.get(`${DEPRECATED}?ref_no=r2`);
+    const [{ id, ...record }] = body.results;
+    expect(id).to.be.a('string');
+    expect(record).to.deep.equal({
+      payfrom: WANJIKU,
+      amount: '100.00',
+      ref_no: 'r2',
+      account_number: 'INV-1',
+      callback_url: 'http://127.0.0.1:9/hook',
+      status: 'pending',
+      category: 'other',
+      created_at: '01/03/2026 23:59:59',
+    });
+    expect(headers.get('deprecation')).to.equal('true');
+    expect(headers.get('link')).to.equal(
+      `<${service.baseUrl}/wallets/transactions>; rel="successor-version"`,
+    );
+  });
+
+  it('shows 20 records unless asked otherwise, the deprecated list 50', async () => {
+    const owner = await createTestMerchant(service);
+    const own = clientOf(service, owner);
+    for (let number = 0; number < 51; number += 1) await newCollection(service.database, owner);
+    expect((await own.get(LIST)).body).to.include({ count: 51 });
+    expect((await own.get(LIST)).body.results).to.have.length(20);
+    expect((await own.get(DEPRECATED)).body.results).to.have.length(50);
+    expect((await own.get(`${LIST}?page_size=100`)).body.results).to.have.length(51);
+  });
+});

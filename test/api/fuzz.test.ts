@@ -1,0 +1,83 @@
+import { Agent } from 'node:http';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { BASE_PATH } from '../../src/api/base-path.ts';
+import { clientOf, request } from '../support/api-client.ts';
+import { type FuzzedRequest, type Operation, requestsTo, sendRaw } from '../support/fuzz.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const RUNS_PER_OPERATION = 80;
+/** A slow machine tries fewer requests, rather than none in time. */
+const TIME_LIMIT_MS = 4_000;
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of the web, which is read here.
+type Any = any;
+
+function operationsOf(document: Any): Operation[] {
+  return Object.entries<Any>(document.paths).flatMap(([path, methods]) =>
+    Object.entries<Any>(methods).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path: BASE_PATH + path,
+      parameters: operation.parameters,
+      body: operation.requestBody?.content['application/json'] ?? null,
+      statuses: new Set(Object.keys(operation.responses).map(Number)),
+    })),
+  );
+}
+
+describe('Requests made at random from the documentation', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  let agent: Agent;
+  let operations: Operation[];
+
+  before(async () => {
+    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
+    merchant = await createTestMerchant(service);
+    agent = new Agent({ keepAlive: true });
+    operations = operationsOf((await request('GET', `${service.origin}/openapi.json`)).body);
+  });
+
+  after(async () => {
+    agent.destroy();
+    await service.close();
+  });
+
+  async function expectDocumented(statuses: ReadonlySet<number>, sent: FuzzedRequest) {
+    const { status, text } = await sendRaw(service.origin, agent, sent);
+    const what = `${sent.method} ${sent.path.slice(0, 200)} came to ${status} ${text}`;
+    expect(status, what).to.be.below(500);
+    expect(statuses.has(status), what).to.equal(true);
+    if (status !== 200) expect(Object.keys(JSON.parse(text)), what).to.deep.equal(['detail']);
+  }
+
+  /** Fails with a seed and a path by which fast-check repeats what it found. */
+  const fuzz = (requests: fc.Arbitrary<FuzzedRequest>, statuses: ReadonlySet<number>) =>
+    fc.assert(
+      fc.asyncProperty(requests, (sent) => expectDocumented(statuses, sent)),
+      { numRuns: RUNS_PER_OPERATION, interruptAfterTimeLimit: TIME_LIMIT_MS },
+    );
+
+  it('come to nothing but documented answers', async () => {
+    expect(operations).to.have.length.above(10);
+    for (const operation of operations) {
+      await fuzz(requestsTo(operation, merchant.access), operation.statuses);
+    }
+  });
+
+  it('are not found where there is nothing', async () => {
+    const operation = operations.find(({ path }) => path.includes('{'))!;
+    const elsewhere = requestsTo(operation, merchant.access).map((sent) => ({
+      ...sent,
+      path: sent.path.replace(BASE_PATH, `${BASE_PATH}/nothing`),
+    }));
+    await fuzz(elsewhere, new Set([404]));
+  });
+
+  it('leave a healthy process behind', async () => {
+    expect((await request('GET', `${service.origin}/readyz`)).status).to.equal(200);
+    expect((await clientOf(service, merchant).initiate()).status).to.equal(200);
+    expect(({} as Record<string, unknown>).x).to.equal(undefined);
+  });
+});

@@ -1,0 +1,105 @@
+import { expect } from 'chai';
+import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
+import { type Client, clientOf } from '../support/api-client.ts';
+import { learn, newCollection, succeeded } from '../support/payments.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const LISTS = [
+  '/collections/checkouts',
+  '/collections/checkouts?ref_no=own-1',
+  '/collections/list',
+  '/collections/list?ref_no=own-1&phone=%2B254712345678&status=completed',
+  '/wallets/transactions',
+  '/wallets/transactions?ref_no=own-1&phone=%2B254712345678',
+];
+
+/** Where nothing belongs to anybody. */
+const COMMON = ['/channels'];
+const SINGLE = ['/wallets/balance', '/collections/checkouts/{checkout_id}'];
+const WRITES = ['/collections/checkouts/initiate', '/wallets/transfers'];
+
+describe('What a merchant owns', () => {
+  let service: TestService;
+  let owner: TestMerchant;
+  let owning: Client;
+  let strange: Client;
+  let sister: Client;
+  let id: string;
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+    owner = await createTestMerchant(service);
+    owning = clientOf(service, owner);
+    strange = clientOf(service, await createTestMerchant(service));
+    sister = clientOf(service, await createTestApp(service, owner.merchantId, []));
+    const collection = await newCollection(service.database, owner, { refNo: 'own-1' });
+    await learn(service.database, collection, succeeded());
+    id = collection.id;
+    await owning.post('/wallets/transfers', { amount: '10.00', ref_no: 'own-1' });
+  });
+
+  after(() => service.close());
+
+  it('is covered here for every endpoint that needs a token', () => {
+    const covered = new Set([
+      ...LISTS.map((path) => path.split('?')[0]),
+      ...COMMON,
+      ...SINGLE,
+      ...WRITES,
+    ]);
+    const all = (Object.values(endpoints) as Endpoint[]).filter(({ roles }) => roles);
+    expect([...covered]).to.have.members(all.map(({ path }) => path));
+  });
+
+  for (const path of LISTS) {
+    it(`is in ${path} for its own apps and for nobody else`, async () => {
+      const own = await owning.get(path);
+      expect(own.body.results).to.not.deep.equal([]);
+      expect((await sister.get(path)).body).to.deep.equal(own.body);
+      const nothing = { count: 0, next: null, previous: null, results: [] };
+      expect((await strange.get(path)).body).to.deep.equal(nothing);
+    });
+  }
+
+  it('has its detail for its own apps, and for others is as if it did not exist', async () => {
+    const path = `/collections/checkouts/${id}`;
+    const own = await owning.get(path);
+    expect(own.body.id).to.equal(id);
+    expect((await sister.get(path)).body).to.deep.equal(own.body);
+    const theirs = await strange.get(path);
+    expectRefusal(theirs, 404, 'Transaction not found');
+    const nobodys = await strange.get(`/collections/checkouts/${crypto.randomUUID()}`);
+    expect(theirs.body).to.deep.equal(nobodys.body);
+  });
+
+  it('is its own money', async () => {
+    const own = await owning.get('/wallets/balance');
+    expect(own.body).to.include({
+      collection_wallet_balance: '88.50',
+      payout_wallet_balance: '10.00',
+    });
+    expect((await sister.get('/wallets/balance')).body).to.deep.equal(own.body);
+    const theirs = await strange.get('/wallets/balance');
+    expect(theirs.body).to.include({
+      collection_wallet_balance: '0.00',
+      payout_wallet_balance: '0.00',
+    });
+    const taken = await strange.post('/wallets/transfers', { amount: '1.00', ref_no: 'own-1' });
+    expectRefusal(taken, 400, 'Insufficient balance in collection wallet');
+    expect((await owning.get('/wallets/balance')).body).to.deep.equal(own.body);
+  });
+
+  it('includes its references, which others may use too', async () => {
+    const other = clientOf(service, await createTestMerchant(service));
+    expectRefusal(
+      await owning.initiate({ ref_no: 'own-1' }),
+      409,
+      'Reference number already exists',
+    );
+    expect((await other.initiate({ ref_no: 'own-1' })).status).to.equal(200);
+    expect((await other.get('/collections/checkouts?ref_no=own-1')).body.count).to.equal(1);
+    expect((await owning.get('/collections/checkouts?ref_no=own-1')).body.count).to.equal(1);
+  });
+});

@@ -1,0 +1,187 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect } from 'chai';
+import { refusalsOf } from '../../src/api/documentation/openapi.ts';
+import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
+import { ANSWERS } from '../../src/api/errors.ts';
+import { createAjv } from '../../src/api/schemas/validator.ts';
+import { request } from '../support/api-client.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const all = Object.values(endpoints) as Endpoint[];
+
+// biome-ignore lint/suspicious/noExplicitAny: a document of the web, which the tests look into.
+type Any = any;
+
+function isChromiumThere(): boolean {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, 'chromium'), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+const escapeHtml = (text: string) =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+
+describe('The documentation', () => {
+  let service: TestService;
+  let document: Any;
+  let page: string;
+  let policy: string;
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+    document = (await request('GET', `${service.origin}/openapi.json`)).body;
+    const answer = await request('GET', `${service.origin}/docs`);
+    page = answer.body;
+    policy = answer.headers.get('content-security-policy') ?? '';
+  });
+
+  after(() => service.close());
+
+  const operations = (): [path: string, method: string, operation: Any][] =>
+    Object.entries(document.paths as Record<string, Record<string, Any>>).flatMap(
+      ([path, methods]) =>
+        Object.entries(methods).map(([method, operation]): [string, string, Any] => [
+          path,
+          method,
+          operation,
+        ]),
+    );
+
+  it('is valid OpenAPI 3.1', async () => {
+    const validator = new Validator();
+    const { valid, errors } = await validator.validate(structuredClone(document));
+    expect(errors ?? []).to.deep.equal([]);
+    expect([valid, validator.version]).to.deep.equal([true, '3.1']);
+  });
+
+  it('names every endpoint, and where the API is', () => {
+    expect(document.servers).to.deep.equal([{ url: service.baseUrl }]);
+    const named = operations().map(([path, method, { operationId }]) => [
+      operationId,
+      method,
+      path,
+    ]);
+    expect(named).to.have.deep.members(all.map(({ id, method, path }) => [id, method, path]));
+    for (const [, , { operationId, security }] of operations()) {
+      const needsToken = all.find(({ id }) => id === operationId)?.roles !== undefined;
+      expect(security, operationId).to.deep.equal(needsToken ? [{ token: [] }] : []);
+    }
+  });
+
+  it('shows examples that their own schemas take', () => {
+    const ajv = createAjv();
+    const schemas = document.components.schemas;
+    const resolve = (schema: Any) =>
+      schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema;
+    let count = 0;
+    const check = (schema: Any, example: unknown, what: string) => {
+      count += 1;
+      const isValid = ajv.validate(resolve(schema), example);
+      expect(isValid, `${what}: ${ajv.errorsText()} in ${JSON.stringify(example)}`).to.equal(true);
+    };
+    const checkEach = (where: Any, what: string) => {
+      if (Array.isArray(where)) {
+        for (const item of where) checkEach(item, what);
+      } else if (typeof where === 'object' && where !== null) {
+        if (where.schema && 'example' in where) check(where.schema, where.example, what);
+        if (where.schema && where.examples) {
+          for (const { value } of Object.values<Any>(where.examples)) {
+            check(where.schema, value, what);
+          }
+        }
+        if (where.type && Array.isArray(where.examples)) {
+          const { examples, ...schema } = where;
+          for (const example of examples)
+            check(schema, example, `${what} ${JSON.stringify(schema)}`);
+        }
+        for (const [name, child] of Object.entries(where)) {
+          if (name !== 'example') checkEach(child, `${what}/${name}`);
+        }
+      }
+    };
+    checkEach(document.paths, 'paths');
+    checkEach(document.webhooks, 'webhooks');
+    expect(count).to.be.above(100);
+  });
+
+  it('names every refusal of the API for some endpoint', () => {
+    const named = new Set(all.flatMap((endpoint) => refusalsOf(endpoint).map(([code]) => code)));
+    // What is no endpoint at all is of none.
+    const expected = Object.keys(ANSWERS).filter((code) => code !== 'path_not_found');
+    expect([...named]).to.have.members(expected);
+  });
+
+  it('shows on one page every operation, every field and every refusal', () => {
+    for (const [path, method, operation] of operations()) {
+      expect(page).to.include(`<code>${method.toUpperCase()} ${path}</code>`);
+      expect(page).to.include(`id="${operation.operationId}"`);
+      expect(page).to.include(`href="#${operation.operationId}"`);
+      expect(page).to.include(escapeHtml(operation.summary));
+      for (const { name } of operation.parameters) expect(page).to.include(`<code>${name}</code>`);
+      for (const { content } of Object.values<Any>(operation.responses)) {
+        for (const { value } of Object.values<Any>(content['application/json'].examples ?? {})) {
+          expect(page).to.include(escapeHtml(JSON.stringify(value)));
+        }
+      }
+    }
+    expect(page).to.include('POST to your callback_url');
+  });
+
+  it('needs no script, no inline style and nothing from elsewhere', async () => {
+    expect(page).to.not.match(/<script|<style|<iframe|<object|<embed|javascript:/i);
+    expect(page).to.not.match(/<[^>]*\s(on\w+|style)\s*=/i);
+    const addresses = [...page.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map(([, to]) => to!);
+    expect(addresses).to.include('/docs/style.css');
+    for (const address of addresses) expect(address).to.match(/^(#|\/(?!\/))/);
+    for (const address of addresses.filter((each) => each.startsWith('/'))) {
+      expect((await request('GET', `${service.origin}${address}`)).status, address).to.equal(200);
+    }
+    const style = await request('GET', `${service.origin}/docs/style.css`);
+    expect(style.headers.get('content-type')).to.match(/^text\/css/);
+    expect(style.body).to.not.match(/url\(|@import/);
+  });
+
+  it('is served under a policy that allows nothing unsafe', () => {
+    expect(policy).to.include("default-src 'none'");
+    expect(policy).to.include("frame-ancestors 'none'");
+    expect(policy).to.not.match(/unsafe|\*|https?:|data:/);
+  });
+
+  if (isChromiumThere() || process.env.REQUIRE_CHROMIUM === '1') {
+    it('is shown by a browser', async () => {
+      const folder = mkdtempSync(join(tmpdir(), 'malipo-chromium-'));
+      try {
+        const { stdout } = await promisify(execFile)(
+          'chromium',
+          [
+            ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+            ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+            ...[`--user-data-dir=${folder}`, '--dump-dom', `${service.origin}/docs`],
+          ],
+          { timeout: 50_000, maxBuffer: 16 * 1_024 * 1_024 },
+        );
+        for (const [path, method] of operations()) {
+          expect(stdout).to.include(`<code>${method.toUpperCase()} ${path}</code>`);
+        }
+        expect(stdout).to.match(/<h1>Malipo API<\/h1>/);
+      } finally {
+        rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+      }
+    });
+  }
+});
