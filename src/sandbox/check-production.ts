@@ -72,11 +72,10 @@ async function bootEverything(folder: string, databaseUrl: string): Promise<void
     SECRETS_KEY: freshKey(),
     JWT_KEYS: freshKey(),
   };
-  execFileSync(process.execPath, ['dist/scripts/migrate.js'], {
-    cwd: folder,
-    env,
-    stdio: 'inherit',
-  });
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, args, { cwd: folder, env, stdio: 'inherit' });
+  run('dist/scripts/migrate.js');
+  run('dist/scripts/admin.js', 'merchant', 'list');
   await bootUntilReady(folder, ['dist/src/api/main.js'], env);
   await bootUntilReady(folder, ['dist/src/workers/main.js', 'all'], env);
 }

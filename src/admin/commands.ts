@@ -1,0 +1,17 @@
+import { appVerbs } from './app.ts';
+import { channelVerbs } from './channel.ts';
+import type { Noun } from './command.ts';
+import { merchantVerbs } from './merchant.ts';
+import { secretsVerbs } from './secrets.ts';
+import { userVerbs } from './user.ts';
+import { walletVerbs } from './wallet.ts';
+
+/** Everything that the command line can do. */
+export const COMMANDS: Readonly<Record<string, Noun>> = {
+  merchant: { summary: 'Businesses that take and make payments', verbs: merchantVerbs },
+  user: { summary: 'People who log in for a merchant', verbs: userVerbs },
+  app: { summary: "A merchant's programs, with their keys and secrets", verbs: appVerbs },
+  wallet: { summary: "Money that the operator books on a merchant's wallets", verbs: walletVerbs },
+  channel: { summary: 'Ways to move money', verbs: channelVerbs },
+  secrets: { summary: 'What is stored encrypted', verbs: secretsVerbs },
+};

@@ -1,0 +1,57 @@
+import { boot, type Service } from '../boot.ts';
+import { inTransaction } from '../database.ts';
+import { recordAudit } from '../domain/audit.ts';
+import type { Answer, ChangeContext } from './command.ts';
+import { type Request, readCommandLine } from './command-line.ts';
+import { failureOf } from './failure.ts';
+import { help } from './help.ts';
+import { print } from './output.ts';
+
+type Order = Extract<Request, { help: false }>;
+
+/**
+ * Does what the arguments say and prints the answer on standard output, or one line on
+ * standard error. @returns the exit status: 0, 1 for a failure, 2 for wrong usage.
+ */
+export async function runAdmin(args: string[]): Promise<number> {
+  try {
+    const request = readCommandLine(args, process.env);
+    await print(process.stdout, `${await outputOf(request)}\n`);
+    return 0;
+  } catch (error) {
+    const { status, line } = failureOf(error);
+    await print(process.stderr, `${line}\n`);
+    return status;
+  }
+}
+
+async function outputOf(request: Request): Promise<string> {
+  if (request.help) return help(request.noun, request.verb).join('\n');
+  const answer = await carryOut(request);
+  return request.json ? JSON.stringify(answer.data) : answer.lines.join('\n');
+}
+
+async function carryOut(order: Order): Promise<Answer> {
+  const service = await boot('admin');
+  try {
+    if (!order.command.changes) return await order.command.run(service, order.values);
+    return await order.command.run(changeContext(service, order), order.values);
+  } finally {
+    await service.database.destroy();
+  }
+}
+
+function changeContext(service: Service, order: Order): ChangeContext {
+  const { actor, reason } = order.operator!;
+  const action = `${order.noun}.${order.verb}`;
+  return {
+    service,
+    reason,
+    audited: (work) =>
+      inTransaction(service.database, async (trx) => {
+        const { value, audit } = await work(trx);
+        if (audit) await recordAudit(trx, { ...audit, actor, action, reason });
+        return value;
+      }),
+  };
+}

@@ -1,0 +1,293 @@
+import { expect } from 'chai';
+import { ipAllowList } from '../../src/admin/ip-allow-list.ts';
+import { loadConfig } from '../../src/config.ts';
+import { firstRow, inTransaction } from '../../src/database.ts';
+import { authenticate } from '../../src/domain/merchants/authenticate.ts';
+import { issueAppTokens } from '../../src/domain/merchants/log-in.ts';
+import { updateApp } from '../../src/domain/merchants/manage-apps.ts';
+import { createApp, createMerchant } from '../../src/domain/merchants/merchant.ts';
+import {
+  type AdminTester,
+  type BadCase,
+  createAdminTester,
+  type Document,
+  expectWrong,
+} from '../support/admin.ts';
+import { eventually } from '../support/eventually.ts';
+import { rejection } from '../support/payments.ts';
+
+interface App {
+  code: number;
+  appKey: string;
+  appSecret: string;
+}
+
+describe('admin app', () => {
+  const config = loadConfig({ DATABASE_URL: 'postgres://unused' });
+  let admin: AdminTester;
+  let merchantId: number;
+
+  before(async () => {
+    admin = await createAdminTester();
+    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
+    merchantId = await createMerchant(admin.database, { ...details, approved: true });
+  });
+
+  after(() => admin.close());
+
+  const tokens = (app: App, ip: string | null = null) =>
+    issueAppTokens(admin.database, config, app, ip);
+  const refusal = async (app: App, ip: string | null = null) =>
+    (await rejection(tokens(app, ip))).message;
+  const isAccepted = (access: string) => authenticate(admin.database, config.jwtKeys, access, null);
+
+  async function newApp(): Promise<App> {
+    const { appCode, ...credentials } = await createApp(
+      admin.database,
+      config.secretsKeys,
+      merchantId,
+      { name: 'Till', products: ['collections'] },
+    );
+    return { code: appCode, ...credentials };
+  }
+
+  function appOf({ app_code, app_key, app_secret }: Document): App {
+    return {
+      code: app_code as number,
+      appKey: app_key as string,
+      appSecret: app_secret as string,
+    };
+  }
+
+  it('creates one whose secret is shown once and lets it in', async () => {
+    const created = await admin.changeJson(
+      `app create --merchant ${merchantId} --name Till --products payouts,collections,payouts`,
+    );
+    const app = appOf(created);
+    expect(created).to.deep.include({
+      merchant_id: merchantId,
+      name: 'Till',
+      products: ['collections', 'payouts'],
+      active: true,
+      ip_allow_list: [],
+    });
+    expect((await tokens(app)).appCode).to.equal(app.code);
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'app.create',
+      merchant_id: merchantId,
+      subject: `app ${app.code}`,
+      details: { name: 'Till', products: ['collections', 'payouts'], ip_allow_list: [] },
+    });
+    const text = await admin.change([
+      ...['app', 'create', '--merchant', String(merchantId), '--name', 'Back office'],
+      ...['--products', 'disbursements', '--ip-allow-list', '192.0.2.0/24, 2001:DB8::1'],
+    ]);
+    expect(text)
+      .to.match(/^App \d+ created\n/)
+      .and.match(/may call from +192\.0\.2\.0\/24, 2001:db8::1\n/)
+      .and.match(/The secret is shown this once only\.\n$/);
+    const shown = {
+      code: 0,
+      appKey: / key +(\S+)\n/.exec(text)![1]!,
+      appSecret: / secret +(\S+)\n/.exec(text)![1]!,
+    };
+    await tokens(shown, '192.0.2.77');
+    expect(await refusal(shown, '198.51.100.1')).to.equal('ip_not_allowed');
+  });
+
+  it('lists them by code without their secrets', async () => {
+    const [first, second] = [await newApp(), await newApp()];
+    const before = first.code - 1;
+    const [all, text] = await Promise.all([
+      admin.json(`app list --limit 1 --after ${before}`),
+      admin.text(`app list --merchant ${merchantId} --after ${before}`),
+    ]);
+    expect(all.next).to.equal(first.code);
+    const [listed] = all.apps as Document[];
+    expect(listed).to.include({ app_code: first.code, app_key: first.appKey });
+    expect(listed).to.have.all.keys(
+      ...['app_code', 'merchant_id', 'name', 'app_key', 'products', 'active'],
+      ...['ip_allow_list', 'created_at'],
+    );
+    const [titles, , last] = text.split('\n');
+    expect(titles).to.match(/^CODE +MERCHANT +NAME +ACTIVE +PRODUCTS +KEY +MAY CALL FROM$/);
+    expect(last).to.match(
+      new RegExp(`^${second.code} +${merchantId} +Till +yes +collections +ak_\\w+ +anywhere$`),
+    );
+    expect(text).to.match(/\(2 apps\)\n$/);
+  });
+
+  it('changes name, products and addresses', async () => {
+    const { code } = await newApp();
+    const changed = await admin.changeJson(
+      `app update --app ${code} --name Kiosk --products payouts --ip-allow-list 10.0.0.0/8,::ffff:192.0.2.1,::FFFF:c000:0200/120,2001:0db8:0::/32,10.0.0.0/8`,
+    );
+    const list = ['10.0.0.0/8', '192.0.2.1', '192.0.2.0/24', '2001:db8::/32'];
+    expect(changed).to.deep.include({
+      name: 'Kiosk',
+      products: ['payouts'],
+      ip_allow_list: list,
+      changed: true,
+    });
+    expect((await admin.lastAudit()).details).to.deep.equal({
+      name: { from: 'Till', to: 'Kiosk' },
+      products: { from: ['collections'], to: ['payouts'] },
+      ip_allow_list: { from: [], to: list },
+    });
+    const again = await inTransaction(admin.database, (trx) =>
+      updateApp(trx, code, { ip_allow_list: ['2001:db8:0::/32'] }).then(({ app }) =>
+        updateApp(trx, code, { ip_allow_list: ['2001:0db8::/32'], products: app.products }),
+      ),
+    );
+    expect(again.changed, 'what is written otherwise and the same').to.deep.equal({});
+    const emptied = await admin.change(`app update --app ${code} --ip-allow-list none`);
+    expect(emptied)
+      .to.match(/ changed\n/)
+      .and.match(/may call from +anywhere\n/);
+  });
+
+  it('suspends and activates', async () => {
+    const app = await newApp();
+    const suspended = await admin.change(`app suspend --app ${app.code}`);
+    expect(suspended).to.include(`App ${app.code} is suspended now\n`);
+    expect(await refusal(app)).to.equal('app_inactive');
+    expect((await admin.lastAudit()).details).to.deep.equal({ active: { from: true, to: false } });
+    const again = await admin.unchanged(() => admin.changeJson(`app suspend --app ${app.code}`));
+    expect(again).to.include({ active: false, changed: false });
+    const active = await admin.changeJson(`app activate --app ${app.code}`);
+    expect(active).to.include({ active: true, changed: true });
+    expect((await admin.lastAudit()).action).to.equal('app.activate');
+    await tokens(app);
+  });
+
+  it('rotates a secret at once: the old one and its tokens are worth nothing', async () => {
+    const app = await newApp();
+    const other = await newApp();
+    const { access } = await tokens(app);
+    const { access: othersAccess } = await tokens(other);
+    const rotated = await admin.changeJson(`app rotate-secret --app ${app.code}`);
+    expect(rotated).to.include({ old_secrets_until: null, revoked_token_families: 1 });
+    const renewed = appOf(rotated);
+    expect(renewed).to.include({ code: app.code, appKey: app.appKey });
+    expect(renewed.appSecret).to.not.equal(app.appSecret);
+    expect(await refusal(app)).to.equal('app_credentials_invalid');
+    expect((await rejection(isAccepted(access))).message).to.equal('token_revoked');
+    await tokens(renewed);
+    await isAccepted(othersAccess);
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'app.rotate-secret',
+      merchant_id: merchantId,
+      subject: `app ${app.code}`,
+      details: { overlap_s: 0, old_secrets_until: null, revoked_token_families: 1 },
+    });
+    const log = JSON.stringify(await admin.audits());
+    for (const secret of [app.appSecret, renewed.appSecret]) expect(log).to.not.include(secret);
+  });
+
+  it('rotates a secret with an overlap: both count until it ends', async () => {
+    const app = await newApp();
+    const { access } = await tokens(app);
+    const text = await admin.change(`app rotate-secret --app ${app.code} --overlap 24h`);
+    expect(text).to.match(
+      /The secret is shown this once only\.\nOld secrets count until .* UTC\.\n$/,
+    );
+    const renewed = { ...app, appSecret: / secret +(\S+)\n/.exec(text)![1]! };
+    await tokens(app);
+    await tokens(renewed);
+    await isAccepted(access);
+    const { details } = await admin.lastAudit();
+    expect(details).to.include({ overlap_s: 86_400, revoked_token_families: 0 });
+    const until = Date.parse(details.old_secrets_until as string);
+    expect(until - Date.now()).to.be.closeTo(24 * 3_600_000, 60_000);
+    // A shorter overlap shortens that of the secrets before.
+    const third = appOf(await admin.changeJson(`app rotate-secret --app ${app.code} --overlap 1s`));
+    await eventually('the old secrets end', async () =>
+      tokens(app).then(
+        () => false,
+        () => true,
+      ),
+    );
+    expect(await refusal(renewed)).to.equal('app_credentials_invalid');
+    await tokens(third);
+    await isAccepted(access);
+    const left = await firstRow<{ count: number }>(
+      admin.database,
+      'SELECT count(*) AS count FROM app_secrets WHERE app_code = :code AND expires_at IS NULL',
+      { code: app.code },
+    );
+    expect(left!.count).to.equal(1);
+  });
+
+  it('refuses an app or merchant that is not there, and changes nothing', () =>
+    admin.refused([
+      ['app create --merchant 99 --name Till --products payouts', /^There is no merchant 99\n$/],
+      ['app rotate-secret --app 99', /^There is no app 99\n$/],
+    ]));
+
+  it('takes no bad products or times', () => {
+    const create = 'app create --merchant 1001 --name Till';
+    expectWrong([
+      [create, '--products is required'],
+      ...['collections,refunds', 'payouts,', ''].map(
+        (products): BadCase => [
+          `${create} --products=${products}`,
+          '--products must be a list out of collections, payouts, disbursements',
+        ],
+      ),
+      ['app update --app 5001', 'Say what to change: --name, --products or --ip-allow-list'],
+      ['app update --app 0 --name x', "--app must be an app's code such as 5001"],
+      ...['24', '1w', '-1h', '1.5h', '31d', '721h', 'h', ''].map(
+        (overlap): BadCase => [
+          `app rotate-secret --app 5001 --overlap=${overlap}`,
+          '--overlap must be a time such as 90s, 30m, 24h or 7d (at most 30d), or 0',
+        ],
+      ),
+    ]);
+  });
+
+  it('takes no bad addresses', () => {
+    const cases: [list: string, line: string][] = [
+      ['', 'must be IPv4 or IPv6 addresses or networks, or none'],
+      ['10.0.0', 'not "10.0.0"'],
+      ['10.0.0.1,', 'not ""'],
+      ['example.com', 'not "example.com"'],
+      ['none,10.0.0.1', 'not "none"'],
+      ['010.0.0.1', 'not "010.0.0.1"'],
+      ['10.0.0.0/33', 'must be a network of /0 to /32'],
+      ['10.0.0.0/', 'not "10.0.0.0/"'],
+      ['10.0.0.0/08', 'not "10.0.0.0/08"'],
+      ['10.0.0.0/255.0.0.0', 'not "10.0.0.0/255.0.0.0"'],
+      ['10.0.0.1/8', 'must be a network whose address ends where its prefix /8 does'],
+      ['2001:db8::1/32', 'must be a network whose address ends'],
+      ['2001:db8::/129', 'must be a network of /0 to /128'],
+      ['fe80::1%eth0', 'not "fe80::1%eth0"'],
+      ['::ffff:0:0/64', 'must be written as IPv4, or with a prefix of /96 or longer'],
+      [Array.from({ length: 101 }, (_, index) => `10.0.0.${index}`).join(','), 'at most 100'],
+    ];
+    expectWrong(
+      cases.map(([list, line]) => [`app update --app 5001 --ip-allow-list=${list}`, line]),
+    );
+  });
+
+  it('reads addresses as PostgreSQL stores them', async () => {
+    const READ: Readonly<Record<string, string>> = {
+      '0.0.0.0/0': '0.0.0.0/0',
+      '255.255.255.255/32': '255.255.255.255',
+      '::/0': '::/0',
+      '::1': '::1',
+      '2001:DB8:0:0:8:800:200C:417A': '2001:db8::8:800:200c:417a',
+      '2001:db8::/32': '2001:db8::/32',
+      '64:ff9b::192.0.2.33': '64:ff9b::c000:221',
+      '::ffff:0:0/96': '0.0.0.0/0',
+      '::ffff:192.0.2.1': '192.0.2.1',
+      '::FFFF:c000:0280/121': '192.0.2.128/25',
+    };
+    const row = await firstRow<{ list: string[] }>(
+      admin.database,
+      'SELECT CAST(:list AS inet[]) AS list',
+      { list: ipAllowList.read(Object.keys(READ).join(',')) },
+    );
+    // ::ffff:0:0/96 and 0.0.0.0/0 are the same one.
+    expect(row!.list).to.deep.equal([...new Set(Object.values(READ))]);
+  });
+});

@@ -1,0 +1,198 @@
+import { expect } from 'chai';
+import { requireMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { walletBalances } from '../../src/domain/wallets/wallet.ts';
+import {
+  type AdminTester,
+  type BadCase,
+  createAdminTester,
+  type Document,
+  expectWrong,
+} from '../support/admin.ts';
+
+const PHONE = '+254712345678';
+
+describe('admin merchant', () => {
+  let admin: AdminTester;
+
+  before(async () => {
+    admin = await createAdminTester();
+  });
+
+  after(() => admin.close());
+
+  let count = 0;
+  function newMerchant(): Promise<number> {
+    count += 1;
+    const details = { name: `M${count}`, email: `m${count}@x.example`, phoneNumber: PHONE };
+    return createMerchant(admin.database, { ...details, approved: false });
+  }
+
+  it('says that there is none, or which there are, by their numbers', async () => {
+    expect(await admin.text('merchant list')).to.equal('No merchants\n');
+    const ids = [await newMerchant(), await newMerchant(), await newMerchant()];
+    const idsOf = ({ merchants }: Document) =>
+      (merchants as Document[]).map(({ merchant_id }) => merchant_id);
+    const [text, rest] = await Promise.all([
+      admin.text('merchant list --limit 2'),
+      admin.json(`merchant list --limit 2 --after ${ids[0]}`),
+    ]);
+    const lines = text.split('\n');
+    expect(lines[0]).to.match(/^ID +NAME +E-MAIL +PHONE +ACTIVE +APPROVED$/);
+    expect(lines[1]).to.match(new RegExp(`^${ids[0]} +M1 +m1@x.example +\\${PHONE} +yes +no$`));
+    expect(lines[3]).to.equal(`(2 merchants; there are more: --after ${ids[1]})`);
+    expect(idsOf(rest)).to.deep.equal(ids.slice(1));
+    expect(rest.next).to.equal(null);
+  });
+
+  it('creates one with two empty wallets', async () => {
+    const text = await admin.change([
+      ...['merchant', 'create', '--name', "Mama Njeri's Duka", '--email', 'njeri@x.example'],
+      ...['--phone', PHONE, '--approved'],
+    ]);
+    const [, digits] = /^Merchant (\d+) created\n/.exec(text)!;
+    const id = Number(digits);
+    expect(text)
+      .to.match(/name +Mama Njeri's Duka\n/)
+      .and.match(/approved +yes\n/);
+    expect(await walletBalances(admin.database, id)).to.deep.equal({ collection: 0, payout: 0 });
+    const details = {
+      name: "Mama Njeri's Duka",
+      email: 'njeri@x.example',
+      phone_number: PHONE,
+      approved: true,
+    };
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'merchant.create',
+      merchant_id: id,
+      subject: `merchant ${id}`,
+      details,
+    });
+    const [document, lines] = await Promise.all([
+      admin.json(`merchant show --merchant ${id}`),
+      admin.text(`merchant show --merchant ${id}`),
+    ]);
+    const { created_at, ...shown } = document;
+    expect(Date.parse(created_at as string)).to.be.closeTo(Date.now(), 60_000);
+    expect(shown).to.deep.equal({
+      merchant_id: id,
+      ...details,
+      active: true,
+      commission_bps: null,
+      commission_fixed: null,
+      rate_limit_per_minute: null,
+      rate_limit_burst: null,
+      wallets: { collection: '0.00', payout: '0.00' },
+    });
+    expect(lines)
+      .to.match(/^Merchant \d+\n/)
+      .and.match(/commission bps +default\n/)
+      .and.match(/payout wallet +0\.00\n/);
+  });
+
+  it('does not approve a new one by itself', async () => {
+    const created = await admin.changeJson(
+      `merchant create --name Duka --email d@x.example --phone ${PHONE}`,
+    );
+    expect(created).to.include({ approved: false, active: true });
+  });
+
+  const VERDICTS: [verb: string, column: 'approved' | 'active', to: boolean, word: string][] = [
+    ['approve', 'approved', true, 'approved'],
+    ['suspend', 'active', false, 'suspended'],
+    ['activate', 'active', true, 'active'],
+  ];
+
+  it('approves, suspends and activates, once each', async () => {
+    const id = await newMerchant();
+    for (const [verb, column, to, word] of VERDICTS) {
+      const command = `merchant ${verb} --merchant ${id}`;
+      const document = await admin.changeJson(command);
+      expect(document, verb).to.include({ merchant_id: id, [column]: to, changed: true });
+      expect((await requireMerchant(admin.database, id))[column], verb).to.equal(to);
+      expect(await admin.lastAudit()).to.deep.equal({
+        action: `merchant.${verb}`,
+        merchant_id: id,
+        subject: `merchant ${id}`,
+        details: { [column]: { from: !to, to } },
+      });
+      const again = await admin.unchanged(() => admin.change(command));
+      expect(again).to.include(`Merchant ${id} is ${word} already: nothing was changed\n`);
+    }
+  });
+
+  it('changes what is named, and gives it back to the configuration', async () => {
+    const id = await newMerchant();
+    const before = await requireMerchant(admin.database, id);
+    const changed = await admin.changeJson(
+      `merchant update --merchant ${id} --name Soko --email soko@x.example --phone +254112345678 --commission-bps 0 --commission-fixed 12.50 --rate-per-minute 1 --rate-burst 100000`,
+    );
+    const particulars = { name: 'Soko', email: 'soko@x.example', phone_number: '+254112345678' };
+    expect(changed).to.include({
+      ...particulars,
+      commission_bps: 0,
+      commission_fixed: '12.50',
+      rate_limit_per_minute: 1,
+      rate_limit_burst: 100_000,
+      changed: true,
+    });
+    expect((await admin.lastAudit()).details).to.deep.equal({
+      name: { from: before.name, to: 'Soko' },
+      email: { from: before.email, to: 'soko@x.example' },
+      phone_number: { from: PHONE, to: '+254112345678' },
+      commission_bps: { from: null, to: 0 },
+      commission_fixed_cents: { from: null, to: 1_250 },
+      rate_limit_per_minute: { from: null, to: 1 },
+      rate_limit_burst: { from: null, to: 100_000 },
+    });
+    const back = `merchant update --merchant ${id} --commission-bps default --commission-fixed default --rate-per-minute default --rate-burst default`;
+    expect(await admin.change(back)).to.match(/rate burst +default\n/);
+    expect(await requireMerchant(admin.database, id)).to.include({
+      ...particulars,
+      commission_bps: null,
+      commission_fixed_cents: null,
+      rate_limit_per_minute: null,
+      rate_limit_burst: null,
+    });
+  });
+
+  it('refuses a merchant that is not there, and changes nothing', () =>
+    admin.refused([
+      ['merchant show --merchant 99', /^There is no merchant 99\n$/],
+      ['merchant approve --merchant 999999999999999', 'There is no merchant 999999999999999'],
+    ]));
+
+  it('takes no bad particulars', () => {
+    const create = (name: string, email: string, phone: string) => [
+      ...['merchant', 'create', '--name', name, '--email', email, '--phone', phone],
+    ];
+    const update = 'merchant update --merchant 1001';
+    expectWrong([
+      ...['', ' ', 'x'.repeat(101), 'a\u0007b', 'a\u2028b', '\ud800'].map(
+        (name): BadCase => [
+          create(name, 'a@x.example', PHONE),
+          '--name must be 1 to 100 characters on one line',
+        ],
+      ),
+      ...['0712345678', '+254201234567', '+1', '+255712345678', '254712345678', ''].map(
+        (phone): BadCase => [
+          create('x', 'a@x.example', phone),
+          '--phone must be a Kenyan mobile number such as +254712345678',
+        ],
+      ),
+      ...['a', 'a@b', 'a@@b.example', 'a b@c.example', '@b.example', 'jürg@b.example', ''].map(
+        (email): BadCase => [create('x', email, PHONE), '--email must be an e-mail address'],
+      ),
+      [update, 'Say what to change'],
+      [`${update} --phone 0712345678`, '--phone must be a Kenyan mobile number'],
+      [`${update} --commission-bps 10001`, '--commission-bps must be a whole number from 0'],
+      [`${update} --commission-bps 1.5`, '--commission-bps must be a whole number'],
+      [`${update} --commission-fixed 5`, '--commission-fixed must be an amount of 0.00 or more'],
+      [`${update} --commission-fixed -5.00`, '--commission-fixed must be an amount'],
+      [`${update} --commission-fixed -0.00`, '--commission-fixed must be an amount'],
+      [`${update} --rate-per-minute 0`, '--rate-per-minute must be a whole number from 1'],
+      [`${update} --rate-burst 100001`, '--rate-burst must be a whole number from 1 to 100000'],
+      [`${update} --rate-burst none`, '--rate-burst must be a whole number'],
+    ]);
+  });
+});

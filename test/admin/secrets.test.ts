@@ -1,0 +1,110 @@
+import { expect } from 'chai';
+import { loadConfig } from '../../src/config.ts';
+import { firstRow, rows } from '../../src/database.ts';
+import { issueAppTokens } from '../../src/domain/merchants/log-in.ts';
+import {
+  type AppCredentials,
+  createApp,
+  createMerchant,
+} from '../../src/domain/merchants/merchant.ts';
+import { keyRingFromText } from '../../src/key-ring.ts';
+import { type AdminTester, createAdminTester } from '../support/admin.ts';
+
+/** More than one batch. */
+const APPS = 150;
+const OLD = `old:${Buffer.alloc(32, 1).toString('base64')}`;
+const NEW = `new:${Buffer.alloc(32, 2).toString('base64')}`;
+const withKeys = (...keys: string[]) => ({ env: { SECRETS_KEY: keys.join(',') } });
+
+describe('admin secrets', () => {
+  const { jwtKeys } = loadConfig({ DATABASE_URL: 'postgres://unused' });
+  let admin: AdminTester;
+  let merchantId: number;
+  const apps: AppCredentials[] = [];
+
+  before(async () => {
+    admin = await createAdminTester();
+    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
+    merchantId = await createMerchant(admin.database, { ...details, approved: true });
+    for (let count = 0; count < APPS; count += 1) apps.push(await newApp());
+  });
+
+  after(() => admin.close());
+
+  function newApp(keys = OLD): Promise<AppCredentials> {
+    return createApp(admin.database, keyRingFromText(keys), merchantId, {
+      name: 'Till',
+      products: ['collections'],
+    });
+  }
+
+  const letsIn = (keys: string, app: AppCredentials) =>
+    issueAppTokens(admin.database, { jwtKeys, secretsKeys: keyRingFromText(keys) }, app);
+  const keyOf = async ({ appCode }: AppCredentials) =>
+    (await firstRow<{ key_id: string }>(
+      admin.database,
+      'SELECT key_id FROM app_secrets WHERE app_code = :appCode',
+      { appCode },
+    ))!.key_id;
+
+  it('encrypts all again with the first key, in batches', async () => {
+    const text = await admin.change('secrets rekey', withKeys(NEW, OLD));
+    expect(text).to.equal(`App secrets encrypted again with the key new: ${APPS}\n`);
+    // The old key is not needed any more.
+    await letsIn(NEW, apps[0]!);
+    await letsIn(NEW, apps.at(-1)!);
+    const audits = (await admin.audits()).filter(({ action }) => action === 'secrets.rekey');
+    expect(audits.map(({ details }) => details)).to.deep.equal([
+      { count: 100, from_keys: ['old'], to_key: 'new' },
+      { count: 50, from_keys: ['old'], to_key: 'new' },
+    ]);
+    expect(await admin.lastAudit()).to.include({ merchant_id: null, subject: 'app secrets' });
+    expect(JSON.stringify(audits)).to.not.include(apps[0]!.appSecret);
+  });
+
+  it('finds nothing the second time', async () => {
+    const again = await admin.unchanged(() =>
+      admin.changeJson('secrets rekey', withKeys(NEW, OLD)),
+    );
+    expect(again).to.deep.equal({ rekeyed: 0, key_id: 'new' });
+  });
+
+  it('says which keys are missing', async () => {
+    await admin.refused(
+      [
+        [
+          'secrets rekey',
+          `Encrypted again: 0; but ${APPS} need keys that SECRETS_KEY does not have (new)\n`,
+        ],
+      ],
+      withKeys(OLD),
+    );
+  });
+
+  it('does what can be done, and names the apps of what cannot be decrypted', async () => {
+    const broken = await newApp();
+    const sound = await newApp();
+    await rows(
+      admin.database,
+      "UPDATE app_secrets SET ciphertext = ciphertext || '\\x00' WHERE app_code = :appCode",
+      { appCode: broken.appCode },
+    );
+    const { status, stdout, stderr } = await admin.run(
+      'secrets rekey --reason because --json',
+      withKeys(NEW, OLD),
+    );
+    expect([status, stdout]).to.deep.equal([1, '']);
+    expect(stderr).to.equal(
+      `Encrypted again: 1; but the secrets of 1 apps cannot be decrypted with the key they name (${broken.appCode})\n`,
+    );
+    await letsIn(NEW, sound);
+    expect(await keyOf(broken)).to.equal('old');
+    // Once nobody needs the secret, it is in nobody's way.
+    await rows(
+      admin.database,
+      'UPDATE app_secrets SET expires_at = now() WHERE app_code = :appCode',
+      { appCode: broken.appCode },
+    );
+    expect(await admin.changeJson('secrets rekey', withKeys(NEW, OLD))).to.include({ rekeyed: 0 });
+  });
+});

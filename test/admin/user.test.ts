@@ -1,0 +1,228 @@
+import { Readable } from 'node:stream';
+import { expect } from 'chai';
+import { failureOf } from '../../src/admin/failure.ts';
+import { newPassword } from '../../src/admin/new-password.ts';
+import { loadConfig } from '../../src/config.ts';
+import { firstRow } from '../../src/database.ts';
+import { authenticate } from '../../src/domain/merchants/authenticate.ts';
+import { logInUser } from '../../src/domain/merchants/log-in.ts';
+import { createMerchant, createUser } from '../../src/domain/merchants/merchant.ts';
+import {
+  type AdminTester,
+  createAdminTester,
+  type Document,
+  expectWrong,
+} from '../support/admin.ts';
+import { rejection } from '../support/payments.ts';
+
+const PASSWORD = 'correct horse battery';
+
+describe('admin user', () => {
+  const { jwtKeys } = loadConfig({ DATABASE_URL: 'postgres://unused' });
+  let admin: AdminTester;
+  let merchantId: number;
+
+  before(async () => {
+    admin = await createAdminTester();
+    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
+    merchantId = await createMerchant(admin.database, { ...details, approved: true });
+  });
+
+  after(() => admin.close());
+
+  const logIn = (email: string, password: string) =>
+    logInUser(admin.database, jwtKeys, email, password);
+  const problemOf = async (access: string) =>
+    (await rejection(authenticate(admin.database, jwtKeys, access, null))).message;
+
+  let count = 0;
+  async function newUser(): Promise<string> {
+    count += 1;
+    const email = `user-${count}@x.example`;
+    await createUser(admin.database, merchantId, { email, password: PASSWORD, role: 'Finance' });
+    return email;
+  }
+
+  it('creates one with a password that is shown once and kept nowhere', async () => {
+    const created = await admin.changeJson(
+      `user create --merchant ${merchantId} --email Amina@X.example --role Admin`,
+    );
+    const { user_id, password, created_at, ...rest } = created;
+    expect(created_at).to.be.a('string');
+    expect(rest).to.deep.equal({
+      merchant_id: merchantId,
+      email: 'amina@x.example',
+      role: 'Admin',
+      active: true,
+    });
+    expect(password).to.match(/^[\w-]{20}$/);
+    await logIn('amina@x.example', password as string);
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'user.create',
+      merchant_id: merchantId,
+      subject: 'user amina@x.example',
+      details: { email: 'amina@x.example', role: 'Admin' },
+    });
+    const row = await firstRow<{ text: string }>(
+      admin.database,
+      'SELECT u::text AS text FROM users u WHERE id = :user_id',
+      { user_id },
+    );
+    expect(row!.text).to.not.include(password as string);
+    const text = await admin.change(
+      `user create --merchant ${merchantId} --email juma@x.example --role Operator`,
+    );
+    expect(text).to.match(/^User juma@x\.example created\n/);
+    expect(text.trimEnd()).to.match(/The password is shown this once only\.$/);
+    await logIn('juma@x.example', / +password +(\S+)\n/.exec(text)![1]!);
+  });
+
+  it('takes a password from a pipe and does not repeat it', async () => {
+    const command = `user create --merchant ${merchantId} --email pipe@x.example --role Finance --password-stdin`;
+    const text = await admin.change(command, { input: `${PASSWORD}\r\n` });
+    expect(text).to.include('User pipe@x.example created').and.not.include(PASSWORD);
+    expect(text).to.not.include('password');
+    await logIn('pipe@x.example', PASSWORD);
+  });
+
+  it('lists them by e-mail address, of one merchant or all', async () => {
+    const [first, second] = [await newUser(), await newUser()];
+    const [all, text] = await Promise.all([
+      admin.json(`user list --limit 1 --after user-0@x.example`),
+      admin.text(`user list --merchant ${merchantId} --after ${first.toUpperCase()}`),
+    ]);
+    expect(all.next).to.equal(first);
+    const [listed] = all.users as Document[];
+    expect(listed).to.include({ email: first, merchant_id: merchantId, role: 'Finance' });
+    expect(listed).to.have.all.keys(
+      ...['user_id', 'merchant_id', 'email', 'role', 'active', 'created_at'],
+    );
+    const [titles, row] = text.split('\n');
+    expect(titles).to.match(/^E-MAIL +MERCHANT +ROLE +ACTIVE$/);
+    expect(row).to.match(new RegExp(`^${second} +${merchantId} +Finance +yes$`));
+  });
+
+  it('ends the sessions of a user whose role changes', async () => {
+    const email = await newUser();
+    const { access } = await logIn(email, PASSWORD);
+    const changed = await admin.changeJson(`user update --email ${email} --role Operator`);
+    expect(changed).to.include({ role: 'Operator', changed: true, revoked_token_families: 1 });
+    expect(await problemOf(access)).to.equal('token_revoked');
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'user.update',
+      merchant_id: merchantId,
+      subject: `user ${email}`,
+      details: { role: { from: 'Finance', to: 'Operator' }, revoked_token_families: 1 },
+    });
+    const { access: newer } = await logIn(email, PASSWORD);
+    const same = `user update --email ${email} --merchant ${merchantId} --role Operator`;
+    const again = await admin.unchanged(() => admin.change(same));
+    expect(again).to.match(/is like that already: nothing was changed\n/);
+    await authenticate(admin.database, jwtKeys, newer, null);
+  });
+
+  it('replaces a password and ends the sessions', async () => {
+    const email = await newUser();
+    const { access } = await logIn(email, PASSWORD);
+    const text = await admin.change(`user update --email ${email} --new-password`);
+    expect(text).to.include('Sessions ended: 1');
+    const shown = / +password +(\S+)\n/.exec(text)![1]!;
+    expect(await problemOf(access)).to.equal('token_revoked');
+    expect((await rejection(logIn(email, PASSWORD))).message).to.equal('log_in_invalid');
+    await logIn(email, shown);
+    const own = 'another horse battery';
+    const document = await admin.changeJson(`user update --email ${email} --password-stdin`, {
+      input: own,
+    });
+    expect(document).to.include({ changed: true, revoked_token_families: 1 });
+    expect(document).to.not.have.property('password');
+    await logIn(email, own);
+    expect((await admin.lastAudit()).details).to.deep.equal({
+      password: 'replaced',
+      revoked_token_families: 1,
+    });
+    const log = JSON.stringify(await admin.audits());
+    for (const secret of [shown, own, PASSWORD, 'scrypt']) expect(log).to.not.include(secret);
+  });
+
+  it('shuts a user out at once, until it is let in again', async () => {
+    const email = await newUser();
+    const { access } = await logIn(email, PASSWORD);
+    const text = await admin.change(`user deactivate --email ${email}`);
+    expect(text).to.include(`User ${email} is deactivated now`).and.include('Sessions ended: 1');
+    expect(await problemOf(access)).to.equal('token_revoked');
+    expect((await rejection(logIn(email, PASSWORD))).message).to.equal('log_in_invalid');
+    expect((await admin.lastAudit()).details).to.deep.equal({
+      active: { from: true, to: false },
+      revoked_token_families: 1,
+    });
+    const again = await admin.unchanged(() =>
+      admin.changeJson(`user deactivate --email ${email} --merchant ${merchantId}`),
+    );
+    expect(again).to.include({ active: false, changed: false, revoked_token_families: 0 });
+    const back = await admin.changeJson(`user update --email ${email} --reactivate`);
+    expect(back).to.include({ active: true, changed: true });
+    await logIn(email, PASSWORD);
+    expect(await problemOf(access)).to.equal('token_revoked');
+  });
+
+  it('refuses what is taken or not there, and changes nothing', async () => {
+    const email = await newUser();
+    const create = 'user create --role Finance --merchant';
+    await admin.refused([
+      [
+        `${create} ${merchantId} --email ${email.toUpperCase()}`,
+        `${email} is a user of merchant ${merchantId} already`,
+      ],
+      [`${create} 99 --email a@x.example`, /^There is no merchant 99\n$/],
+      [
+        `user deactivate --email ${email} --merchant 99`,
+        `There is no user ${email} of merchant 99`,
+      ],
+    ]);
+  });
+
+  it('takes no bad particulars', () => {
+    const create = 'user create --merchant 1001';
+    expectWrong([
+      [`${create} --role Finance --email nobody`, '--email must be an e-mail address'],
+      [
+        `${create} --role admin --email a@x.example`,
+        '--role must be one of Admin, Finance, Operator, not "admin"',
+      ],
+      ['user update --email a@x.example', 'Say what to change: --role, --new-password'],
+      [
+        'user update --email a@x.example --new-password --password-stdin',
+        'Either --new-password or --password-stdin, not both',
+      ],
+    ]);
+  });
+
+  it('takes no bad password, and never repeats it', async () => {
+    const run = await admin.unchanged(() =>
+      admin.run(
+        `user create --merchant ${merchantId} --email a@x.example --role Admin --password-stdin --reason x`,
+        { input: 'eleven char' },
+      ),
+    );
+    expect(run).to.deep.equal({
+      status: 2,
+      stdout: '',
+      stderr: 'The password must have 12 to 128 characters\n',
+    });
+    const bad: [input: string | Buffer, line: string][] = [
+      ['', '--password-stdin found nothing on standard input'],
+      ['\n', '--password-stdin found nothing on standard input'],
+      ['x'.repeat(129), 'The password must have 12 to 128 characters'],
+      ['x'.repeat(100_000), 'The password must have 12 to 128 characters'],
+      ['two lines\nof a password', 'The password must be a single line of text'],
+      [Buffer.alloc(20, 0xff), 'The password must be UTF-8 text'],
+    ];
+    for (const [input, line] of bad) {
+      const problem = await rejection(newPassword(true, Readable.from([Buffer.from(input)])));
+      expect(failureOf(problem)).to.deep.equal({ status: 2, line });
+    }
+    const terminal = Object.assign(Readable.from(['']), { isTTY: true });
+    expect((await rejection(newPassword(true, terminal))).message).to.include('reads a pipe');
+  });
+});

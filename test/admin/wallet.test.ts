@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/database.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
+import { topUpPayoutWallet, walletBalances } from '../../src/domain/wallets/wallet.ts';
+import {
+  type AdminTester,
+  type BadCase,
+  createAdminTester,
+  type Document,
+  expectWrong,
+  REASON,
+} from '../support/admin.ts';
+import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+
+describe('admin wallet', () => {
+  let admin: AdminTester;
+  let merchantId: number;
+
+  before(async () => {
+    admin = await createAdminTester();
+  });
+
+  after(() => admin.close());
+
+  beforeEach(async () => {
+    merchantId = await newMerchant();
+  });
+
+  function newMerchant(): Promise<number> {
+    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
+    return createMerchant(admin.database, { ...details, approved: true });
+  }
+
+  afterEach(() => expectSoundLedger(admin.database));
+
+  const topup = (rest: string) => `wallet topup --merchant ${merchantId} ${rest}`;
+  const adjust = (rest: string) => `wallet adjust --merchant ${merchantId} ${rest}`;
+  const balances = () => walletBalances(admin.database, merchantId);
+  const withoutTime = ({ booked_at, ...rest }: Document) => {
+    expect(booked_at).to.be.a('string');
+    return rest;
+  };
+
+  it('tops up the payout wallet, once per reference', async () => {
+    const command = topup('--wallet payout --amount 250000.50 --reference BANK-1');
+    const text = await admin.change(command);
+    expect(text)
+      .to.match(/^The top-up is booked\n/)
+      .and.match(/amount +250000\.50\n/)
+      .and.match(/balance after +250000\.50\n/);
+    expect(await balances()).to.deep.equal({ collection: 0, payout: 25_000_050 });
+    expect(await accountBalance(admin.database, merchantId, 'bank')).to.equal(-25_000_050);
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'wallet.topup',
+      merchant_id: merchantId,
+      subject: `payout wallet of merchant ${merchantId}`,
+      details: { reference: 'BANK-1', amount: '250000.50', balance_after: '250000.50' },
+    });
+    const repeated = await admin.unchanged(() => admin.change(command));
+    expect(repeated).to.match(
+      /^Reference BANK-1 was booked before: this is the first entry, and nothing was changed\n/,
+    );
+  });
+
+  it('adjusts both wallets, up and down, against the bank account', async () => {
+    const up = await admin.changeJson(adjust('--wallet payout --amount 80.00 --reference A-1'));
+    expect(withoutTime(up)).to.deep.equal({
+      merchant_id: merchantId,
+      type: 'adjustment',
+      wallet: 'payout',
+      amount: '80.00',
+      balance_after: '80.00',
+      reference: 'A-1',
+      repeated: false,
+    });
+    const down = adjust('--wallet payout --amount -80.00 --reference A-2');
+    expect(await admin.change(down))
+      .to.match(/^The adjustment is booked\n/)
+      .and.match(/amount +-80\.00\n/);
+    const below = adjust('--wallet collection --amount=-0.01 --reference A-3');
+    expect(await admin.changeJson(below)).to.include({ balance_after: '-0.01' });
+    expect(await balances()).to.deep.equal({ collection: -1, payout: 0 });
+    expect(await accountBalance(admin.database, merchantId, 'bank')).to.equal(1);
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'wallet.adjust',
+      merchant_id: merchantId,
+      subject: `collection wallet of merchant ${merchantId}`,
+      details: { reference: 'A-3', amount: '-0.01', balance_after: '-0.01' },
+    });
+    const seen = await rows(
+      admin.database,
+      `SELECT type, ref_no, counterparty, description FROM entries
+       WHERE merchant_id = :merchant_id AND ref_no = 'A-2'`,
+      { merchant_id: merchantId },
+    );
+    expect(seen, 'what the merchant sees').to.deep.equal([
+      { type: 'adjustment', ref_no: 'A-2', counterparty: null, description: REASON },
+    ]);
+  });
+
+  it('books one of two top-ups that come at once with one reference', async () => {
+    // The reference is another merchant's too: each has its own.
+    const other = await newMerchant();
+    await topUpPayoutWallet(admin.database, other, 1_000, 'SAME');
+    const command = topup('--amount 10.00 --reference SAME');
+    const answers = await Promise.all([admin.changeJson(command), admin.changeJson(command)]);
+    expect(answers.map(({ repeated }) => repeated)).to.have.members([false, true]);
+    expect(answers[0]!.booked_at).to.equal(answers[1]!.booked_at);
+    for (const { repeated: _repeated, ...answer } of answers) {
+      expect(withoutTime(answer)).to.deep.equal({
+        merchant_id: merchantId,
+        type: 'topup',
+        wallet: 'payout',
+        amount: '10.00',
+        balance_after: '10.00',
+        reference: 'SAME',
+      });
+    }
+    expect((await balances()).payout).to.equal(1_000);
+    const audits = (await admin.audits()).filter(({ merchant_id }) => merchant_id === merchantId);
+    expect(audits).to.have.length(1);
+  });
+
+  it('refuses what cannot be, and books nothing', async () => {
+    await inTransaction(admin.database, (trx) =>
+      bookOperatorEntry(trx, {
+        kind: 'topup',
+        merchantId,
+        wallet: 'payout',
+        amountCents: 1_000,
+        reference: 'R-1',
+        reason: REASON,
+      }),
+    );
+    const taken = `Reference R-1 of merchant ${merchantId} is that of a top-up of 10.00 on the payout wallet already`;
+    await admin.refused([
+      [topup('--amount 10.01 --reference R-1'), taken],
+      [adjust('--wallet payout --amount 10.00 --reference R-1'), taken],
+      [adjust('--wallet collection --amount 10.00 --reference R-1'), taken],
+      [
+        adjust('--wallet payout --amount -10.01 --reference R-2'),
+        `The payout wallet of merchant ${merchantId} holds 10.00: an adjustment of -10.01 would make it negative`,
+      ],
+      ['wallet topup --merchant 99 --amount 10.00 --reference R-1', 'There is no merchant 99'],
+    ]);
+  });
+
+  it('takes no bad amounts, wallets or references', () => {
+    expectWrong([
+      ...['0.00', '-1.00', '1', '1.0', '1.000', '1,000.00', '1e2', '1000000000.00', ''].map(
+        (amount): BadCase => [
+          topup(`--amount=${amount} --reference R-2`),
+          '--amount must be an amount from 0.01 to 999999999.99 with two decimals',
+        ],
+      ),
+      ...['0.00', '-0.00', '--1.00', '+1.00', '1', '-1000000000.00'].map(
+        (amount): BadCase => [
+          adjust(`--wallet payout --amount=${amount} --reference R-2`),
+          '--amount must be an amount with two decimals that is not zero',
+        ],
+      ),
+      [topup('--wallet collection --amount 1.00 --reference R-2'), '--wallet must be payout'],
+      [adjust('--amount 1.00 --reference R-2'), '--wallet is required'],
+      [
+        adjust('--wallet savings --amount 1.00 --reference R-2'),
+        '--wallet must be one of collection, payout',
+      ],
+      [topup('--amount 1.00'), '--reference is required'],
+      ...['a/b', 'x'.repeat(51), '', 'ü'].map(
+        (reference): BadCase => [
+          topup(`--amount 1.00 --reference=${reference}`),
+          '--reference must be 1 to 50 letters, digits, dashes or underscores',
+        ],
+      ),
+    ]);
+  });
+});

@@ -1,0 +1,232 @@
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { readCommandLine } from '../../src/admin/command-line.ts';
+import { failureOf } from '../../src/admin/failure.ts';
+import { type Database, firstRow, rows } from '../../src/database.ts';
+import { createTestDatabase } from './database.ts';
+
+/** What a run of the command line left behind. */
+export interface AdminRun {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface AdminOptions {
+  /** What comes on standard input, which is empty otherwise. */
+  input?: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+export interface AuditRow {
+  actor: string;
+  action: string;
+  merchant_id: number | null;
+  subject: string;
+  reason: string;
+  details: Record<string, unknown>;
+}
+
+export type Document = Record<string, unknown>;
+
+/** A command line whose arguments are between spaces; a list where one contains some. */
+export type CommandLine = string | string[];
+
+/** Arguments, and what the one line on standard error must contain or match. */
+export type BadCase = [command: CommandLine, line: string | RegExp];
+
+export const ACTOR = 'tester';
+export const REASON = 'because';
+
+/** The operator's command line, as a program of its own over a database of its own. */
+export interface AdminTester {
+  database: Database;
+  url: string;
+  run(command: CommandLine, options?: AdminOptions): Promise<AdminRun>;
+  /** Runs what must succeed. @returns its lines. */
+  text(command: CommandLine, options?: AdminOptions): Promise<string>;
+  /** Likewise with --json. @returns the one document that it printed. */
+  json(command: CommandLine, options?: AdminOptions): Promise<Document>;
+  /** `text` and `json` of what changes something: the reason is added. */
+  change(command: CommandLine, options?: AdminOptions): Promise<string>;
+  changeJson(command: CommandLine, options?: AdminOptions): Promise<Document>;
+  /** Runs what must be refused with status 1 and one line each, and must change nothing. */
+  refused(cases: BadCase[], options?: AdminOptions): Promise<void>;
+  /** The audit log, oldest first. */
+  audits(): Promise<AuditRow[]>;
+  /** The newest line of the audit log, which must be by the tester and for the reason. */
+  lastAudit(): Promise<Pick<AuditRow, 'action' | 'merchant_id' | 'subject' | 'details'>>;
+  /** Fails if `work` changes anything at all. */
+  unchanged<Result>(work: () => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+export async function createAdminTester(): Promise<AdminTester> {
+  const { database, url, drop } = await createTestDatabase();
+  const run = (command: CommandLine, options: AdminOptions = {}) =>
+    runAdmin(argumentsOf(command), { ...options, env: { DATABASE_URL: url, ...options.env } });
+  const textOf = async (command: CommandLine, options?: AdminOptions) => {
+    const { status, stdout, stderr } = await run(command, options);
+    expect([status, stderr], String(command)).to.deep.equal([0, '']);
+    return stdout;
+  };
+  const json = async (command: CommandLine, options?: AdminOptions) => {
+    const stdout = await textOf([...argumentsOf(command), '--json'], options);
+    expect(stdout, 'a document').to.match(/^\{.*\}\n$/);
+    return JSON.parse(stdout) as Document;
+  };
+  const unchanged = async <Result>(work: () => Promise<Result>) => {
+    const before = await snapshot(database);
+    const result = await work();
+    expect(await snapshot(database), 'what is stored').to.deep.equal(before);
+    return result;
+  };
+  return {
+    database,
+    url,
+    run,
+    text: textOf,
+    json,
+    change: (command, options) => textOf(withReason(command), options),
+    changeJson: (command, options) => json(withReason(command), options),
+    refused: (cases, options) =>
+      unchanged(async () => {
+        await Promise.all(cases.map((refusal) => expectRefused(run, refusal, options)));
+      }),
+    audits: () => auditsIn(database),
+    lastAudit: async () => {
+      const { actor, reason, ...rest } = (await auditsIn(database)).at(-1)!;
+      expect({ actor, reason }).to.deep.equal({ actor: ACTOR, reason: REASON });
+      return rest;
+    },
+    unchanged,
+    close: drop,
+  };
+}
+
+/**
+ * Fails unless each of these command lines is wrong by itself: status 2, with one line.
+ * Read in this process, since starting a program for each of so many would take minutes;
+ * nothing that is read here can have asked a database.
+ */
+export function expectWrong(cases: BadCase[], actor = ACTOR): void {
+  for (const [command, line] of cases) {
+    const problem = problemWith(withReason(command), actor);
+    expect(problem.status, `${command}: ${problem.line}`).to.equal(2);
+    expectLine(`${problem.line}\n`, line, command);
+  }
+}
+
+function problemWith(args: string[], actor: string): { status: number; line: string } {
+  try {
+    readCommandLine(args, { MALIPO_ACTOR: actor });
+    return { status: 0, line: '' };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+async function expectRefused(
+  run: AdminTester['run'],
+  [command, line]: BadCase,
+  options?: AdminOptions,
+): Promise<void> {
+  const { status, stdout, stderr } = await run(withReason(command), options);
+  expect([status, stdout], `${command}: ${stderr}`).to.deep.equal([1, '']);
+  expectLine(stderr, line, command);
+}
+
+/** Fails unless this is a single line that contains, or matches, what it should. */
+export function expectLine(output: string, line: string | RegExp, command: CommandLine): void {
+  const what = String(command);
+  expect(output, what).to.match(/^[^\n]+\n$/);
+  if (typeof line === 'string') expect(output, what).to.include(line);
+  else expect(output, what).to.match(line);
+}
+
+function argumentsOf(command: CommandLine): string[] {
+  return typeof command === 'string' ? command.split(' ').filter((part) => part) : command;
+}
+
+/** Reads, and what brings its own reason, are left as they are. */
+function withReason(command: CommandLine): string[] {
+  const args = argumentsOf(command);
+  const isRead = args[1] === 'list' || args[1] === 'show';
+  const hasReason = args.some((argument) => argument.startsWith('--reason'));
+  return isRead || hasReason || args.length < 2 ? args : [...args, '--reason', REASON];
+}
+
+function auditsIn(database: Database): Promise<AuditRow[]> {
+  return rows<AuditRow>(
+    database,
+    `SELECT actor, action, merchant_id, subject, reason, details FROM audit_log
+     ORDER BY happened_at, id`,
+  );
+}
+
+const WATCHED = [
+  'merchants',
+  'wallets',
+  'users',
+  'apps',
+  'app_secrets',
+  'token_families',
+  'paused_channels',
+  'journals',
+  'entries',
+  'audit_log',
+];
+
+/** A digest of every table that the command line writes to. */
+async function snapshot(database: Database): Promise<Record<string, string | null>> {
+  const digests: Record<string, string | null> = {};
+  for (const table of WATCHED) {
+    const row = await firstRow<{ digest: string | null }>(
+      database,
+      `SELECT md5(string_agg(CAST(t AS text), '|' ORDER BY CAST(t AS text))) AS digest FROM ${table} t`,
+    );
+    digests[table] = row!.digest;
+  }
+  return digests;
+}
+
+/** A small machine has few cores, and each run wants one. */
+const MAX_RUNS_AT_ONCE = 4;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+async function runAdmin(args: string[], options: AdminOptions): Promise<AdminRun> {
+  if (running >= MAX_RUNS_AT_ONCE) {
+    await new Promise<void>((resolve) => {
+      waiting.push(resolve);
+    });
+  }
+  running += 1;
+  try {
+    return await spawnAdmin(args, options);
+  } finally {
+    running -= 1;
+    waiting.shift()?.();
+  }
+}
+
+async function spawnAdmin(
+  args: string[],
+  { input = '', env = {} }: AdminOptions,
+): Promise<AdminRun> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/admin.ts', ...args], {
+    env: { PATH: process.env.PATH, MALIPO_ACTOR: ACTOR, ...env },
+    stdio: 'pipe',
+  });
+  // A program that has no use for its input may be gone before it has been given.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [stdout, stderr, status] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    ended,
+  ]);
+  return { status, stdout, stderr };
+}
