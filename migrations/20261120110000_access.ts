@@ -6,6 +6,10 @@ export async function up(knex: Knex): Promise<void> {
     -- Empty: from anywhere. A network is written as an address with its prefix length.
     ALTER TABLE apps ADD COLUMN ip_allow_list inet[] NOT NULL DEFAULT '{}';
 
+    -- The secret that a family was got with: when it lapses, so does the family. NULL for
+    -- people, and for families of the release before.
+    ALTER TABLE token_families ADD COLUMN secret_id uuid REFERENCES app_secrets (id);
+
     -- For ending all tokens of an app or a person at once.
     CREATE INDEX token_families_by_app ON token_families (merchant_id, app_code);
     CREATE INDEX token_families_by_user ON token_families (merchant_id, user_id);
@@ -23,7 +27,8 @@ export async function up(knex: Knex): Promise<void> {
       key text NOT NULL,
       fingerprint bytea NOT NULL,
       response_status smallint NOT NULL,
-      response_body jsonb NOT NULL,
+      -- Not jsonb, which would change the order of the answer's fields.
+      response_body json NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (merchant_id, path, key)
     );

@@ -81,7 +81,9 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     problems.push('PUBLIC_URL is required when PORT is 0: gateways and merchants must know it');
   }
   if (valid.TRUST_PROXY && !isProxyList(valid.TRUST_PROXY)) {
-    problems.push('TRUST_PROXY must be a number, or a list of addresses, networks and loopback');
+    problems.push(
+      'TRUST_PROXY must be a number of proxies from 1 to 10, or a list of addresses, networks and loopback',
+    );
   }
   if (!valid.TLS_CERT !== !valid.TLS_KEY) problems.push('TLS_CERT and TLS_KEY go together');
   if (!/^(127\.|localhost$|::1$)/.test(valid.HOST) && usesDevelopmentKey(parsed)) {
@@ -211,7 +213,7 @@ function derive(raw: Raw, lists: Lists) {
 }
 
 function isProxyList(text: string): boolean {
-  return /^\d+$/.test(text) || text.split(',').every((item) => isProxy(item.trim()));
+  return /^([1-9]|10)$/.test(text) || text.split(',').every((item) => isProxy(item.trim()));
 }
 
 function isProxy(item: string): boolean {
@@ -219,7 +221,8 @@ function isProxy(item: string): boolean {
   const version = isIP(address);
   if (version === 0) return ['loopback', 'linklocal', 'uniquelocal'].includes(item);
   const isLength =
-    bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32));
+    bits === undefined ||
+    (/^\d{1,3}$/.test(bits) && Number(bits) >= 1 && Number(bits) <= (version === 6 ? 128 : 32));
   return isLength && rest.length === 0;
 }
 

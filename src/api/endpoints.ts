@@ -19,8 +19,10 @@ export interface Endpoint {
   description?: string;
   /** Who may call it with a token; without it no token is needed. Apps are not limited by roles. */
   roles?: readonly Role[];
-  /** The app needs this product, and the merchant to be approved for the operation. */
-  product?: { name: Product; operation: string };
+  /** The merchant must be approved; what for, in the words of the refusal. */
+  approvedFor?: string;
+  /** The app needs this product. */
+  product?: Product;
   body?: InputSchema;
   query?: InputSchema;
   answer: Schema;
@@ -64,6 +66,7 @@ export const endpoints = {
     refusals: [
       ['token_invalid'],
       ['refresh_expired'],
+      ['rate_limited'],
       ['token_revoked'],
       ['ip_not_allowed'],
       ['merchant_inactive'],
@@ -89,7 +92,8 @@ export const endpoints = {
     description:
       'Records the collection and prompts the customer. The outcome comes as a webhook to `callback_url`; the answer only says that it was accepted.',
     roles: MONEY,
-    product: { name: 'collections', operation: 'collections' },
+    approvedFor: 'collections',
+    product: 'collections',
     body: inputs.newCollection,
     answer: records.collection,
     refusals: [
@@ -165,6 +169,7 @@ export const endpoints = {
     summary: 'Move money to the payout wallet',
     description: 'From the collection wallet to the payout wallet, at once.',
     roles: ADMIN,
+    approvedFor: 'transfers',
     body: inputs.newTransfer,
     answer: records.walletTransaction,
     refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_reference']],

@@ -54,6 +54,9 @@ export function errorHandler(logger: Logger): ErrorRequestHandler {
   return (error, _req, res, next) => {
     if (res.headersSent) return next(error);
     const refusal = error instanceof Refusal ? error : refusalOf(error);
+    if (refusal && refusal !== error && refusal.code === 'unavailable') {
+      logger.warn('unavailable', { error: messageOf(error) });
+    }
     if (refusal) return refuse(res, refusal);
     logger.error('request failed', { error: messageOf(error), stack: error?.stack });
     res.status(500).json({ detail: 'Internal server error' });

@@ -85,7 +85,7 @@ async function keep(
     trx,
     `INSERT INTO idempotency_keys
        (merchant_id, path, key, fingerprint, response_status, response_body)
-     VALUES (:merchant_id, :path, :key, :fingerprint, :status, CAST(:body AS jsonb))
+     VALUES (:merchant_id, :path, :key, :fingerprint, :status, CAST(:body AS json))
      ON CONFLICT (merchant_id, path, key) DO UPDATE SET fingerprint = excluded.fingerprint,
        response_status = excluded.response_status, response_body = excluded.response_body,
        created_at = excluded.created_at`,

@@ -61,6 +61,8 @@ export async function readPage<Row>(
   if (!isNext && offset >= count) return { count, rows: [], next: null };
   // Read before the page, so that what is added in between is in neither.
   const newest = asOf?.newest ?? (page > 1 ? await newestOf(database, source) : null);
+  // Whatever was counted may have left the filter meanwhile.
+  if (newest === undefined) return { count, rows: [], next: null };
   const start = isNext ? comparison(source, '<', 'after', asOf.after) : null;
   const found = await select<Row>(database, source, [bound, start], pageSize + 1, offset);
   const shown = found.slice(0, pageSize);
@@ -77,9 +79,9 @@ export async function readPage<Row>(
 }
 
 /** The newest row of all, for a walk that begins in the middle. */
-async function newestOf(database: Database, source: ListSource): Promise<Position> {
+async function newestOf(database: Database, source: ListSource): Promise<Position | undefined> {
   const [newest] = await select(database, source, [], 1, 0);
-  return positionOf(newest);
+  return newest && positionOf(newest);
 }
 
 interface Comparison {

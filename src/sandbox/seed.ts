@@ -7,7 +7,7 @@ import {
   createUser,
   type Role,
 } from '../domain/merchants/merchant.ts';
-import { topUpPayoutWallet } from '../domain/wallets/wallet.ts';
+import { topUpPayoutWallet } from '../domain/wallets/operator-entries.ts';
 import type { KeyRing } from '../key-ring.ts';
 import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
 

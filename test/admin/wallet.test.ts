@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/database.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
-import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
-import { topUpPayoutWallet, walletBalances } from '../../src/domain/wallets/wallet.ts';
+import { bookOperatorEntry, topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { walletBalances } from '../../src/domain/wallets/wallet.ts';
 import {
   type AdminTester,
   type BadCase,

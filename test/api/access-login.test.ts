@@ -140,7 +140,7 @@ describe('Logging in', () => {
     expectRefusal(await logIn(), 429, LIMITED);
   });
 
-  it('counts an app’s wrong secrets likewise', async () => {
+  it('lets an app in that starts in many places at once, and counts no account for it', async () => {
     const getToken = (app_secret: string) =>
       request('POST', `${service.baseUrl}/auth/app/token`, {
         body: { app_key: merchant.appKey, app_secret },
@@ -149,8 +149,10 @@ describe('Logging in', () => {
     for (let count = 0; count < FAILURES_ALLOWED; count += 1) {
       expectRefusal(await getToken('wrong'), 401, 'Invalid app credentials');
     }
-    expectRefusal(await getToken(merchant.appSecret), 429, LIMITED);
-    expect((await logIn()).status).to.equal(200);
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, () => getToken(merchant.appSecret)),
+    );
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array(60).fill(200));
   });
 
   it('counts wrong credentials only, not what right ones are refused for', async () => {

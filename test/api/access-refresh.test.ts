@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
+import { rows } from '../../src/database.ts';
 import { issueAppTokens } from '../../src/domain/merchants/log-in.ts';
 import type { TokenPair } from '../../src/domain/merchants/tokens.ts';
 import { request } from '../support/api-client.ts';
@@ -168,6 +169,26 @@ describe('Refreshing tokens', () => {
       const pair = [app, owner, address, family][index]!;
       expectRefusal(await refresh(pair.refresh), status, detail);
     }
+  });
+
+  it('ends when the secret that the tokens were got with has lapsed', async () => {
+    const pair = await issueAppTokens(service.database, service.config, merchant);
+    expect((await read(pair.access)).status).to.equal(200);
+    await rows(
+      service.database,
+      'UPDATE app_secrets SET expires_at = now() WHERE merchant_id = :id',
+      { id: merchant.merchantId },
+    );
+    expectRefusal(await read(pair.access), 401, REVOKED);
+    expectRefusal(await refresh(pair.refresh), 401, REVOKED);
+  });
+
+  it('leaves a token unspent that is refused for a while only', async () => {
+    const pair = await issueAppTokens(service.database, service.config, merchant);
+    await set('apps', 'active = false');
+    expect((await refresh(pair.refresh)).status).to.equal(403);
+    await set('apps', 'active = true');
+    expect((await refresh(pair.refresh)).status).to.equal(200);
   });
 
   it('gives a person new tokens until the person is deactivated', async () => {

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { rows } from '../../src/database.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { WRONG } from '../support/collection-fields.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -54,6 +55,18 @@ describe('A transfer', () => {
     const listed = await client.get('/wallets/transactions?wallet=collection&ref_no=t1');
     expect(listed.body.results).to.deep.equal([answer.body]);
     expect(await balances()).to.deep.equal(['78.25', '20.25']);
+  });
+
+  it('needs a merchant who is approved', async () => {
+    await rows(service.database, 'UPDATE merchants SET approved = false WHERE id = :id', {
+      id: merchant.merchantId,
+    });
+    expectRefusal(
+      await transfer('10.00', 'unapproved'),
+      403,
+      'Your merchant profile is not approved. Please ensure your profile has been verified before initiating transfers.',
+    );
+    expect(await balances()).to.deep.equal(['98.50', '0.00']);
   });
 
   it('takes the last cent and not one more', async () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/database.ts';
-import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/wallet.ts';
+import { bookOperatorEntry, topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { learn, newCollection, PAYER, succeeded } from '../support/payments.ts';
 import {

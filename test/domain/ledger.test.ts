@@ -8,7 +8,8 @@ import {
   type JournalLine,
   postJournal,
 } from '../../src/domain/wallets/ledger.ts';
-import { topUpPayoutWallet, walletBalance } from '../../src/domain/wallets/wallet.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
 import { countOf, createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';

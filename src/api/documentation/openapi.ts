@@ -113,18 +113,14 @@ function success({ answer, roles, method, deprecated }: Endpoint) {
 
 /** What a call is refused with, from what its access and its input imply and what it says itself. */
 export function refusalsOf(endpoint: Endpoint): Refused[] {
-  const { roles, product, body, query, method, refusals } = endpoint;
+  const { roles, approvedFor, product, body, query, method, refusals } = endpoint;
   return [
     ...(query ? Object.keys(query.properties).map((name): Refused => ['invalid_query', name]) : []),
     ...(body ? bodyRefusals(endpoint) : []),
     ...(roles ? TOKEN_REFUSALS : []),
     ...(roles && roles.length < 3 ? ([['role_insufficient']] as Refused[]) : []),
-    ...(product
-      ? ([
-          ['merchant_not_approved', product.operation],
-          ['product_missing', product.name],
-        ] as Refused[])
-      : []),
+    ...(approvedFor ? ([['merchant_not_approved', approvedFor]] as Refused[]) : []),
+    ...(product ? ([['product_missing', product]] as Refused[]) : []),
     ...(roles && method === 'post' ? KEY_REFUSALS : []),
     ...refusals,
     ['https_required'],

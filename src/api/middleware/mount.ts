@@ -3,7 +3,7 @@ import type { Database, Transaction } from '../../database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { onceByKey } from '../../domain/idempotency.ts';
 import type { Caller } from '../../domain/merchants/authenticate.ts';
-import { requireProduct } from '../../domain/merchants/authenticate.ts';
+import { requireApproval, requireProduct } from '../../domain/merchants/authenticate.ts';
 import type { ApiContext } from '../context.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
@@ -66,15 +66,14 @@ export function mount(
     if (caller.role && !endpoint.roles?.includes(caller.role)) {
       throw new Refusal('role_insufficient');
     }
-    if (endpoint.product) {
-      requireProduct(caller, endpoint.product.name, endpoint.product.operation);
-    }
+    if (endpoint.approvedFor) requireApproval(caller, endpoint.approvedFor);
+    if (endpoint.product) requireProduct(caller, endpoint.product);
     const key = endpoint.method === 'post' ? idempotencyKey(req) : null;
     const call = { ...(await parse(req, res)), caller, ip: addressOf(req) };
     if (key === null) return send(res, await handle({ ...call, database: context.database }));
     const kept = await onceByKey(
       context.database,
-      { merchantId: caller.merchantId, path: endpoint.path, key, fields: call.body },
+      { merchantId: caller.merchantId, path: req.path, key, fields: call.body },
       async (trx) => ({ status: 200, body: (await handle({ ...call, database: trx })).body }),
     );
     if (kept.replayed) res.set('Idempotent-Replayed', 'true');

@@ -1,7 +1,8 @@
+import { isIP } from 'node:net';
 import type { Response } from 'express';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/merchants/authenticate.ts';
-import type { Decision } from '../../rate-limiter.ts';
+import type { Decision, Limit } from '../../rate-limiter.ts';
 import type { ApiContext } from '../context.ts';
 
 const SECOND_MS = 1_000;
@@ -37,21 +38,43 @@ const PER_ADDRESS = { perMinute: 100, burst: 100 };
 /** Whoever has the right ones and is refused for something else is not guessing. */
 const WRONG_CREDENTIALS: ErrorCode[] = ['app_credentials_invalid', 'log_in_invalid'];
 
+/** Tokens from one address, right or wrong: each is a row that is kept for days. */
+const TOKENS_PER_ADDRESS = { perMinute: 300, burst: 300 };
+
+/** Limits how many tokens one address may ask for. @throws Refusal `rate_limited` */
+export async function limitTokens({ rateLimiter }: ApiContext, ip: string | null): Promise<void> {
+  const decision = await rateLimiter.take(`tokens:${networkOf(ip)}`, TOKENS_PER_ADDRESS);
+  if (!decision.allowed) throw rateLimited(decision);
+}
+
+/** What one caller has of addresses: of IPv6 a whole network of 64 bits. */
+export function networkOf(ip: string | null): string {
+  if (ip === null || isIP(ip) !== 6) return String(ip);
+  const [head = '', tail] = ip.toLowerCase().split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const missing = tail === undefined ? 0 : 8 - groups.length - (tail ? tail.split(':').length : 0);
+  const all = [...groups, ...Array<string>(missing).fill('0'), ...(tail ? tail.split(':') : [])];
+  return all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':');
+}
+
 /**
- * Runs a check of credentials, if this address has not failed too often. Only failures
+ * Runs a check of credentials, if this address has not failed too often, for an account if
+ * one is given: passwords can be guessed, an app's secret cannot. Only failures
  * count; each is counted before it is known to be one, so that many at once count too.
  * @throws Refusal `rate_limited`, and what `check` throws
  */
 export async function throttleFailures<Result>(
   { rateLimiter }: ApiContext,
   ip: string | null,
-  account: string,
+  account: string | null,
   check: () => Promise<Result>,
 ): Promise<Result> {
-  const buckets = [
-    [`failures:${ip}:${account}`, PER_ACCOUNT],
-    [`failures:${ip}`, PER_ADDRESS],
-  ] as const;
+  const network = networkOf(ip);
+  const buckets: [key: string, limit: Limit][] = [[`failures:${network}`, PER_ADDRESS]];
+  if (account !== null) buckets.unshift([`failures:${network}:${account}`, PER_ACCOUNT]);
   for (const [key, limit] of buckets) {
     const decision = await rateLimiter.take(key, limit);
     if (!decision.allowed) throw rateLimited(decision);

@@ -8,7 +8,7 @@ import {
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints.ts';
 import { mountPublic } from '../middleware/mount.ts';
-import { throttleFailures } from '../middleware/rate-limit.ts';
+import { limitTokens, throttleFailures } from '../middleware/rate-limit.ts';
 
 /** Tokens must not stay in any cache. */
 const headers = { 'Cache-Control': 'no-store' };
@@ -19,7 +19,8 @@ export function authRoutes(context: ApiContext): Router {
 
   mountPublic(router, context, endpoints.issueAppTokens, async ({ body, ip }) => {
     const credentials = { appKey: String(body.app_key), appSecret: String(body.app_secret) };
-    const tokens = await throttleFailures(context, ip, credentials.appKey, () =>
+    await limitTokens(context, ip);
+    const tokens = await throttleFailures(context, ip, null, () =>
       issueAppTokens(database, config, credentials, ip),
     );
     return {
@@ -35,12 +36,14 @@ export function authRoutes(context: ApiContext): Router {
   });
 
   mountPublic(router, context, endpoints.refreshTokens, async ({ body, ip }) => {
+    await limitTokens(context, ip);
     const tokens = await refreshTokens(database, config.jwtKeys, String(body.refresh), ip);
     return { headers, body: merchantTokens(tokens, 'Token refreshed') };
   });
 
   mountPublic(router, context, endpoints.logIn, async ({ body, ip }) => {
     const email = String(body.email).toLowerCase();
+    await limitTokens(context, ip);
     const tokens = await throttleFailures(context, ip, email, () =>
       logInUser(database, config.jwtKeys, email, String(body.password)),
     );

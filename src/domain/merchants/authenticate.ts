@@ -3,7 +3,7 @@ import type { KeyRing } from '../../key-ring.ts';
 import { Refusal } from '../errors.ts';
 import type { Rate } from '../money.ts';
 import type { Product, Role } from './merchant.ts';
-import { verifyToken } from './tokens.ts';
+import { SECRET_LAPSED, verifyToken } from './tokens.ts';
 
 /** Who is calling: what a valid access token stands for. */
 export interface Caller {
@@ -65,7 +65,7 @@ export async function authenticate(
 /** A user who was deactivated counts as revoked, whatever became of the family's own row. */
 const FAMILY = `
   SELECT f.merchant_id, f.app_code, u.role, a.products, m.approved,
-    f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) AS revoked,
+    f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) OR ${SECRET_LAPSED} AS revoked,
     m.active AS merchant_active, coalesce(a.active, true) AS app_active,
     a.code IS NULL OR cardinality(a.ip_allow_list) = 0
       OR coalesce(CAST(:ip AS inet) <<= ANY (a.ip_allow_list), false) AS ip_allowed,
@@ -76,13 +76,16 @@ const FAMILY = `
   LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
   WHERE f.id = :family`;
 
-/**
- * What must be true before a request's body is looked at: the merchant is approved, and
- * the token's app has the product. A person's app is chosen by the body, so later.
- * @throws Refusal `merchant_not_approved` (naming the operation), `product_missing`
- */
-export function requireProduct(caller: Caller, product: Product, operation: string): void {
+/** @throws Refusal `merchant_not_approved`, naming the operation */
+export function requireApproval(caller: Caller, operation: string): void {
   if (!caller.approved) throw new Refusal('merchant_not_approved', operation);
+}
+
+/**
+ * The token's app needs the product. A person's app is chosen by the body, so later.
+ * @throws Refusal `product_missing`
+ */
+export function requireProduct(caller: Caller, product: Product): void {
   if (caller.app && !caller.app.products.includes(product)) {
     throw new Refusal('product_missing', product);
   }

@@ -45,13 +45,14 @@ export async function startFamily(
   const jti = randomUUID();
   const source =
     'secretId' in proof
-      ? `app_secrets WHERE id = :secret_id AND (expires_at IS NULL OR expires_at > now())`
+      ? `app_secrets WHERE id = :secret_id AND (expires_at IS NULL OR expires_at > clock_timestamp())`
       : `users WHERE id = :user_id AND active AND password_hash = :password_hash`;
   const started = await firstRow(
     database,
-    `INSERT INTO token_families (id, merchant_id, app_code, user_id, current_jti, expires_at)
-     SELECT :id, merchant_id, CAST(:app_code AS bigint), CAST(:user_id AS uuid), :jti,
-       now() + :lifetime_s * interval '1 second'
+    `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id,
+       current_jti, expires_at)
+     SELECT :id, merchant_id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
+       CAST(:secret_id AS uuid), :jti, now() + :lifetime_s * interval '1 second'
      FROM ${source} AND merchant_id = :merchant_id FOR SHARE
      RETURNING id`,
     {
@@ -68,6 +69,10 @@ export async function startFamily(
   return started ? pair(keys, family, jti) : null;
 }
 
+/** Whether the secret that a family `f` was got with counts no more. */
+export const SECRET_LAPSED = `EXISTS (
+  SELECT FROM app_secrets s WHERE s.id = f.secret_id AND s.expires_at <= now())`;
+
 /**
  * Spends a refresh token for a new pair. A token that was spent before is in two hands, so
  * the whole family ends: the revocation is committed before the refusal goes out.
@@ -83,9 +88,10 @@ export async function rotateFamily(
   const rotated = await inTransaction(database, async (trx) => {
     const row = await firstRow(
       trx,
-      `UPDATE token_families
+      `UPDATE token_families f
        SET current_jti = :new_jti, expires_at = now() + :lifetime_s * interval '1 second'
-       WHERE id = :family AND current_jti = :jti AND revoked_at IS NULL RETURNING id`,
+       WHERE id = :family AND current_jti = :jti AND revoked_at IS NULL
+         AND NOT ${SECRET_LAPSED} RETURNING id`,
       { family: claims.fam, jti: claims.jti, new_jti: jti, lifetime_s: REFRESH_LIFETIME_S },
     );
     if (row) return true;

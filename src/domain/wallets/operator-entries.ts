@@ -1,9 +1,9 @@
-import { firstRow, type Transaction } from '../../database.ts';
+import { v5 as uuidv5 } from 'uuid';
+import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
 import { lockMerchant } from '../merchants/manage-merchants.ts';
 import { formatAmount } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { postJournal } from './ledger.ts';
-import { operatorSourceId } from './wallet.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
 export type WalletKind = 'collection' | 'payout';
@@ -48,6 +48,29 @@ export async function bookOperatorEntry(
   const isPosted = await post(trx, entry);
   const booked = sameAs(entry, (await findEntry(trx, entry))!);
   return { booked, repeated: !isPosted };
+}
+
+/**
+ * A top-up of the payout wallet without an operator, as for a sandbox.
+ * @returns whether this call booked it.
+ */
+export async function topUpPayoutWallet(
+  database: Database,
+  merchantId: number,
+  amountCents: number,
+  reference: string,
+): Promise<boolean> {
+  const { repeated } = await inTransaction(database, (trx) =>
+    bookOperatorEntry(trx, {
+      kind: 'topup',
+      wallet: 'payout',
+      merchantId,
+      amountCents,
+      reference,
+      reason: 'Top-up',
+    }),
+  );
+  return !repeated;
 }
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
@@ -114,4 +137,12 @@ async function requireBalance(trx: Transaction, entry: OperatorEntry): Promise<v
       `The payout wallet of merchant ${merchantId} holds ${formatAmount(row.balance_cents)}: an adjustment of ${formatAmount(amountCents)} would make it negative`,
     );
   }
+}
+
+/** Gives two operators' references the same journal only when merchant and reference are the same. */
+const TOPUP_NAMESPACE = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
+
+/** What a journal of an operator's reference is booked under, so that each is booked once. */
+function operatorSourceId(merchantId: number, reference: string): string {
+  return uuidv5(`${merchantId}:${reference}`, TOPUP_NAMESPACE);
 }

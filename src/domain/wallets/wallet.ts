@@ -1,48 +1,4 @@
-import { v5 as uuidv5 } from 'uuid';
-import { type Database, inTransaction, rows } from '../../database.ts';
-import { postJournal } from './ledger.ts';
-
-/** Gives two operators' references the same journal only when merchant and reference are the same. */
-const TOPUP_NAMESPACE = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
-
-/**
- * Money that the operator received in the bank for a merchant's payout wallet, in cents.
- * `reference` is unique per merchant: the same one again changes nothing.
- * @returns whether this call booked it.
- */
-export async function topUpPayoutWallet(
-  database: Database,
-  merchantId: number,
-  amountCents: number,
-  reference: string,
-): Promise<boolean> {
-  return inTransaction(database, (trx) =>
-    postJournal(trx, {
-      merchantId,
-      sourceKind: 'topup',
-      sourceId: operatorSourceId(merchantId, reference),
-      kind: 'topup',
-      lines: [
-        { account: 'bank', amountCents: -amountCents },
-        {
-          account: 'wallet:payout',
-          amountCents,
-          transaction: {
-            type: 'topup',
-            refNo: reference,
-            counterparty: null,
-            description: 'Top-up',
-          },
-        },
-      ],
-    }),
-  );
-}
-
-/** What a journal of an operator's reference is booked under, so that each is booked once. */
-export function operatorSourceId(merchantId: number, reference: string): string {
-  return uuidv5(`${merchantId}:${reference}`, TOPUP_NAMESPACE);
-}
+import { type Database, rows } from '../../database.ts';
 
 /** A wallet's balance in cents, or null when the merchant has no such wallet. */
 export async function walletBalance(
