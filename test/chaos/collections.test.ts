@@ -67,6 +67,9 @@ const QUICK = {
   JOB_LOCK_MS: '3000',
   SWEEP_INTERVAL_MS: '500',
   SWEEP_GRACE_MS: '3000',
+  // One merchant sends everything, faster than a merchant may.
+  RATE_LIMIT_PER_MINUTE: '100000',
+  RATE_LIMIT_BURST: '100000',
 };
 
 for (const backend of findRedisServer() ? ['postgres', 'redis'] : ['postgres']) {
