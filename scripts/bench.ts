@@ -1,0 +1,3 @@
+import { runBench } from '../src/bench/main.ts';
+
+process.exit(await runBench(process.argv.slice(2)));

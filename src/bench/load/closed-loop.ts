@@ -1,0 +1,57 @@
+import { messageOf } from '../../database.ts';
+import type { Bound, LoadOrder, LoadResult } from './order.ts';
+import { prepareWork, type Task } from './work.ts';
+
+/** After so many failures in a row there is nothing to measure. */
+const MAX_FAILURES_IN_A_ROW_COUNT = 100;
+
+/** Does the work of an order: as many at once as it says, until its bound, after a warm-up. */
+export async function runOrder(order: LoadOrder): Promise<LoadResult> {
+  const { work, concurrency, warmUp, measured } = order;
+  const task = prepareWork(work, concurrency);
+  // The references of the measured part go on where the warm-up's end.
+  const indexes = { next: 0 };
+  try {
+    await runLoop(task, concurrency, warmUp, indexes);
+    const result = await runLoop(task, concurrency, measured, indexes);
+    return { ...result, madeCount: indexes.next };
+  } finally {
+    await task.close();
+  }
+}
+
+async function runLoop(
+  task: Task,
+  concurrency: number,
+  bound: Bound,
+  indexes: { next: number },
+): Promise<Omit<LoadResult, 'madeCount'>> {
+  const latenciesMs: number[] = [];
+  const failures = { count: 0, inARow: 0, first: null as string | null };
+  const lastIndex = indexes.next + bound.count;
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  const goOn = () =>
+    indexes.next < lastIndex &&
+    performance.now() - startedAt < bound.durationMs &&
+    failures.inARow < MAX_FAILURES_IN_A_ROW_COUNT;
+  const lane = async () => {
+    while (goOn()) {
+      const beganAt = performance.now();
+      try {
+        await task.run(indexes.next++);
+        latenciesMs.push(performance.now() - beganAt);
+        failures.inARow = 0;
+      } catch (error) {
+        failures.count += 1;
+        failures.inARow += 1;
+        failures.first ??= messageOf(error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, lane));
+  const elapsedMs = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const cpuShare = (user + system) / 1_000 / elapsedMs;
+  return { latenciesMs, errors: failures.count, firstError: failures.first, elapsedMs, cpuShare };
+}

@@ -1,0 +1,42 @@
+/** What the load generator can be told to do, as it goes to its process. */
+export type Work =
+  | { kind: 'get'; url: string; token: string | null }
+  | { kind: 'checkout'; baseUrl: string; tokens: string[]; keyed: boolean; tag: string }
+  | { kind: 'insert'; databaseUrl: string; poolMax: number; payees: Payee[]; tag: string };
+
+/** Whose collections are recorded. */
+export interface Payee {
+  merchantId: number;
+  appCode: number;
+}
+
+/** Whichever comes first. */
+export interface Bound {
+  count: number;
+  durationMs: number;
+}
+
+export interface LoadOrder {
+  work: Work;
+  /** How many are under way at once; each waits for its own end before it begins anew. */
+  concurrency: number;
+  /** Done first, and not measured. */
+  warmUp: Bound;
+  measured: Bound;
+}
+
+export interface LoadResult {
+  /** Of those that succeeded, from sending to the end of the answer. */
+  latenciesMs: number[];
+  errors: number;
+  /** All that were made, those of the warm-up and those that failed included. */
+  madeCount: number;
+  firstError: string | null;
+  /** From the first beginning to the last end. */
+  elapsedMs: number;
+  /** Part of one core that the generator itself used. */
+  cpuShare: number;
+}
+
+/** What the generator's process answers to an order. */
+export type LoadReply = { result: LoadResult } | { problem: string };

@@ -1,0 +1,34 @@
+import type { Figure } from './figures.ts';
+import type { BenchOptions } from './options.ts';
+import type { Stage } from './stage.ts';
+
+/** One thing to measure, on a stage of its own. */
+export interface Scenario {
+  name: string;
+  /** One line for people. */
+  title: string;
+  run(run: ScenarioRun): Promise<ScenarioResult>;
+}
+
+export interface ScenarioRun {
+  stage: Stage;
+  options: BenchOptions;
+  /** Tells how far it is, one line at a time. */
+  say(line: string): void;
+}
+
+export interface ScenarioResult {
+  figures: Figure[];
+  /** What must be said with the figures, one line each. */
+  notes: string[];
+  /** The plans of its statements, where they were asked for. */
+  plans?: Plan[];
+  /** The first request that was refused or failed. */
+  firstError: string | null;
+}
+
+export interface Plan {
+  name: string;
+  /** As PostgreSQL prints it. */
+  text: string;
+}
