@@ -1,7 +1,9 @@
 import { readdirSync, statSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
 import { ROOT_FOLDER } from '../sandbox/service-process.ts';
+import type { Stores } from './service-setup.ts';
 
 const BYTES_PER_GIB = 1_024 ** 3;
 const BUILT_PROGRAM = 'dist/src/api/main.js';
@@ -10,25 +12,21 @@ const SOURCE_PROGRAM = 'src/api/main.ts';
 const NOT_BUILT = /^(sandbox|bench|gateways\/simulator\/server)\b/;
 
 /** What the figures were measured on: without it they say little. */
-export interface Machine {
+export interface Machine extends Stores {
   cores: number;
   cpu: string;
   memoryGib: number;
   /** Mean number of busy processes in the minute before: neighbours, at the first scenario. */
   loadBefore: number;
   node: string;
-  postgres: string;
-  queueBackend: string;
   /** Whether the web process ran from `dist` or from `src`. */
   web: 'built' | 'source';
   databasePoolMax: number;
   logLevel: string;
 }
 
-/** This machine; what the service says of itself is given. */
-export function describeMachine(
-  service: Pick<Machine, 'postgres' | 'queueBackend' | 'web' | 'databasePoolMax' | 'logLevel'>,
-): Machine {
+/** This machine, and what of the service decides about figures. */
+export function describeMachine(stores: Stores, config: Config, web: Machine['web']): Machine {
   const processors = cpus();
   return {
     cores: processors.length,
@@ -36,17 +34,20 @@ export function describeMachine(
     memoryGib: Math.round(totalmem() / BYTES_PER_GIB),
     loadBefore: loadavg()[0] ?? 0,
     node: process.versions.node,
-    ...service,
+    ...stores,
+    web,
+    databasePoolMax: config.databasePoolMax,
+    logLevel: config.logLevel,
   };
 }
 
 /** The program of the web process: the build when it is newer than all source, else the source. */
-export function webProgram(): { program: string; web: Machine['web'] } {
+export function webProgram(): { program: string; from: Machine['web'] } {
   const builtAt = statSync(join(ROOT_FOLDER, BUILT_PROGRAM), { throwIfNoEntry: false })?.mtimeMs;
   const isFresh = builtAt !== undefined && builtAt > newestSourceMs();
   return isFresh
-    ? { program: BUILT_PROGRAM, web: 'built' }
-    : { program: SOURCE_PROGRAM, web: 'source' };
+    ? { program: BUILT_PROGRAM, from: 'built' }
+    : { program: SOURCE_PROGRAM, from: 'source' };
 }
 
 function newestSourceMs(): number {

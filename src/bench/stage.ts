@@ -1,30 +1,25 @@
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../config.ts';
-import { type Database, databaseProblem, firstRow, openDatabase } from '../database.ts';
-import { createQueueBackend } from '../jobs/backend.ts';
-import { migrate } from '../migrations.ts';
-import { findFreePort } from '../sandbox/embedded/port.ts';
-import { startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
+import { type Database, openDatabase } from '../database.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import type { Reaper } from '../sandbox/embedded/reaper.ts';
-import { ROOT_FOLDER, startServiceProcess } from '../sandbox/service-process.ts';
+import {
+  ROOT_FOLDER,
+  type ServiceProcess,
+  startServiceProcess,
+} from '../sandbox/service-process.ts';
 import { BenchError } from './bench-error.ts';
 import { type LoadGenerator, startLoadGenerator } from './load/generator.ts';
 import { describeMachine, type Machine, webProgram } from './machine.ts';
 import { type BenchMerchant, createMerchants, tokenOf } from './merchants.ts';
+import { environmentOf, prepareStores } from './service-setup.ts';
 
-export const BENCH_FOLDER = join(ROOT_FOLDER, '.sandbox', 'bench');
+const BENCH_FOLDER = join(ROOT_FOLDER, '.sandbox', 'bench');
 export const LOG_FOLDER = join(BENCH_FOLDER, 'logs');
 
-/** The highest that the settings allow: limits are not what is measured. */
-const RATE_LIMIT = '100000';
-/** What of the caller's environment reaches the service; the rest would make figures differ. */
-const PASSED = [
-  ...['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS'],
-  ...['DATABASE_POOL_MAX', 'LOG_LEVEL', 'REDIS_URL'],
-];
 const POOL_MAX = 2;
 
-/** What a scenario is played on: the service's processes, all of this run alone. */
+/** What a scenario is played on: processes of the service, for this scenario alone. */
 export interface Stage {
   config: Config;
   /** The launcher's own connections. */
@@ -68,6 +63,7 @@ export async function onStage<Result>(
   }
 }
 
+/** What has begun is waited for before an interruption counts, so that all of it can be ended. */
 async function setUp({ reaper, signal }: StageOptions, stops: Stop[]) {
   const postgres = await startEmbeddedPostgres({ folder: join(BENCH_FOLDER, 'postgres'), reaper });
   stops.push(() => postgres.stop());
@@ -76,38 +72,43 @@ async function setUp({ reaper, signal }: StageOptions, stops: Stop[]) {
   const config = loadConfig(env);
   const database = openDatabase(postgres.url, POOL_MAX, 'malipo-bench');
   stops.push(() => database.destroy());
-  const queueBackend = await prepareDatabase(database, config);
+  const stores = await prepareStores(database, config);
   const merchants = await createMerchants(database, config.secretsKeys);
   signal.throwIfAborted();
-  const { program, web } = webProgram();
-  const service = { name: 'web', program, env, logFolder: LOG_FOLDER, reaper };
-  const webProcess = await startServiceProcess(service);
-  stops.push(() => webProcess.stop());
+  const { program, from } = webProgram();
+  const web = await startServiceProcess({
+    name: 'web',
+    program,
+    env,
+    logFolder: LOG_FOLDER,
+    reaper,
+  });
+  stops.push(() => web.stop());
   signal.throwIfAborted();
   const generator = await startLoadGenerator(reaper);
   stops.push(() => generator.stop());
+  const baseUrl = `${config.publicUrl}/api/v1`;
+  const stage: Stage = {
+    ...{ config, database, merchants, generator, baseUrl },
+    origin: config.publicUrl,
+    webPid: web.pid,
+    machine: describeMachine(stores, config, from),
+    tokenOf: (merchant) => tokenOf(baseUrl, merchant),
+  };
+  return { stage, crashed: crashOf(web, postgres) };
+}
+
+/** Rejects when one of them ends by itself. */
+function crashOf(web: ServiceProcess, postgres: EmbeddedPostgres): Promise<never> {
   const crashed = Promise.race([
-    webProcess.exited.then((how) => `The web process ended (${how}): see ${LOG_FOLDER}/web.log`),
+    web.exited.then((how) => `The web process ended (${how}): see ${LOG_FOLDER}/web.log`),
     new Promise<string>((resolve) => postgres.onExit(resolve)),
   ]).then((problem): never => {
     throw new BenchError(problem);
   });
+  // Stopped on purpose, they end too, when nobody waits for this any more.
   crashed.catch(() => {});
-  const baseUrl = `${config.publicUrl}/api/v1`;
-  const machine = describeMachine({
-    postgres: await serverVersion(database),
-    queueBackend,
-    web,
-    databasePoolMax: config.databasePoolMax,
-    logLevel: config.logLevel,
-  });
-  const stage: Stage = {
-    ...{ config, database, merchants, generator, machine, baseUrl },
-    origin: config.publicUrl,
-    webPid: webProcess.pid,
-    tokenOf: (merchant) => tokenOf(baseUrl, merchant),
-  };
-  return { stage, crashed };
+  return crashed;
 }
 
 function aborted(signal: AbortSignal): Promise<never> {
@@ -115,45 +116,4 @@ function aborted(signal: AbortSignal): Promise<never> {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     if (signal.aborted) reject(signal.reason);
   });
-}
-
-async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
-  const port = await findFreePort();
-  const passed = PASSED.map((name) => [name, process.env[name]] as const);
-  return {
-    ...Object.fromEntries(passed.filter(([, value]) => value)),
-    MALIPO_ENV: 'sandbox',
-    DATABASE_URL: databaseUrl,
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
-    RATE_LIMIT_PER_MINUTE: RATE_LIMIT,
-    RATE_LIMIT_BURST: RATE_LIMIT,
-  };
-}
-
-async function prepareDatabase(database: Database, config: Config): Promise<string> {
-  refuseDistantRedis(config.redisUrl);
-  const problem = await databaseProblem(database);
-  if (problem) throw new BenchError(problem);
-  await migrate(database);
-  const backend = createQueueBackend(config);
-  await backend.migrate();
-  const queueProblem = await backend.problem();
-  if (queueProblem) throw new BenchError(queueProblem);
-  return backend.name;
-}
-
-function refuseDistantRedis(url: string | undefined): void {
-  const host = url && new URL(url).hostname;
-  if (!host || /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(host)) return;
-  throw new BenchError('REDIS_URL must be on this machine: the bench does not leave it');
-}
-
-async function serverVersion(database: Database): Promise<string> {
-  const row = await firstRow<{ version: string }>(
-    database,
-    "SELECT current_setting('server_version') AS version",
-  );
-  return row!.version;
 }
