@@ -12,7 +12,9 @@ await runMain(async () => {
     const problem = await databaseProblem(database);
     if (problem) throw new BootError(problem);
     const ran = await migrate(database).catch((error) => {
-      throw new BootError(`A migration failed and was rolled back: ${messageOf(error)}`);
+      throw new BootError(
+        `A migration failed; once that is mended, run it again: ${messageOf(error)}`,
+      );
     });
     await createQueueBackend(config).migrate();
     console.log(ran.length > 0 ? `Migrated: ${ran.join(', ')}` : 'The database is up to date');

@@ -23,8 +23,8 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 });
 
 /**
- * Opens a pool. Nothing connects before the first query. A `patient` one waits for a silent
- * server however long it takes, as migrations must.
+ * Opens a pool. Nothing connects before the first query. A `patient` one waits for a slow
+ * or silent server however long it takes, as migrations must.
  */
 export function openDatabase(
   url: string,
@@ -38,9 +38,10 @@ export function openDatabase(
       connectionString: url,
       application_name: applicationName,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      statement_timeout: patient ? 0 : STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-      options: '-c timezone=UTC',
+      // Everything is made to be read from indexes, and disks without moving parts do not mind.
+      options: '-c timezone=UTC -c random_page_cost=1.1',
     } as Knex.PgConnectionConfig,
     pool: { min: 0, max: poolMax, ...(patient ? {} : { afterCreate: giveUpOnSilence }) },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,

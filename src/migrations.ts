@@ -3,8 +3,8 @@ import type { Knex } from 'knex';
 import { type Database, messageOf } from './database.ts';
 
 /**
- * Migrations run forward only, each in a transaction, and are recorded without their
- * file's extension, so that a checkout and a build can share a database.
+ * Migrations run forward only, each in a transaction unless it says otherwise, and are
+ * recorded without their file's extension, so that a checkout and a build can share a database.
  */
 
 const FOLDER = new URL('../migrations/', import.meta.url);
@@ -13,6 +13,8 @@ const TABLE = 'schema_migrations';
 const LOCK_TIMEOUT_MS = 5_000;
 
 interface Migration {
+  /** Without a transaction every step must be one that may be run again. */
+  config?: { transaction: boolean };
   up(knex: Knex): Promise<void>;
 }
 
@@ -22,12 +24,16 @@ const source: Knex.MigrationSource<string> = {
   getMigration: async (name) => {
     const file = migrationFiles().find((candidate) => nameOf(candidate) === name);
     const migration = (await import(new URL(file!, FOLDER).href)) as Migration;
+    const { config = { transaction: true } } = migration;
     return {
+      config,
       up: async (knex) => {
         // Waiting is bounded; the work itself may take as long as the tables are large.
-        await knex.raw(
-          `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = 0`,
-        );
+        if (config.transaction) {
+          await knex.raw(
+            `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = 0`,
+          );
+        }
         await migration.up(knex);
       },
       down: async () => {
@@ -67,7 +73,9 @@ export async function migrate(database: Database): Promise<string[]> {
     await trx.raw(
       'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0',
     );
-    await trx.raw('SELECT pg_advisory_xact_lock(?)', [MIGRATION_LOCK]);
+    // Without a binding, since a statement with one leaves a snapshot that an index which is
+    // built concurrently would wait for.
+    await trx.raw(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     // Knex notes in a table that it is at work, and a run that was killed leaves that note
     // behind for ever. Whoever holds the real lock may remove it.
     await database.migrate.list(CONFIG);

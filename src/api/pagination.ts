@@ -40,20 +40,21 @@ export function envelopeOf<Row>(
   };
 }
 
-function encodeAsOf({ newest, page, after }: AsOf): string {
-  const parts = [newest.createdUs, newest.id, page, after.createdUs, after.id];
+function encodeAsOf({ newest, count, page, after }: AsOf): string {
+  const parts = [newest.createdUs, newest.id, count, page, after.createdUs, after.id];
   return Buffer.from(parts.join('.')).toString('base64url');
 }
 
-const AS_OF = /^(\d{1,16})\.([0-9a-f-]{36})\.(\d{1,9})\.(\d{1,16})\.([0-9a-f-]{36})$/;
+const AS_OF = /^(\d{1,16})\.([0-9a-f-]{36})\.(\d{1,12})\.(\d{1,9})\.(\d{1,16})\.([0-9a-f-]{36})$/;
 
 function decodeAsOf(text: string): AsOf {
   const parts = AS_OF.exec(Buffer.from(text, 'base64url').toString('latin1'));
   const isUuid = (id: string | undefined) => /^\w{8}(-\w{4}){3}-\w{12}$/.test(id ?? '');
-  if (!parts || !isUuid(parts[2]) || !isUuid(parts[5])) throw new Refusal('invalid_query', 'as_of');
-  const [, newestUs, newestId, page, afterUs, afterId] = parts;
+  if (!parts || !isUuid(parts[2]) || !isUuid(parts[6])) throw new Refusal('invalid_query', 'as_of');
+  const [, newestUs, newestId, count, page, afterUs, afterId] = parts;
   return {
     newest: { createdUs: Number(newestUs), id: newestId! },
+    count: Number(count),
     page: Number(page),
     after: { createdUs: Number(afterUs), id: afterId! },
   };

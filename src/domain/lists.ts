@@ -9,10 +9,12 @@ export interface Position {
 
 /**
  * What following `next` carries along: the newest row of the first page, which bounds the
- * whole walk, and after which row page `page` begins.
+ * whole walk; how many rows there were then, since counting a large list takes longer than
+ * reading a page of it; and after which row page `page` begins.
  */
 export interface AsOf {
   newest: Position;
+  count: number;
   page: number;
   after: Position;
 }
@@ -25,8 +27,9 @@ export interface PageRequest {
 
 /** A list's rows: what to select, in whose and which rows. */
 export interface ListSource {
+  /** Of the rows of a page, which go by the name `listed`. */
   columns: string;
-  from: string;
+  table: string;
   /** The columns that order the list. */
   createdAt: string;
   id: string;
@@ -36,6 +39,7 @@ export interface ListSource {
 }
 
 export interface Page<Row> {
+  /** All rows that match; on a walk by `next`, as many as did when it began. */
   count: number;
   rows: Row[];
   /** What the next page's address carries; null on the last page. */
@@ -55,7 +59,7 @@ export async function readPage<Row>(
   { page, pageSize, asOf }: PageRequest,
 ): Promise<Page<Row>> {
   const bound = asOf ? comparison(source, '<=', 'newest', asOf.newest) : null;
-  const count = await countRows(database, source, bound);
+  const count = asOf?.count ?? (await countRows(database, source));
   const isNext = asOf !== null && asOf.page === page;
   const offset = isNext ? 0 : (page - 1) * pageSize;
   if (!isNext && offset >= count) return { count, rows: [], next: null };
@@ -72,6 +76,7 @@ export async function readPage<Row>(
     rows: shown,
     next: {
       newest: newest ?? positionOf(shown[0]),
+      count,
       page: page + 1,
       after: positionOf(shown.at(-1)),
     },
@@ -102,15 +107,11 @@ function comparison(
   };
 }
 
-async function countRows(
-  database: Database,
-  source: ListSource,
-  bound: Comparison | null,
-): Promise<number> {
+async function countRows(database: Database, source: ListSource): Promise<number> {
   const row = await firstRow<{ count: number }>(
     database,
-    `SELECT count(*) AS count FROM ${source.from} WHERE ${conditions(source, [bound])}`,
-    { ...source.bindings, ...bound?.bindings },
+    `SELECT count(*) AS count FROM ${source.table} WHERE ${conditions(source, [])}`,
+    source.bindings,
   );
   return row!.count;
 }
@@ -122,13 +123,17 @@ async function select<Row>(
   limit: number,
   offset: number,
 ): Promise<Positioned<Row>[]> {
-  const { columns, from, createdAt, id } = source;
+  const { columns, table, createdAt, id } = source;
   return rows<Positioned<Row>>(
     database,
+    // The page is found first: what its columns cost is not paid for the rows before it.
     `SELECT ${columns}, ${id} AS position_id,
        (extract(epoch FROM ${createdAt}) * 1000000)::bigint::text AS position_us
-     FROM ${from} WHERE ${conditions(source, comparisons)}
-     ORDER BY ${createdAt} DESC, ${id} DESC LIMIT :limit OFFSET :offset`,
+     FROM (
+       SELECT * FROM ${table} WHERE ${conditions(source, comparisons)}
+       ORDER BY ${createdAt} DESC, ${id} DESC LIMIT :limit OFFSET :offset
+     ) AS listed
+     ORDER BY ${createdAt} DESC, ${id} DESC`,
     {
       ...source.bindings,
       ...Object.assign({}, ...comparisons.map((item) => item?.bindings)),

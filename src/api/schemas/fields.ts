@@ -105,7 +105,10 @@ export function record(properties: Record<string, Schema>): Schema {
 export function envelope(item: Schema): Schema {
   const link = { type: ['string', 'null'], description: 'Follow it as it is; null at the end' };
   return record({
-    count: { type: 'integer', description: 'Records that match, on all pages' },
+    count: {
+      type: 'integer',
+      description: 'Records that match, on all pages; along `next`, as many as did at its start',
+    },
     next: link,
     previous: link,
     results: { type: 'array', items: item },

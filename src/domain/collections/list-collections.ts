@@ -30,7 +30,7 @@ function sourceOf(merchantId: number, filter: CollectionFilter): ListSource {
   where.push(...dayConditions('created_at', filter));
   return {
     columns: '*',
-    from: 'collections',
+    table: 'collections',
     createdAt: 'created_at',
     id: 'id',
     where,

@@ -39,25 +39,26 @@ export async function listTransactions(
 const TRANS_ID = `(
   SELECT c.trans_id FROM journals j JOIN collections c
     ON c.merchant_id = j.merchant_id AND c.id = j.source_id
-  WHERE j.merchant_id = e.merchant_id AND j.id = e.journal_id AND j.source_kind = 'collection'
+  WHERE j.merchant_id = listed.merchant_id AND j.id = listed.journal_id AND j.source_kind = 'collection'
 )`;
 
-export const TRANSACTION_COLUMNS = `e.transaction_id, e.account, e.type, e.amount_cents,
-  e.balance_after_cents, e.ref_no, e.counterparty, ${TRANS_ID} AS trans_id, e.description,
-  e.created_at`;
+/** Of entries that go by the name `listed`. */
+export const TRANSACTION_COLUMNS = `listed.transaction_id, listed.account, listed.type, listed.amount_cents,
+  listed.balance_after_cents, listed.ref_no, listed.counterparty, ${TRANS_ID} AS trans_id, listed.description,
+  listed.created_at`;
 
 function sourceOf(merchantId: number, filter: TransactionFilter): ListSource {
-  const where = ['e.merchant_id = :merchant_id', 'e.transaction_id IS NOT NULL'];
-  if (filter.wallet) where.push('e.account = :account');
-  if (filter.type) where.push('e.type = :type');
-  if (filter.refNo) where.push('e.ref_no = :ref_no');
-  if (filter.phone) where.push('e.counterparty = :phone');
-  where.push(...dayConditions('e.created_at', filter));
+  const where = ['merchant_id = :merchant_id', 'transaction_id IS NOT NULL'];
+  if (filter.wallet) where.push('account = :account');
+  if (filter.type) where.push('type = :type');
+  if (filter.refNo) where.push('ref_no = :ref_no');
+  if (filter.phone) where.push('counterparty = :phone');
+  where.push(...dayConditions('created_at', filter));
   return {
     columns: TRANSACTION_COLUMNS,
-    from: 'entries e',
-    createdAt: 'e.created_at',
-    id: 'e.transaction_id',
+    table: 'entries',
+    createdAt: 'created_at',
+    id: 'transaction_id',
     where,
     bindings: {
       merchant_id: merchantId,

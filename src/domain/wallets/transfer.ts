@@ -84,10 +84,10 @@ async function transactionOf(
 ): Promise<WalletTransaction> {
   const transaction = await firstRow<WalletTransaction>(
     trx,
-    `SELECT ${TRANSACTION_COLUMNS} FROM journals j JOIN entries e
-       ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+    `SELECT ${TRANSACTION_COLUMNS} FROM journals j JOIN entries listed
+       ON listed.merchant_id = j.merchant_id AND listed.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind = 'transfer' AND j.source_id = :id
-       AND e.account = 'wallet:collection'`,
+       AND listed.account = 'wallet:collection'`,
     { merchant_id: merchantId, id: transferId },
   );
   return transaction!;
