@@ -42,6 +42,11 @@ interface Raw {
   DEFAULT_COMMISSION_BPS: number;
   DEFAULT_COMMISSION_FIXED_CENTS: number;
   COLLECTION_DEADLINE_MS: number;
+  DEFAULT_PAYOUT_FEE_BPS: number;
+  DEFAULT_PAYOUT_FEE_FIXED_CENTS: number;
+  MOBILE_PAYOUT_DEADLINE_MS: number;
+  BANK_PAYOUT_DEADLINE_MS: number;
+  SUBMISSION_PAUSED: boolean;
   POLL_FIRST_MS: number;
   SUBMISSION_CONCURRENCY: number;
   SETTLEMENT_CONCURRENCY: number;
@@ -95,6 +100,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   if (problems.length > 0) throw new ConfigError(problems.sort());
   const config = derive(valid, parsed);
   Object.freeze(config.commissionDefaults);
+  Object.freeze(config.payoutFeeDefaults);
+  Object.freeze(config.payoutDeadlinesMs);
   Object.freeze(config.concurrency);
   Object.freeze(config.rateLimit);
   return Object.freeze(config);
@@ -194,7 +201,16 @@ function derive(raw: Raw, lists: Lists) {
       bps: raw.DEFAULT_COMMISSION_BPS,
       fixedCents: raw.DEFAULT_COMMISSION_FIXED_CENTS,
     },
+    payoutFeeDefaults: {
+      bps: raw.DEFAULT_PAYOUT_FEE_BPS,
+      fixedCents: raw.DEFAULT_PAYOUT_FEE_FIXED_CENTS,
+    },
     collectionDeadlineMs: raw.COLLECTION_DEADLINE_MS,
+    payoutDeadlinesMs: {
+      'Mobile Money': raw.MOBILE_PAYOUT_DEADLINE_MS,
+      Bank: raw.BANK_PAYOUT_DEADLINE_MS,
+    },
+    submissionPaused: raw.SUBMISSION_PAUSED,
     pollFirstMs: raw.POLL_FIRST_MS,
     concurrency: {
       submission: raw.SUBMISSION_CONCURRENCY,

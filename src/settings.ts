@@ -10,6 +10,7 @@ const url = { type: 'string', pattern: '^https?://' };
 const duration = { type: 'integer', maximum: 2_147_483_647 };
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
 
 export const settings = {
   MALIPO_ENV: {
@@ -137,6 +138,38 @@ export const settings = {
     minimum: 1_000,
     default: 10 * MINUTE_MS,
     description: 'When an open collection counts as overdue',
+  },
+  DEFAULT_PAYOUT_FEE_BPS: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 10_000,
+    default: 0,
+    description: 'Fee on payouts in basis points, for merchants without their own',
+  },
+  DEFAULT_PAYOUT_FEE_FIXED_CENTS: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 99_999_999,
+    default: 0,
+    description: 'Fixed part of the payout fee in cents, likewise',
+  },
+  MOBILE_PAYOUT_DEADLINE_MS: {
+    ...duration,
+    minimum: 1_000,
+    default: 4 * HOUR_MS,
+    description: 'When an open payout to a phone counts as overdue',
+  },
+  BANK_PAYOUT_DEADLINE_MS: {
+    ...duration,
+    minimum: 1_000,
+    default: 48 * HOUR_MS,
+    description: 'When an open payout to a bank account counts as overdue',
+  },
+  SUBMISSION_PAUSED: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Whether nothing is submitted to any gateway, while all else goes on: for a restored database',
   },
   POLL_FIRST_MS: {
     ...duration,

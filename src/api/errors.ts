@@ -13,6 +13,9 @@ export const ANSWERS: Readonly<
   invalid_phone_number: [400, () => 'Invalid phone number'],
   invalid_amount: [400, () => 'Invalid amount'],
   channel_not_available: [400, (code) => `Channel is not available: ${code}`],
+  channel_invalid: [400, (code) => `Invalid channel code: ${code}`],
+  channel_required: [400, () => 'Channel is required for bank account payouts'],
+  collection_not_completed: [400, () => 'Only a completed collection can be reversed'],
   invalid_query: [400, (parameter) => `Invalid query parameter: ${parameter}`],
   insufficient_balance: [400, (wallet) => `Insufficient balance in ${wallet} wallet`],
   body_not_json: [400, () => 'JSON parse error'],
@@ -39,11 +42,17 @@ export const ANSWERS: Readonly<
   transaction_not_found: [404, () => 'Transaction not found'],
   path_not_found: [404, () => 'Not found'],
   duplicate_reference: [409, () => 'Reference number already exists'],
+  reversal_done: [409, () => 'Collection has already been reversed'],
+  reversal_in_progress: [409, () => 'A reversal is already in progress'],
   idempotency_key_running: [409, () => 'A request with this idempotency key is still running'],
   idempotency_key_reused: [422, () => 'Idempotency key was used with a different request'],
   rate_limited: [429, () => 'Request rate limit exceeded'],
   body_too_large: [413, () => 'Request body is too large'],
   media_type_unsupported: [415, () => 'Content-Type must be application/json'],
+  gateway_unreachable: [
+    502,
+    () => 'Gateway unreachable, outcome unknown. Check GET /reversals/{ref_no} before any retry.',
+  ],
   unavailable: [503, () => 'Service temporarily unavailable'],
 };
 

@@ -4,8 +4,11 @@
  * missing answer is never a failure.
  */
 
-/** What can be sent through a gateway. A return gives a late collection back to its customer. */
-export type GatewayPaymentKind = 'collection' | 'return';
+/**
+ * What can be sent through a gateway. A reversal gives a collection back because the
+ * merchant wants it, a return because it came when nobody waited for it any more.
+ */
+export type GatewayPaymentKind = 'collection' | 'payout' | 'reversal' | 'return';
 
 /** A movement of money that the gateway says it has made. */
 export interface Succeeded {

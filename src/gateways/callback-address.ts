@@ -31,7 +31,8 @@ export function callbackUrl(
   return `${baseUrl}${PATH}/${gateway}/${subject}~${keys.current.id}~${proof}`;
 }
 
-const TOKEN = /^(result)~(collection|return)~(\d{1,15})~([0-9a-f-]{36})~([\w-]{1,32})~([\w-]{43})$/;
+const TOKEN =
+  /^(result)~(collection|payout|reversal|return)~(\d{1,15})~([0-9a-f-]{36})~([\w-]{1,32})~([\w-]{43})$/;
 
 /** Reads the last part of an address. @returns null unless we gave out exactly this one. */
 export function readCallbackToken(

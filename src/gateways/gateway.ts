@@ -27,14 +27,18 @@ export interface SubmitRequest {
   kind: GatewayPaymentKind;
   /** Ours, stored before the call and the same for ever: the key to ask about later. */
   reference: string;
-  /** The phone that pays (collection) or is paid (return), E.164. */
+  /** The phone (E.164) that pays or is paid; for a payout also a bank account's number. */
   account: string;
   amountCents: number;
-  /** What the payer sees as the account that is paid into; null for returns. */
+  /** The channel's code: a mobile network's, or the clearing code of a payout's bank. */
+  channel: number;
+  /** What the payer of a collection sees as the account that is paid into; null otherwise. */
   accountNumber: string | null;
+  /** What the network notes with a payout or a reversal; null when there is nothing to say. */
+  narration: string | null;
   /** Where the gateway reports the outcome. Contains an unguessable token: never log it. */
   callbackUrl: string;
-  /** The gateway's own receipt of the collection that a return gives back; null otherwise. */
+  /** The gateway's own receipt of the collection that a reversal or return gives back; null otherwise. */
   originalTransId: string | null;
 }
 

@@ -3,17 +3,19 @@
  * A step is the one thing that an open row does next; its job carries ids only.
  */
 
-export type StepKind = 'collection' | 'return' | 'callback' | 'webhook';
+export type StepKind = 'collection' | 'payout' | 'reversal' | 'return' | 'callback' | 'webhook';
 
 /** Where the rows of a kind are. */
 export const STEP_TABLES: Readonly<Record<StepKind, { table: string; id: string }>> = {
   collection: { table: 'collections', id: 'id' },
+  payout: { table: 'payouts', id: 'id' },
+  reversal: { table: 'reversals', id: 'id' },
   return: { table: 'returns', id: 'id' },
   callback: { table: 'callbacks', id: 'id' },
   webhook: { table: 'webhook_deliveries', id: 'event_id' },
 };
 
-export type StepName = 'submit' | 'poll' | 'process' | 'deliver';
+export type StepName = 'submit' | 'poll' | 'refund' | 'process' | 'deliver';
 
 /** What a job carries, and all that its worker needs to find the row again. */
 export interface JobData {
@@ -31,7 +33,9 @@ export type WorkerType = 'submission' | 'settlement' | 'refunds' | 'webhooks';
 /** Queues of their own per gateway, so that one that hangs does not fill the slots of the others. */
 export const submissionQueue = (gateway: string) => `submission-${gateway}`;
 export const pollingQueue = (gateway: string) => `polling-${gateway}`;
+export const reversalsQueue = (gateway: string) => `reversals-${gateway}`;
 export const returnsQueue = (gateway: string) => `returns-${gateway}`;
+export const REFUNDS_QUEUE = 'refunds';
 export const CALLBACKS_QUEUE = 'callbacks';
 export const WEBHOOKS_QUEUE = 'webhooks';
 
@@ -39,11 +43,11 @@ export const WEBHOOKS_QUEUE = 'webhooks';
 export function queuesOf(type: WorkerType, gateways: string[]): string[] {
   switch (type) {
     case 'submission':
-      return gateways.map(submissionQueue);
+      return gateways.flatMap((gateway) => [submissionQueue(gateway), reversalsQueue(gateway)]);
     case 'settlement':
       return [CALLBACKS_QUEUE, ...gateways.map(pollingQueue)];
     case 'refunds':
-      return gateways.map(returnsQueue);
+      return [REFUNDS_QUEUE, ...gateways.map(returnsQueue)];
     case 'webhooks':
       return [WEBHOOKS_QUEUE];
   }

@@ -2,7 +2,9 @@ import { type Database, firstRow } from '../database.ts';
 import {
   CALLBACKS_QUEUE,
   pollingQueue,
+  REFUNDS_QUEUE,
   returnsQueue,
+  reversalsQueue,
   STEP_TABLES,
   type StepKind,
   submissionQueue,
@@ -17,6 +19,9 @@ const MAX_BATCHES = 20;
 /** The same queues as where the steps are scheduled, said in SQL over the row. */
 const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
   collection: `CASE next_step WHEN 'submit' THEN '${submissionQueue('')}' ELSE '${pollingQueue('')}' END || gateway`,
+  payout: `CASE next_step WHEN 'refund' THEN '${REFUNDS_QUEUE}'
+    WHEN 'submit' THEN '${submissionQueue('')}' || gateway ELSE '${pollingQueue('')}' || gateway END`,
+  reversal: `CASE next_step WHEN 'submit' THEN '${reversalsQueue('')}' ELSE '${pollingQueue('')}' END || gateway`,
   return: `CASE next_step WHEN 'submit' THEN '${returnsQueue('')}' ELSE '${pollingQueue('')}' END || gateway`,
   callback: `'${CALLBACKS_QUEUE}'`,
   webhook: `'${WEBHOOKS_QUEUE}'`,

@@ -7,6 +7,7 @@ import { recordFailedJob } from '../jobs/failed-jobs.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import { withLogContext } from '../logger.ts';
+import { refund } from './refunds.ts';
 import { pollPayment, processStoredCallback } from './settlement.ts';
 import { submitPayment } from './submission.ts';
 import { deliverWebhook } from './webhooks.ts';
@@ -34,7 +35,7 @@ export function startWorker(
 
 async function runJob(context: Service, job: Job<JobData>, token?: string): Promise<void> {
   const { kind, merchantId, rowId } = job.data;
-  const isPayment = kind === 'collection' || kind === 'return';
+  const isPayment = kind !== 'callback' && kind !== 'webhook';
   const fields = {
     job_id: job.id ?? '',
     merchant_id: merchantId,
@@ -54,6 +55,7 @@ function perform(context: Service, data: JobData): Promise<void> {
   if (kind === 'callback') return processStoredCallback(context, merchantId, rowId);
   if (kind === 'webhook') return deliverWebhook(context, merchantId, rowId, stepNo);
   const ref = { kind, merchantId, id: rowId };
+  if (step === 'refund') return refund(context, ref, stepNo);
   return step === 'submit'
     ? submitPayment(context, ref, stepNo)
     : pollPayment(context, ref, stepNo);

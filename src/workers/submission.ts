@@ -1,5 +1,5 @@
 import type { Service } from '../boot.ts';
-import type { AnyPayment, PaymentRef } from '../domain/payments/payment-store.ts';
+import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
 import { claimSubmission, recordSubmission } from '../domain/payments/submission.ts';
 import { callbackUrl } from '../gateways/callback-address.ts';
 import type { SubmitRequest } from '../gateways/gateway.ts';
@@ -17,7 +17,11 @@ export async function submitPayment(
 ): Promise<void> {
   const { database, config, logger, gateways } = context;
   const gatewayOf = (payment: AnyPayment) => gatewayNamed(gateways, payment.gateway);
-  const claim = await claimSubmission(database, ref, stepNo, config.pollFirstMs, gatewayOf);
+  const claim = await claimSubmission(database, ref, stepNo, {
+    pollFirstMs: config.pollFirstMs,
+    allPaused: config.submissionPaused,
+    check: gatewayOf,
+  });
   if (!claim) return;
   const gateway = gatewayOf(claim.payment);
   const result = await gateway.submit(
@@ -44,23 +48,21 @@ export function callbackUrlOf({ config }: Service, payment: AnyPayment): string 
 }
 
 function requestFor(payment: AnyPayment, url: string): SubmitRequest {
-  const common = {
+  const back = payment.kind === 'reversal' || payment.kind === 'return';
+  return {
     kind: payment.kind,
     reference: payment.id,
+    account: accountOf(payment),
     amountCents: payment.amount_cents,
+    channel: payment.channel,
     callbackUrl: url,
+    accountNumber: payment.kind === 'collection' ? payment.account_number : null,
+    narration: narrationOf(payment),
+    originalTransId: back ? payment.original_trans_id : null,
   };
-  return payment.kind === 'collection'
-    ? {
-        ...common,
-        account: payment.payfrom,
-        accountNumber: payment.account_number,
-        originalTransId: null,
-      }
-    : {
-        ...common,
-        account: payment.account,
-        accountNumber: null,
-        originalTransId: payment.original_trans_id,
-      };
+}
+
+function narrationOf(payment: AnyPayment): string | null {
+  if (payment.kind === 'payout') return payment.narration;
+  return payment.kind === 'reversal' ? payment.reason : null;
 }

@@ -52,38 +52,49 @@ const DELIVERIES: Row[] = [
   { account: '…108', moved: '100.00', seen: NORMAL },
 ];
 
+const FORWARD: Row[] = [
+  ...DELIVERIES,
+  { account: '…001', moved: null, seen: ['submit declined 1'] },
+  { account: '…032', moved: null, seen: ['submit acknowledged', 'callback failed 1032'] },
+  { account: '…037', moved: null, seen: ['submit acknowledged', 'callback failed 1037'] },
+  {
+    account: '…107',
+    moved: '100.00',
+    seen: ['submit acknowledged', 'callback failed 1037', 'callback succeeded'],
+  },
+  { account: '…109', moved: '100.00', seen: NORMAL },
+  { account: '…110', moved: '100.00', seen: NORMAL },
+  { account: '…111', moved: '50.00', seen: NORMAL },
+];
+
+const BACK: Row[] = [
+  ...DELIVERIES,
+  { account: '…001', moved: '100.00', seen: NORMAL },
+  { account: '…032', moved: '100.00', seen: NORMAL },
+  { account: '…037', moved: '100.00', seen: NORMAL },
+  { account: '…107', moved: '100.00', seen: NORMAL },
+  { account: '…109', moved: null, seen: ['submit declined 21'] },
+  {
+    account: '…110',
+    moved: '100.00',
+    seen: ['submit unknown', 'query pending', 'callback succeeded'],
+  },
+  { account: '…111', moved: '100.00', seen: NORMAL },
+];
+
 const ROWS: Record<GatewayPaymentKind, Row[]> = {
-  collection: [
-    ...DELIVERIES,
-    { account: '…001', moved: null, seen: ['submit declined 1'] },
-    { account: '…032', moved: null, seen: ['submit acknowledged', 'callback failed 1032'] },
-    { account: '…037', moved: null, seen: ['submit acknowledged', 'callback failed 1037'] },
-    {
-      account: '…107',
-      moved: '100.00',
-      seen: ['submit acknowledged', 'callback failed 1037', 'callback succeeded'],
-    },
-    { account: '…109', moved: '100.00', seen: NORMAL },
-    { account: '…110', moved: '100.00', seen: NORMAL },
-    { account: '…111', moved: '50.00', seen: NORMAL },
-  ],
-  return: [
-    ...DELIVERIES,
-    { account: '…001', moved: '100.00', seen: NORMAL },
-    { account: '…032', moved: '100.00', seen: NORMAL },
-    { account: '…037', moved: '100.00', seen: NORMAL },
-    { account: '…107', moved: '100.00', seen: NORMAL },
-    { account: '…109', moved: null, seen: ['submit declined 21'] },
-    {
-      account: '…110',
-      moved: '100.00',
-      seen: ['submit unknown', 'query pending', 'callback succeeded'],
-    },
-    { account: '…111', moved: '100.00', seen: NORMAL },
-  ],
+  collection: FORWARD,
+  payout: FORWARD,
+  reversal: BACK,
+  return: BACK,
 };
 const KINDS = ['collection', 'return'] as const;
-const STATEMENT_KINDS = { collection: 'collection', return: 'reversal' };
+const STATEMENT_KINDS = {
+  collection: 'collection',
+  payout: 'payout',
+  reversal: 'reversal',
+  return: 'reversal',
+};
 
 describe('simulator behaviours', () => {
   const seen = new Map<string, string[]>();

@@ -123,34 +123,32 @@ describe('simulator driver', () => {
 
     it('sends each kind to its own path, with amounts as text', async () => {
       const fields = { callbackUrl: 'http://127.0.0.1:9/secret' };
+      const none = { accountNumber: null };
       await submit({ ...fields, amountCents: 1234_05 });
-      await submit({
-        ...fields,
-        kind: 'return',
-        accountNumber: null,
-        originalTransId: 'SJK3ABCDE1',
-      });
+      await submit({ ...fields, ...none, kind: 'payout', channel: 68, narration: 'Wages' });
+      await submit({ ...fields, ...none, kind: 'reversal', originalTransId: 'SJK3ABCDE1' });
+      await submit({ ...fields, ...none, kind: 'return', originalTransId: 'SJK3ABCDE1' });
       expect(received.map(({ line }) => line)).to.deep.equal([
         'POST /collections',
+        'POST /payouts',
+        'POST /reversals',
         'POST /returns',
       ]);
+      const common = {
+        reference: 'ref-1',
+        account: '+254700000000',
+        amount: '100.00',
+        channel: 63902,
+        callback_url: 'http://127.0.0.1:9/secret',
+        account_number: null,
+        narration: null,
+        original_trans_id: null,
+      };
       expect(received.map(({ body }) => JSON.parse(body))).to.deep.equal([
-        {
-          reference: 'ref-1',
-          account: '+254700000000',
-          amount: '1234.05',
-          callback_url: 'http://127.0.0.1:9/secret',
-          account_number: 'INV-001',
-          original_trans_id: null,
-        },
-        {
-          reference: 'ref-1',
-          account: '+254700000000',
-          amount: '100.00',
-          callback_url: 'http://127.0.0.1:9/secret',
-          account_number: null,
-          original_trans_id: 'SJK3ABCDE1',
-        },
+        { ...common, amount: '1234.05', account_number: 'INV-001' },
+        { ...common, channel: 68, narration: 'Wages' },
+        { ...common, original_trans_id: 'SJK3ABCDE1' },
+        { ...common, original_trans_id: 'SJK3ABCDE1' },
       ]);
     });
 

@@ -78,9 +78,11 @@ export function aSubmission(
     reference: randomUUID(),
     account,
     amountCents: 100_00,
+    channel: 63902,
     accountNumber: kind === 'collection' ? 'INV-001' : null,
+    narration: kind === 'payout' ? 'Disbursement' : null,
     callbackUrl: 'http://127.0.0.1:9/nobody',
-    originalTransId: kind === 'return' ? 'SJK3ABCDE1' : null,
+    originalTransId: kind === 'return' || kind === 'reversal' ? 'SJK3ABCDE1' : null,
     ...fields,
   };
 }

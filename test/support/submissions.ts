@@ -47,7 +47,9 @@ export function workOn(database: Database, payment: AnyPayment) {
     /** As the job of the step that the payment has now, or of another one. */
     async claim(stepNo?: number): Promise<SubmissionClaim | null> {
       const { step_no } = await current();
-      return claimSubmission(database, refOf(payment), stepNo ?? step_no, POLL_FIRST_MS);
+      return claimSubmission(database, refOf(payment), stepNo ?? step_no, {
+        pollFirstMs: POLL_FIRST_MS,
+      });
     },
     /** What the call brought. */
     answer: (claimed: SubmissionClaim | null, result: SubmitResult) =>

@@ -1,4 +1,5 @@
 import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import { type ErrorCode, Refusal } from '../errors.ts';
 
 /** The codes of the channels that take no new payments until somebody resumes them. */
 export async function pausedChannels(
@@ -6,6 +7,23 @@ export async function pausedChannels(
 ): Promise<ReadonlySet<number>> {
   const paused = await rows<{ code: number }>(database, 'SELECT code FROM paused_channels');
   return new Set(paused.map(({ code }) => code));
+}
+
+/** Whether a channel takes no payments, neither new ones nor those that wait to be sent. */
+export async function isPaused(database: Database | Transaction, code: number): Promise<boolean> {
+  const row = await firstRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', {
+    code,
+  });
+  return row !== undefined;
+}
+
+/** Why a statement that records nothing on a paused channel recorded nothing: that, or `otherwise`. */
+export async function refusalOfChannel(
+  database: Database | Transaction,
+  code: number,
+  otherwise: ErrorCode,
+): Promise<Refusal> {
+  return new Refusal((await isPaused(database, code)) ? 'unavailable' : otherwise);
 }
 
 /** Stops a channel from taking new payments. @returns false when it was paused already. */

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, type Transaction, violates } from '../../database.ts';
 import { submissionQueue } from '../../jobs/job-types.ts';
+import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import type { Collection } from './collection.ts';
@@ -31,23 +32,12 @@ export async function createCollection(
 ): Promise<Collection> {
   try {
     const collection = await firstRow<Collection>(database, INSERT, bindingsOf(request));
-    if (!collection) throw await refusalOf(database, request);
+    if (!collection) throw await refusalOfChannel(database, request.channel, 'wallet_missing');
     return { ...collection, kind: 'collection' };
   } catch (error) {
     if (violates(error, 'collections_ref_no_unique')) throw new Refusal('duplicate_reference');
     throw error;
   }
-}
-
-/** Why the statement found no reason to record anything. */
-async function refusalOf(
-  database: Database | Transaction,
-  { channel }: NewCollection,
-): Promise<Refusal> {
-  const paused = await firstRow(database, 'SELECT 1 FROM paused_channels WHERE code = :channel', {
-    channel,
-  });
-  return new Refusal(paused ? 'unavailable' : 'wallet_missing');
 }
 
 const INSERT = `

@@ -1,12 +1,12 @@
 import type { Transaction } from '../../database.ts';
-import { changeStep } from '../../jobs/outbox.ts';
-import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { createEvent } from '../events/create-event.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   fillReceipt,
   insertMovement,
   type Movement,
+  mismatchOf,
   movementsOf,
   repeatedMovement,
 } from '../payments/movements.ts';
@@ -15,6 +15,7 @@ import { isOpen } from '../payments/payment.ts';
 import { fillEmpty, refOf } from '../payments/payment-store.ts';
 import { reportContradiction } from '../payments/report-contradiction.ts';
 import type { Settlement } from '../payments/settle.ts';
+import { bookToSuspense, keepInSuspense } from '../payments/suspense.ts';
 import { createReturn, fillReturnedReceipt } from '../returns/create-return.ts';
 import { transition } from '../transition.ts';
 import { postJournal } from '../wallets/ledger.ts';
@@ -51,7 +52,7 @@ async function applySuccess(
     if (repeated.booked === 'settled') {
       await fillEmpty(trx, collection, { trans_id: news.transId, external_ref: news.externalRef });
     }
-    return reportContradiction(trx, collection, repeated, news, collection.payfrom);
+    return reportContradiction(trx, collection, repeated, news);
   }
   if (known.length > 0) return keepInSuspense(trx, collection, news, 'second_success');
   const mismatch = mismatchOf(collection, news);
@@ -62,14 +63,6 @@ async function applySuccess(
   if (mismatch) return keepInSuspense(trx, collection, news, mismatch);
   await complete(trx, collection, news, cause);
   return 'completed';
-}
-
-function mismatchOf(collection: Collection, news: Succeeded): DiscrepancyKind | null {
-  if (news.account !== null && news.account !== collection.payfrom) return 'other_account';
-  if (news.amountCents !== null && news.amountCents !== collection.amount_cents) {
-    return 'other_amount';
-  }
-  return null;
 }
 
 async function complete(
@@ -110,27 +103,6 @@ async function complete(
   if (!posted) throw new Error(`The journal of collection ${completed.id} was posted before`);
 }
 
-/** Books money that is not simply this collection's, and asks support to decide. */
-async function keepInSuspense(
-  trx: Transaction,
-  collection: Collection,
-  news: Succeeded,
-  kind: DiscrepancyKind,
-): Promise<Settlement> {
-  const movement = await bookToSuspense(trx, collection, news);
-  await openDiscrepancy(trx, {
-    kind,
-    payment: refOf(collection),
-    transId: movement.trans_id,
-    amountCents: movement.amount_cents,
-    details: { asked_cents: collection.amount_cents, account: news.account },
-  });
-  if (isOpen(collection)) {
-    await changeStep(trx, refOf(collection), { park: `discrepancy: ${kind}` });
-  }
-  return 'discrepancy';
-}
-
 /** The customer paid for what was already reported as failed, and gets the money back. */
 async function returnLateMoney(
   trx: Transaction,
@@ -140,25 +112,6 @@ async function returnLateMoney(
   const movement = await bookToSuspense(trx, collection, news);
   await createReturn(trx, collection, movement);
   return 'late_success';
-}
-
-async function bookToSuspense(
-  trx: Transaction,
-  collection: Collection,
-  news: Succeeded,
-): Promise<Movement> {
-  const movement = await insertMovement(trx, collection, news, 'suspense');
-  await postJournal(trx, {
-    merchantId: collection.merchant_id,
-    sourceKind: 'movement',
-    sourceId: movement.id,
-    kind: 'suspense',
-    lines: [
-      { account: 'gateway_float', amountCents: -movement.amount_cents },
-      { account: 'suspense', amountCents: movement.amount_cents },
-    ],
-  });
-  return movement;
 }
 
 async function applyFailure(

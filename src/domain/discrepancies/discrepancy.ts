@@ -7,6 +7,11 @@ import type { PaymentRef } from '../payments/payment-store.ts';
  * - second_success: two receipts for one payment.
  * - failure_after_success: the gateway takes back a success.
  * - return_failed: money of a late collection could not be given back.
+ * - paid_after_refund: a payout arrived after its money was put back.
+ * - second_reversal: a reversal that had failed succeeded after another took its place.
+ * - never_taken: it could not be sent before its deadline.
+ * - missing_at_gateway: completed here, and not in the gateway's statement.
+ * - unknown_movement: in the gateway's statement, and not here.
  * - other_payment: a callback names another payment than its address.
  * - unknown_payment: a genuine callback for a payment that is not here.
  */
@@ -16,12 +21,19 @@ export type DiscrepancyKind =
   | 'second_success'
   | 'failure_after_success'
   | 'return_failed'
+  | 'paid_after_refund'
+  | 'second_reversal'
+  | 'never_taken'
+  | 'missing_at_gateway'
+  | 'unknown_movement'
   | 'other_payment'
   | 'unknown_payment';
 
 export interface NewDiscrepancy {
   kind: DiscrepancyKind;
   payment: PaymentRef;
+  /** The money that waits in suspense for the decision. */
+  movementId?: string;
   transId?: string | null;
   amountCents?: number | null;
   /** What support needs to decide, in the gateway's words. */
@@ -36,7 +48,7 @@ export async function resolveDiscrepancy(
 ): Promise<void> {
   await rows(
     trx,
-    `UPDATE discrepancies SET resolved_at = now()
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
        AND payment_id = :payment_id AND kind = :kind AND resolved_at IS NULL`,
     {
@@ -51,14 +63,15 @@ export async function resolveDiscrepancy(
 /** Puts something that does not add up on the support list. The same finding again changes nothing. */
 export async function openDiscrepancy(
   trx: Transaction,
-  { kind, payment, transId = null, amountCents = null, details }: NewDiscrepancy,
+  { kind, payment, movementId, transId = null, amountCents = null, details }: NewDiscrepancy,
 ): Promise<void> {
   await rows(
     trx,
     `INSERT INTO discrepancies
-       (id, merchant_id, kind, payment_kind, payment_id, trans_id, amount_cents, details)
-     VALUES (:id, :merchant_id, :kind, :payment_kind, :payment_id, :trans_id, :amount_cents,
-       CAST(:details AS jsonb))
+       (id, merchant_id, kind, payment_kind, payment_id, movement_id, trans_id, amount_cents,
+        details)
+     VALUES (:id, :merchant_id, :kind, :payment_kind, :payment_id, :movement_id, :trans_id,
+       :amount_cents, CAST(:details AS jsonb))
      ON CONFLICT (merchant_id, payment_kind, payment_id, kind, trans_id) DO NOTHING`,
     {
       id: uuidv7(),
@@ -66,6 +79,7 @@ export async function openDiscrepancy(
       kind,
       payment_kind: payment.kind,
       payment_id: payment.id,
+      movement_id: movementId ?? null,
       trans_id: transId,
       amount_cents: amountCents,
       details: JSON.stringify(details),

@@ -2,46 +2,63 @@ import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../../database.ts';
 import type { Collection } from '../collections/collection.ts';
 import { formatAmount } from '../money.ts';
+import { accountOf } from '../payments/payment-store.ts';
+import type { Payout } from '../payouts/payout.ts';
+import type { Reversal } from '../reversals/reversal.ts';
+
+/** What a merchant has asked for, and is told the end of. */
+export type MerchantPayment = Collection | Payout | Reversal;
 
 /**
- * Creates the one settlement event of a collection that has just ended. Its body is
- * written here, once, so that every delivery of it is the same to the byte. The
- * dispatcher numbers it after the commit and plans its delivery.
+ * Creates the one settlement event of a payment that has just ended. Its body is written
+ * here, once, so that every delivery of it is the same to the byte. The dispatcher numbers
+ * it after the commit and plans its delivery.
  */
-export async function createEvent(trx: Transaction, collection: Collection): Promise<void> {
-  const type = collection.status === 'completed' ? 'transaction.completed' : 'transaction.failed';
+export async function createEvent(trx: Transaction, payment: MerchantPayment): Promise<void> {
+  const type = payment.status === 'completed' ? 'transaction.completed' : 'transaction.failed';
   await rows(
     trx,
     `INSERT INTO events
        (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url, endpoint, body)
-     VALUES (:merchant_id, :id, :app_code, 'collection', :payment_id, :type, :callback_url,
+     VALUES (:merchant_id, :id, :app_code, :payment_kind, :payment_id, :type, :callback_url,
        :endpoint, :body)`,
     {
-      merchant_id: collection.merchant_id,
+      merchant_id: payment.merchant_id,
       id: uuidv7(),
-      app_code: collection.app_code,
-      payment_id: collection.id,
+      app_code: payment.app_code,
+      payment_kind: payment.kind,
+      payment_id: payment.id,
       type,
-      callback_url: collection.callback_url,
-      endpoint: new URL(collection.callback_url).origin,
-      body: JSON.stringify(payloadOf(collection, type)),
+      callback_url: payment.callback_url,
+      endpoint: new URL(payment.callback_url).origin,
+      body: JSON.stringify(payloadOf(payment, type)),
     },
   );
 }
 
-function payloadOf(collection: Collection, type: string) {
-  const completedAt = collection.payment_completed_at ?? collection.created_at;
+function payloadOf(payment: MerchantPayment, type: string) {
+  const completedAt = payment.payment_completed_at ?? payment.created_at;
   return {
-    notification: { type: 'collection', event: type },
+    notification: { type: payment.kind, event: type },
     data: {
-      result_code: collection.result_code,
-      result_description: collection.result_description,
-      amount: formatAmount(collection.amount_cents),
-      ref_no: collection.ref_no,
-      beneficiary: { account: collection.payfrom, kyc: null },
+      result_code: resultCodeOf(payment),
+      result_description: payment.result_description,
+      amount: formatAmount(payment.amount_cents),
+      ref_no: payment.ref_no,
+      ...(payment.kind === 'reversal' ? { checkout_ref_no: payment.checkout_ref_no } : {}),
+      beneficiary: { account: accountOf(payment), kyc: null },
       transaction_date: completedAt.toISOString(),
-      external_ref: collection.external_ref ?? '',
-      trans_id: collection.trans_id ?? '',
+      external_ref: payment.external_ref ?? '',
+      trans_id: payment.trans_id ?? '',
+      ...(payment.kind === 'reversal' ? { transaction_fee: REVERSAL_FEE } : {}),
     },
   };
+}
+
+/** A reversal costs nothing. */
+const REVERSAL_FEE = formatAmount(0);
+
+/** A reversal tells success and failure only, not the network's own code. */
+function resultCodeOf({ kind, status, result_code: code }: MerchantPayment): number | null {
+  return kind === 'reversal' && status === 'failed' ? 1 : code;
 }

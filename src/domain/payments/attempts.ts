@@ -30,6 +30,18 @@ export async function insertAttempt(trx: Transaction, payment: AnyPayment): Prom
   return row?.attempt_no ?? null;
 }
 
+/** Whether the gateway may have the payment from an earlier attempt. */
+export async function mayHaveArrived(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  const row = await firstRow(
+    trx,
+    `SELECT 1 FROM attempts
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND (result IS NULL OR result NOT IN ('not_taken', 'ruled_out'))`,
+    keyOf(payment),
+  );
+  return row !== undefined;
+}
+
 /** Writes down the answer to an attempt, once. */
 export async function answerAttempt(
   trx: Transaction,

@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../database.ts';
 import type { Succeeded } from '../gateway-results.ts';
-import type { AnyPayment } from './payment-store.ts';
+import { type AnyPayment, accountOf } from './payment-store.ts';
 
 /** Money that a gateway says it moved for a payment. Each is booked once, when learned. */
 export interface Movement {
@@ -9,7 +9,8 @@ export interface Movement {
   trans_id: string | null;
   amount_cents: number;
   account: string | null;
-  booked: 'settled' | 'suspense';
+  /** The payment's own; waiting for a decision; or decided about. */
+  booked: 'settled' | 'suspense' | 'cleared';
 }
 
 /** The movements that are known of a payment; the payment must be locked. */
@@ -35,13 +36,23 @@ export function repeatedMovement(known: Movement[], news: Succeeded): Movement |
   );
 }
 
+/** In what a movement is another than the one that was asked for, if it is. */
+export function mismatchOf(
+  payment: AnyPayment,
+  news: Succeeded,
+): 'other_account' | 'other_amount' | null {
+  if (news.account !== null && news.account !== accountOf(payment)) return 'other_account';
+  const isOther = news.amountCents !== null && news.amountCents !== payment.amount_cents;
+  return isOther ? 'other_amount' : null;
+}
+
 /** In what a repeat contradicts the movement that it repeats, if it does. */
 export function contradictionOf(
+  payment: AnyPayment,
   movement: Movement,
   news: Succeeded,
-  askedAccount: string,
 ): 'other_account' | 'other_amount' | null {
-  const account = movement.account ?? askedAccount;
+  const account = movement.account ?? accountOf(payment);
   if (news.account !== null && news.account !== account) return 'other_account';
   const isOther = news.amountCents !== null && news.amountCents !== movement.amount_cents;
   return isOther ? 'other_amount' : null;

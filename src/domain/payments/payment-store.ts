@@ -2,7 +2,9 @@ import { type Database, firstRow, rows, type Transaction } from '../../database.
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { Collection } from '../collections/collection.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { Payout } from '../payouts/payout.ts';
 import type { Return } from '../returns/return.ts';
+import type { Reversal } from '../reversals/reversal.ts';
 
 /** Which payment; every query for one names its merchant too. */
 export interface PaymentRef {
@@ -11,7 +13,20 @@ export interface PaymentRef {
   id: string;
 }
 
-export type AnyPayment = Collection | Return;
+export type AnyPayment = Collection | Payout | Reversal | Return;
+
+/** The phone or bank account on the other side. */
+export function accountOf(payment: AnyPayment): string {
+  switch (payment.kind) {
+    case 'collection':
+      return payment.payfrom;
+    case 'payout':
+      return payment.payto;
+    case 'reversal':
+    case 'return':
+      return payment.account;
+  }
+}
 
 export function refOf(payment: AnyPayment): PaymentRef {
   return { kind: payment.kind, merchantId: payment.merchant_id, id: payment.id };
@@ -25,12 +40,27 @@ export async function findPayment(
   return select(database, ref, '');
 }
 
-/** Reads a payment and locks it until the transaction ends: the first lock that a transaction takes. */
+/**
+ * Reads a payment and locks it until the transaction ends: the first lock that a transaction
+ * takes. A reversal's collection is locked before it, so that no other reversal of it can
+ * begin meanwhile.
+ */
 export async function lockPayment(
   trx: Transaction,
   ref: PaymentRef,
 ): Promise<AnyPayment | undefined> {
+  if (ref.kind === 'reversal') await lockOriginal(trx, ref);
   return select(trx, ref, 'FOR UPDATE');
+}
+
+async function lockOriginal(trx: Transaction, { merchantId, id }: PaymentRef): Promise<void> {
+  await rows(
+    trx,
+    `SELECT 1 FROM collections c
+     JOIN reversals r ON r.merchant_id = c.merchant_id AND r.collection_id = c.id
+     WHERE r.merchant_id = :merchant_id AND r.id = :id FOR NO KEY UPDATE OF c`,
+    { merchant_id: merchantId, id },
+  );
 }
 
 async function select(

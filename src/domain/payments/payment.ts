@@ -1,7 +1,7 @@
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { StateMachine } from '../state-machine.ts';
 
-/** What collections and returns have in common: what gateways and steps need to know. */
+/** What all payments have in common: what gateways and steps need to know. */
 export interface Payment {
   kind: GatewayPaymentKind;
   merchant_id: number;
@@ -42,6 +42,29 @@ export const COLLECTION_MACHINE: StateMachine<PaymentStatus> = {
   },
 };
 
+export const PAYOUT_MACHINE: StateMachine<PaymentStatus> = {
+  initial: 'pending',
+  transitions: {
+    pending: ['processing', 'completed', 'failed'],
+    processing: ['completed', 'failed'],
+    completed: [],
+    // It arrived all the same: before its refund is posted, or when support debits it again.
+    failed: ['completed'],
+  },
+};
+
+/** The API has other names for these: unprocessed, processed, reversed, failed. */
+export const REVERSAL_MACHINE: StateMachine<PaymentStatus> = {
+  initial: 'pending',
+  transitions: {
+    pending: ['processing', 'completed', 'failed'],
+    processing: ['completed', 'failed'],
+    completed: [],
+    // The gateway reported a failure and has paid the customer all the same.
+    failed: ['completed'],
+  },
+};
+
 export const RETURN_MACHINE: StateMachine<PaymentStatus> = {
   initial: 'pending',
   transitions: {
@@ -55,6 +78,8 @@ export const RETURN_MACHINE: StateMachine<PaymentStatus> = {
 
 export const MACHINES: Readonly<Record<GatewayPaymentKind, StateMachine<PaymentStatus>>> = {
   collection: COLLECTION_MACHINE,
+  payout: PAYOUT_MACHINE,
+  reversal: REVERSAL_MACHINE,
   return: RETURN_MACHINE,
 };
 

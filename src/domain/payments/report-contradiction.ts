@@ -14,9 +14,8 @@ export async function reportContradiction(
   payment: AnyPayment,
   known: Movement,
   news: Succeeded,
-  askedAccount: string,
 ): Promise<Settlement> {
-  const kind = contradictionOf(known, news, askedAccount);
+  const kind = contradictionOf(payment, known, news);
   if (!kind) return 'repeat';
   await openDiscrepancy(trx, {
     kind,

@@ -1,5 +1,12 @@
-import { pollingQueue, returnsQueue, submissionQueue } from '../../jobs/job-types.ts';
+import {
+  pollingQueue,
+  REFUNDS_QUEUE,
+  returnsQueue,
+  reversalsQueue,
+  submissionQueue,
+} from '../../jobs/job-types.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment } from './payment-store.ts';
 
 /** How soon the same reference goes again after it was not taken: the ladder, then its last rung. */
@@ -33,12 +40,33 @@ export function pollSoonStep(payment: AnyPayment, firstMs: number, now = Date.no
   return step !== 'none' && 'next' in step && !isOverdue ? { ...step, delayMs: firstMs } : step;
 }
 
+/** Where payments of a kind wait to be sent; what goes back must not wait behind what goes out. */
+export const SUBMISSION_QUEUES: Readonly<Record<GatewayPaymentKind, (gateway: string) => string>> =
+  {
+    collection: submissionQueue,
+    payout: submissionQueue,
+    reversal: reversalsQueue,
+    return: returnsQueue,
+  };
+
 /** Submits now, or again after attempt `attemptNo` was not taken. */
 export function submitStep(payment: AnyPayment, attemptNo = 0): StepChange {
   const rung = Math.min(attemptNo, RESUBMIT_DELAYS_MS.length) - 1;
-  return {
-    next: 'submit',
-    queue: (payment.kind === 'return' ? returnsQueue : submissionQueue)(payment.gateway),
-    delayMs: RESUBMIT_DELAYS_MS[rung] ?? 0,
-  };
+  return { ...submitNow(payment), delayMs: RESUBMIT_DELAYS_MS[rung] ?? 0 };
 }
+
+function submitNow(payment: AnyPayment) {
+  const queue = SUBMISSION_QUEUES[payment.kind](payment.gateway);
+  return { next: 'submit', queue, delayMs: 0 } as const;
+}
+
+/** How long a submission that may not go now is put off: its channel is paused, or a receipt is missing. */
+const PUT_OFF_DELAY_MS = 30_000;
+
+/** Looks again later whether it may be submitted; that is no attempt. */
+export function putOffStep(payment: AnyPayment): StepChange {
+  return { ...submitNow(payment), delayMs: PUT_OFF_DELAY_MS };
+}
+
+/** Puts the money of a failed payout back. */
+export const REFUND_STEP: StepChange = { next: 'refund', queue: REFUNDS_QUEUE, delayMs: 0 };

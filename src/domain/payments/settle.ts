@@ -1,7 +1,9 @@
 import type { Transaction } from '../../database.ts';
 import { settleCollection } from '../collections/settle-collection.ts';
 import type { Verdict } from '../gateway-results.ts';
+import { settlePayout } from '../payouts/settle-payout.ts';
 import { settleReturn } from '../returns/settle-return.ts';
+import { settleReversal } from '../reversals/settle-reversal.ts';
 import { storableText } from '../storable-text.ts';
 import type { AnyPayment } from './payment-store.ts';
 
@@ -26,9 +28,16 @@ export async function settle(
   cause: string,
 ): Promise<Settlement> {
   const news = storableVerdict(verdict);
-  return payment.kind === 'collection'
-    ? settleCollection(trx, payment, news, cause)
-    : settleReturn(trx, payment, news, cause);
+  switch (payment.kind) {
+    case 'collection':
+      return settleCollection(trx, payment, news, cause);
+    case 'payout':
+      return settlePayout(trx, payment, news, cause);
+    case 'reversal':
+      return settleReversal(trx, payment, news, cause);
+    case 'return':
+      return settleReturn(trx, payment, news, cause);
+  }
 }
 
 /** A verdict whose texts can be kept, whatever letters the gateway has put into them. */

@@ -1,8 +1,10 @@
-import { type Database, inTransaction, type Transaction } from '../../database.ts';
+import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import { isPaused } from '../channels/channel-store.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { SubmitResult } from '../gateway-results.ts';
 import { transition } from '../transition.ts';
-import { type AttemptResult, answerAttempt, insertAttempt } from './attempts.ts';
+import { type AttemptResult, answerAttempt, insertAttempt, mayHaveArrived } from './attempts.ts';
 import { isOpen } from './payment.ts';
 import {
   type AnyPayment,
@@ -11,7 +13,7 @@ import {
   type PaymentRef,
   refOf,
 } from './payment-store.ts';
-import { pollStep, submitStep } from './schedule.ts';
+import { pollStep, putOffStep, submitStep } from './schedule.ts';
 import { settle } from './settle.ts';
 
 /** The right to make one call to the gateway. */
@@ -20,26 +22,39 @@ export interface SubmissionClaim {
   attemptNo: number;
 }
 
+export interface ClaimOptions {
+  /** How long after a submission the gateway is first asked for the outcome. */
+  pollFirstMs: number;
+  /** Nothing is submitted at all: the brake for a restored database. */
+  allPaused?: boolean;
+  /** May throw to leave a payment unclaimed that could not be sent anyway. */
+  check?: (payment: AnyPayment) => void;
+}
+
 /**
  * Before the call: claims it and commits. If an earlier attempt may have arrived the
- * payment is never sent again; it is asked about instead.
- * `check` may throw to leave it unclaimed, when it could not be sent anyway.
+ * payment is never sent again; it is asked about instead. What may not go yet, because
+ * submissions are paused or the receipt of what it reverses is missing, is put off.
  * @returns null when there is nothing to send.
  */
 export async function claimSubmission(
   database: Database,
   ref: PaymentRef,
   stepNo: number,
-  pollFirstMs: number,
-  check: (payment: AnyPayment) => void = () => {},
+  { pollFirstMs, allPaused = false, check = () => {} }: ClaimOptions,
 ): Promise<SubmissionClaim | null> {
   return inTransaction(database, async (trx) => {
     const payment = await lockPayment(trx, ref);
     const due = payment?.step_no === stepNo && payment.next_step === 'submit';
     if (!payment || !due || payment.status !== 'pending') return null;
     check(payment);
-    if (isTooLate(payment)) {
-      await changeStep(trx, ref, { park: 'overdue: the gateway has not taken it' });
+    if (isTooLate(payment) && !(await mayHaveArrived(trx, payment))) {
+      await parkUntaken(trx, payment);
+      return null;
+    }
+    const mustWait = allPaused || (await isPaused(trx, payment.channel));
+    if (mustWait || !(await hasOriginalReceipt(trx, payment))) {
+      await changeStep(trx, ref, putOffStep(payment));
       return null;
     }
     const attemptNo = await insertAttempt(trx, payment);
@@ -51,10 +66,36 @@ export async function claimSubmission(
 
 /**
  * A customer who is prompted long after the deadline pays for what nobody waits for any
- * more. Money that goes back is welcome at any time.
+ * more. Money that goes out is welcome at any time.
  */
 function isTooLate(payment: AnyPayment): boolean {
   return payment.kind === 'collection' && Date.now() > payment.deadline_at.getTime();
+}
+
+/** Support may fail it: every attempt so far came to nothing. */
+async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void> {
+  await changeStep(trx, refOf(payment), { park: 'overdue: the gateway has not taken it' });
+  await openDiscrepancy(trx, {
+    kind: 'never_taken',
+    payment: refOf(payment),
+    amountCents: payment.amount_cents,
+    details: { deadline_at: payment.deadline_at.toISOString() },
+  });
+}
+
+/** A reversal names the receipt of what it reverses, which may come later than the money did. */
+async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  if (payment.kind !== 'reversal' || payment.original_trans_id !== null) return true;
+  const filled = await firstRow<{ original_trans_id: string }>(
+    trx,
+    `UPDATE reversals r SET original_trans_id = c.trans_id FROM collections c
+     WHERE r.merchant_id = :merchant_id AND r.id = :id AND c.merchant_id = r.merchant_id
+       AND c.id = r.collection_id AND c.trans_id IS NOT NULL
+     RETURNING r.original_trans_id`,
+    { merchant_id: payment.merchant_id, id: payment.id },
+  );
+  if (filled) payment.original_trans_id = filled.original_trans_id;
+  return filled !== undefined;
 }
 
 const ATTEMPT_RESULTS: Readonly<Record<SubmitResult['outcome'], AttemptResult>> = {

@@ -1,25 +1,20 @@
 import type { Transaction } from '../../database.ts';
-import { changeStep } from '../../jobs/outbox.ts';
-import {
-  type DiscrepancyKind,
-  openDiscrepancy,
-  resolveDiscrepancy,
-} from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, resolveDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   fillReceipt,
   insertMovement,
   type Movement,
+  mismatchOf,
   movementsOf,
   repeatedMovement,
 } from '../payments/movements.ts';
 import { failureColumns, successColumns } from '../payments/outcome.ts';
-import { isOpen } from '../payments/payment.ts';
 import { fillEmpty, refOf } from '../payments/payment-store.ts';
 import { reportContradiction } from '../payments/report-contradiction.ts';
 import type { Settlement } from '../payments/settle.ts';
+import { keepInSuspense, postMovement } from '../payments/suspense.ts';
 import { transition } from '../transition.ts';
-import { postJournal } from '../wallets/ledger.ts';
 import type { Return } from './return.ts';
 
 /**
@@ -48,56 +43,35 @@ async function applySuccess(
   const repeated = repeatedMovement(known, news);
   if (repeated) {
     await fillReceipt(trx, payment, repeated, news.transId);
-    await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });
-    return reportContradiction(trx, payment, repeated, news, payment.account);
-  }
-  const movement = await insertMovement(trx, payment, news, 'settled');
-  await bookOutOfSuspense(trx, payment, movement);
-  const problem = problemOf(payment, known, news);
-  if (problem) {
-    await openDiscrepancy(trx, {
-      kind: problem,
-      payment: refOf(payment),
-      transId: movement.trans_id,
-      amountCents: movement.amount_cents,
-      details: { asked_cents: payment.amount_cents, account: news.account },
-    });
-    if (isOpen(payment)) {
-      await changeStep(trx, refOf(payment), { park: `discrepancy: ${problem}` });
+    if (repeated.booked === 'settled') {
+      await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });
     }
-    return 'discrepancy';
+    return reportContradiction(trx, payment, repeated, news);
   }
+  const problem = known.length > 0 ? 'second_success' : mismatchOf(payment, news);
+  if (problem) return keepInSuspense(trx, payment, news, problem);
+  await complete(trx, payment, news, cause);
+  return 'completed';
+}
+
+/** The customer has the money, which leaves suspense. */
+async function complete(
+  trx: Transaction,
+  payment: Return,
+  news: Succeeded,
+  cause: string,
+): Promise<void> {
+  const movement = await insertMovement(trx, payment, news, 'settled');
+  await postMovement(trx, payment.merchant_id, movement.id, 'returned', [
+    { account: 'suspense', amountCents: -movement.amount_cents },
+    { account: 'gateway_float', amountCents: movement.amount_cents },
+  ]);
   await resolveDiscrepancy(trx, 'return_failed', refOf(payment));
   await transition(trx, payment, {
     to: 'completed',
     set: successColumns(payment, news),
     step: 'none',
     cause,
-  });
-  return 'completed';
-}
-
-function problemOf(payment: Return, known: Movement[], news: Succeeded): DiscrepancyKind | null {
-  if (known.length > 0) return 'second_success';
-  if (news.amountCents !== null && news.amountCents !== payment.amount_cents) return 'other_amount';
-  if (news.account !== null && news.account !== payment.account) return 'other_account';
-  return null;
-}
-
-async function bookOutOfSuspense(
-  trx: Transaction,
-  payment: Return,
-  movement: Movement,
-): Promise<void> {
-  await postJournal(trx, {
-    merchantId: payment.merchant_id,
-    sourceKind: 'movement',
-    sourceId: movement.id,
-    kind: 'returned',
-    lines: [
-      { account: 'suspense', amountCents: -movement.amount_cents },
-      { account: 'gateway_float', amountCents: movement.amount_cents },
-    ],
   });
 }
 

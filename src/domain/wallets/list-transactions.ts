@@ -37,9 +37,15 @@ export async function listTransactions(
 
 /** The receipt is read from the payment: it may be learned after the entry was made, which never changes. */
 const TRANS_ID = `(
-  SELECT c.trans_id FROM journals j JOIN collections c
-    ON c.merchant_id = j.merchant_id AND c.id = j.source_id
-  WHERE j.merchant_id = listed.merchant_id AND j.id = listed.journal_id AND j.source_kind = 'collection'
+  SELECT CASE j.source_kind
+    WHEN 'collection' THEN (SELECT p.trans_id FROM collections p
+      WHERE p.merchant_id = j.merchant_id AND p.id = j.source_id)
+    WHEN 'payout' THEN (SELECT p.trans_id FROM payouts p
+      WHERE p.merchant_id = j.merchant_id AND p.id = j.source_id)
+    WHEN 'reversal' THEN (SELECT p.trans_id FROM reversals p
+      WHERE p.merchant_id = j.merchant_id AND p.id = j.source_id)
+    END
+  FROM journals j WHERE j.merchant_id = listed.merchant_id AND j.id = listed.journal_id
 )`;
 
 /** Of entries that go by the name `listed`. */

@@ -49,6 +49,8 @@ export function parseSimulatorCallback(body: string): ParsedCallback | null {
 
 const SUBMISSION_PATHS: Record<GatewayPaymentKind, string> = {
   collection: 'collections',
+  payout: 'payouts',
+  reversal: 'reversals',
   return: 'returns',
 };
 

@@ -14,7 +14,9 @@ export function submissionBody(request: SubmitRequest): Record<string, unknown> 
     account: request.account,
     amount: formatWireAmount(request.amountCents),
     callback_url: request.callbackUrl,
+    channel: request.channel,
     account_number: request.accountNumber,
+    narration: request.narration,
     original_trans_id: request.originalTransId,
   };
 }

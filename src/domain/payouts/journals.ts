@@ -1,0 +1,61 @@
+import type { JournalLine, TransactionLabel } from '../wallets/ledger.ts';
+import { costOf, type Payout } from './payout.ts';
+
+type Costs = Pick<Payout, 'amount_cents' | 'fee_cents' | 'ref_no' | 'payto' | 'narration'>;
+
+/** At acceptance: the payout wallet gives amount and fee, which are in flight from then on. */
+export function acceptedLines(payout: Costs): JournalLine[] {
+  return [
+    { account: 'payouts_in_flight', amountCents: costOf(payout) },
+    {
+      account: 'wallet:payout',
+      amountCents: -payout.amount_cents,
+      transaction: label(payout, 'payout', payout.narration),
+    },
+    {
+      account: 'wallet:payout',
+      amountCents: -payout.fee_cents,
+      transaction: label(payout, 'fee', 'Payout fee'),
+    },
+  ];
+}
+
+/**
+ * The recipient has it. `paidFrom` is where the gateway's movement is booked so far: the
+ * float, or suspense when support decides about a movement that waited there.
+ */
+export function completedLines(
+  payout: Costs,
+  paidFrom: 'gateway_float' | 'suspense' = 'gateway_float',
+): JournalLine[] {
+  return [
+    { account: 'payouts_in_flight', amountCents: -costOf(payout) },
+    { account: paidFrom, amountCents: payout.amount_cents },
+    { account: 'fees', amountCents: payout.fee_cents },
+  ];
+}
+
+/** It failed: the payout wallet gets amount and fee back. */
+export function refundedLines(payout: Costs): JournalLine[] {
+  return [
+    { account: 'payouts_in_flight', amountCents: -costOf(payout) },
+    {
+      account: 'wallet:payout',
+      amountCents: payout.amount_cents,
+      transaction: label(payout, 'payout_refund', 'Refund of a failed payout'),
+    },
+    {
+      account: 'wallet:payout',
+      amountCents: payout.fee_cents,
+      transaction: label(payout, 'fee_refund', 'Refund of a payout fee'),
+    },
+  ];
+}
+
+function label(
+  { ref_no, payto }: Costs,
+  type: TransactionLabel['type'],
+  description: string,
+): TransactionLabel {
+  return { type, refNo: ref_no, counterparty: payto, description };
+}

@@ -1,0 +1,115 @@
+import { v7 as uuidv7 } from 'uuid';
+import { type Database, firstRow, type Transaction, violates } from '../../database.ts';
+import { reversalsQueue } from '../../jobs/job-types.ts';
+import { refusalOfChannel } from '../channels/channel-store.ts';
+import type { Collection } from '../collections/collection.ts';
+import { Refusal } from '../errors.ts';
+import type { Reversal } from './reversal.ts';
+
+export interface NewReversal {
+  merchantId: number;
+  /** The app of the token; null books it on the collection's own. */
+  appCode: number | null;
+  /** The reference of the collection. */
+  checkoutRefNo: string;
+  refNo: string;
+  reason: string | null;
+  callbackUrl: string;
+}
+
+/** When an open reversal counts as overdue. */
+const REVERSAL_DEADLINE_MS = 4 * 3_600_000;
+
+/**
+ * Records a reversal of a whole collection, with its history and first job, in one
+ * statement. The collection's row is locked first, so reversals of it take turns, and an
+ * index lets one of them be open or done.
+ * @throws Refusal `transaction_not_found`, `collection_not_completed`, `reversal_done`,
+ * `reversal_in_progress`, `duplicate_reference`, `unavailable` (the channel is paused)
+ */
+export async function createReversal(
+  database: Database | Transaction,
+  request: NewReversal,
+): Promise<Reversal> {
+  const collection = await findOriginal(database, request);
+  if (!collection) throw new Refusal('transaction_not_found');
+  if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
+  await refuseSecond(database, request, collection);
+  try {
+    const reversal = await firstRow<Reversal>(database, INSERT, bindingsOf(request, collection));
+    if (!reversal) throw await refusalOfChannel(database, collection.channel, 'unavailable');
+    return { ...reversal, kind: 'reversal' };
+  } catch (error) {
+    if (violates(error, 'reversals_ref_no_unique')) throw new Refusal('duplicate_reference');
+    if (violates(error, 'reversals_one_open_or_done')) throw new Refusal('reversal_in_progress');
+    throw error;
+  }
+}
+
+/** A completed collection stays one, so reading it before the statement is enough. */
+async function findOriginal(
+  database: Database | Transaction,
+  { merchantId, checkoutRefNo }: NewReversal,
+): Promise<Collection | undefined> {
+  return firstRow<Collection>(
+    database,
+    'SELECT * FROM collections WHERE merchant_id = :merchant_id AND ref_no = :ref_no',
+    { merchant_id: merchantId, ref_no: checkoutRefNo },
+  );
+}
+
+/** Says which of the three it is; that there is no second one is what the indexes are for. */
+async function refuseSecond(
+  database: Database | Transaction,
+  { merchantId, refNo }: NewReversal,
+  collection: Collection,
+): Promise<void> {
+  const first = await firstRow<{ ref_no: string; status: Reversal['status'] }>(
+    database,
+    `SELECT ref_no, status FROM reversals
+     WHERE merchant_id = :merchant_id
+       AND (ref_no = :ref_no OR (collection_id = :collection_id AND status <> 'failed'))
+     ORDER BY ref_no = :ref_no DESC LIMIT 1`,
+    { merchant_id: merchantId, ref_no: refNo, collection_id: collection.id },
+  );
+  if (!first) return;
+  if (first.ref_no === refNo) throw new Refusal('duplicate_reference');
+  throw new Refusal(first.status === 'completed' ? 'reversal_done' : 'reversal_in_progress');
+}
+
+const INSERT = `
+  WITH original AS (
+    SELECT * FROM collections WHERE merchant_id = :merchant_id AND id = :collection_id
+    FOR NO KEY UPDATE
+  ), moved AS (
+    INSERT INTO reversals (merchant_id, id, app_code, collection_id, checkout_ref_no,
+      original_trans_id, channel, gateway, account, amount_cents, commission_cents, ref_no, reason,
+      callback_url, deadline_at, next_step, next_step_at, step_no)
+    SELECT merchant_id, :id, :app_code, id, ref_no, trans_id, channel, gateway, payfrom,
+      amount_cents, commission_cents, :ref_no, :reason, :callback_url,
+      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
+    FROM original WHERE NOT EXISTS (SELECT FROM paused_channels p WHERE p.code = channel)
+    RETURNING *
+  ), queued AS (
+    INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+    SELECT :queue, 'reversal', next_step, merchant_id, id, step_no, next_step_at FROM moved
+  ), remembered AS (
+    INSERT INTO payment_history
+      (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
+    SELECT merchant_id, 'reversal', id, NULL, status, 'api' FROM moved
+  )
+  SELECT * FROM moved`;
+
+function bindingsOf(request: NewReversal, collection: Collection): Record<string, unknown> {
+  return {
+    merchant_id: request.merchantId,
+    id: uuidv7(),
+    app_code: request.appCode ?? collection.app_code,
+    collection_id: collection.id,
+    ref_no: request.refNo,
+    reason: request.reason,
+    callback_url: request.callbackUrl,
+    deadline_ms: REVERSAL_DEADLINE_MS,
+    queue: reversalsQueue(collection.gateway),
+  };
+}

@@ -1,0 +1,26 @@
+import type { JournalLine } from '../wallets/ledger.ts';
+import { netOf, type Reversal } from './reversal.ts';
+
+/**
+ * The customer has the money back: the wallet gives the net that it got, and the commission
+ * is given up. `paidFrom` is where the gateway's movement is booked so far.
+ */
+export function reversedLines(
+  reversal: Reversal,
+  paidFrom: 'gateway_float' | 'suspense' = 'gateway_float',
+): JournalLine[] {
+  return [
+    { account: paidFrom, amountCents: reversal.amount_cents },
+    { account: 'commission', amountCents: -reversal.commission_cents },
+    {
+      account: 'wallet:collection',
+      amountCents: -netOf(reversal),
+      transaction: {
+        type: 'reversal',
+        refNo: reversal.ref_no,
+        counterparty: reversal.account,
+        description: reversal.reason ?? `Reversal of ${reversal.checkout_ref_no}`,
+      },
+    },
+  ];
+}

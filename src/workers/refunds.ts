@@ -1,0 +1,12 @@
+import type { Service } from '../boot.ts';
+import type { PaymentRef } from '../domain/payments/payment-store.ts';
+import { refundPayout } from '../domain/payouts/refund-payout.ts';
+
+/** Puts the money of one failed payout back. */
+export async function refund(
+  { database, logger }: Service,
+  ref: PaymentRef,
+  stepNo: number,
+): Promise<void> {
+  if (await refundPayout(database, ref, stepNo)) logger.info('refunded', { kind: ref.kind });
+}
