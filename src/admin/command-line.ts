@@ -56,7 +56,7 @@ export function readCommandLine(args: string[], environment: NodeJS.ProcessEnv):
   if (isHelp(verbName)) return { help: true, noun: nounName };
   const command = verbNamed(noun, nounName, verbName);
   const options = optionsOf(command);
-  const given = readOptions(options, `${nounName} ${verbName}`, rest);
+  const given = readOptions(options, `${nounName} ${verbName}`, named(command, rest));
   if (given.has('help')) return { help: true, noun: nounName, verb: verbName };
   const { actor, reason, ...values } = valuesOf(options, given);
   command.check(values);
@@ -71,6 +71,13 @@ export function readCommandLine(args: string[], environment: NodeJS.ProcessEnv):
       ? { actor: (actor as string | undefined) ?? actorOf(environment), reason: reason as string }
       : null,
   };
+}
+
+/** A word right after the verb is the value of the option that may be left out. */
+function named({ argument }: Command, rest: string[]): string[] {
+  const [first, ...others] = rest;
+  const isValue = argument !== null && first !== undefined && !first.startsWith('-');
+  return isValue ? [`--${argument}`, first, ...others] : rest;
 }
 
 function isHelp(argument: string): boolean {

@@ -86,6 +86,8 @@ export interface Verb<Context, Spec extends Options> {
   /** More for --help, a paragraph a line. */
   notes?: string[];
   options: Spec;
+  /** The option whose name may be left out: the word after the verb is its value. */
+  argument?: keyof Spec & string;
   /** What no option can say by itself. @throws UsageError with a whole message. */
   check?(values: ValuesOf<Spec>): void;
   run(context: Context, values: ValuesOf<Spec>): Promise<Answer>;
@@ -96,6 +98,7 @@ export type Command = {
   summary: string;
   notes: string[];
   options: Options;
+  argument: string | null;
   check(values: Record<string, unknown>): void;
 } & (
   | { changes: false; run(service: Service, values: Record<string, unknown>): Promise<Answer> }
@@ -113,6 +116,7 @@ export function reads<Spec extends Options>(verb: Verb<Service, Spec>): Command 
     summary: verb.summary,
     notes: verb.notes ?? [],
     options: verb.options,
+    argument: verb.argument ?? null,
     check: (values) => verb.check?.(values as ValuesOf<Spec>),
     changes: false,
     run: (service, values) => verb.run(service, values as ValuesOf<Spec>),
@@ -125,6 +129,7 @@ export function changes<Spec extends Options>(verb: Verb<ChangeContext, Spec>): 
     summary: verb.summary,
     notes: verb.notes ?? [],
     options: verb.options,
+    argument: verb.argument ?? null,
     check: (values) => verb.check?.(values as ValuesOf<Spec>),
     changes: true,
     run: (context, values) => verb.run(context, values as ValuesOf<Spec>),

@@ -48,7 +48,9 @@ function ofVerb(name: string, command: Command): string[] {
     `${command.summary}.`,
     ...command.notes,
     '',
-    ...usage(`${name} [options]`),
+    ...usage(
+      `${name} ${command.argument ? `[${command.options[command.argument]!.placeholder}] ` : ''}[options]`,
+    ),
     '',
     ...columns([
       ...options.map(([option, spec]) => [

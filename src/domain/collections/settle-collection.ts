@@ -133,6 +133,17 @@ async function applyFailure(
     });
     return 'discrepancy';
   }
+  await failCollection(trx, collection, news, cause);
+  return 'failed';
+}
+
+/** Ends an open collection without money, and tells the merchant. */
+export async function failCollection(
+  trx: Transaction,
+  collection: Collection,
+  news: Failed,
+  cause: string,
+): Promise<void> {
   const failed = await transition(trx, collection, {
     to: 'failed',
     set: failureColumns(collection, news),
@@ -140,5 +151,4 @@ async function applyFailure(
     cause,
   });
   await createEvent(trx, failed);
-  return 'failed';
 }

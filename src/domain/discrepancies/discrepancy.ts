@@ -10,6 +10,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
  * - paid_after_refund: a payout arrived after its money was put back.
  * - second_reversal: a reversal that had failed succeeded after another took its place.
  * - never_taken: it could not be sent before its deadline.
+ * - overdue: its deadline is past and the gateway has not said how it ended.
  * - missing_at_gateway: completed here, and not in the gateway's statement.
  * - unknown_movement: in the gateway's statement, and not here.
  * - other_payment: a callback names another payment than its address.
@@ -24,6 +25,7 @@ export type DiscrepancyKind =
   | 'paid_after_refund'
   | 'second_reversal'
   | 'never_taken'
+  | 'overdue'
   | 'missing_at_gateway'
   | 'unknown_movement'
   | 'other_payment'
@@ -31,7 +33,8 @@ export type DiscrepancyKind =
 
 export interface NewDiscrepancy {
   kind: DiscrepancyKind;
-  payment: PaymentRef;
+  /** Null for a movement that no payment here explains. */
+  payment: PaymentRef | null;
   /** The money that waits in suspense for the decision. */
   movementId?: string;
   transId?: string | null;
@@ -40,22 +43,22 @@ export interface NewDiscrepancy {
   details: Record<string, unknown>;
 }
 
-/** Takes a finding off the support list because later news has settled it. */
-export async function resolveDiscrepancy(
+/** Takes findings off the support list because later news has settled them. */
+export async function supersedeDiscrepancies(
   trx: Transaction,
-  kind: DiscrepancyKind,
   payment: PaymentRef,
+  kinds: DiscrepancyKind[],
 ): Promise<void> {
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
-       AND payment_id = :payment_id AND kind = :kind AND resolved_at IS NULL`,
+       AND payment_id = :payment_id AND kind = ANY (:kinds) AND resolved_at IS NULL`,
     {
       merchant_id: payment.merchantId,
       payment_kind: payment.kind,
       payment_id: payment.id,
-      kind,
+      kinds,
     },
   );
 }
@@ -75,10 +78,10 @@ export async function openDiscrepancy(
      ON CONFLICT (merchant_id, payment_kind, payment_id, kind, trans_id) DO NOTHING`,
     {
       id: uuidv7(),
-      merchant_id: payment.merchantId,
+      merchant_id: payment?.merchantId ?? null,
       kind,
-      payment_kind: payment.kind,
-      payment_id: payment.id,
+      payment_kind: payment?.kind ?? null,
+      payment_id: payment?.id ?? null,
       movement_id: movementId ?? null,
       trans_id: transId,
       amount_cents: amountCents,

@@ -9,6 +9,7 @@ export interface Movement {
   trans_id: string | null;
   amount_cents: number;
   account: string | null;
+  completed_at: Date | null;
   /** The payment's own; waiting for a decision; or decided about. */
   booked: 'settled' | 'suspense' | 'cleared';
 }
@@ -17,10 +18,41 @@ export interface Movement {
 export async function movementsOf(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
   return rows<Movement>(
     trx,
-    `SELECT id, trans_id, amount_cents, account, booked FROM movements
+    `SELECT id, trans_id, amount_cents, account, completed_at, booked FROM movements
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
      ORDER BY learned_at, id`,
     { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id },
+  );
+}
+
+/** One movement of a merchant. @throws Error when there is none: whoever asks has its id from a row */
+export async function findMovement(
+  trx: Transaction,
+  merchantId: number,
+  id: string,
+): Promise<Movement> {
+  const movement = await firstRow<Movement>(
+    trx,
+    `SELECT id, trans_id, amount_cents, account, completed_at, booked FROM movements
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    { merchant_id: merchantId, id },
+  );
+  if (!movement) throw new Error(`Movement ${id} is gone`);
+  return movement;
+}
+
+/** Notes what became of a movement that was in suspense. */
+export async function rebookMovement(
+  trx: Transaction,
+  merchantId: number,
+  id: string,
+  booked: 'settled' | 'cleared',
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE movements SET booked = :booked
+     WHERE merchant_id = :merchant_id AND id = :id AND booked = 'suspense'`,
+    { merchant_id: merchantId, id, booked },
   );
 }
 
@@ -70,7 +102,7 @@ export async function insertMovement(
        amount_cents, account, completed_at, booked)
      VALUES (:merchant_id, :id, :kind, :payment_id, :gateway, :trans_id,
        :amount_cents, :account, :completed_at, :booked)
-     RETURNING id, trans_id, amount_cents, account, booked`,
+     RETURNING id, trans_id, amount_cents, account, completed_at, booked`,
     {
       merchant_id: payment.merchant_id,
       id: uuidv7(),

@@ -17,12 +17,16 @@ const MAX_POLL_DELAY_MS = 60_000;
 /** … and when it is overdue, this. It is asked about for as long as it is open. */
 const OVERDUE_POLL_DELAY_MS = 600_000;
 
+/** Past its deadline a payment is on the support list; it has not failed by that. */
+export function isOverdue(payment: AnyPayment, now = Date.now()): boolean {
+  return now > payment.deadline_at.getTime();
+}
+
 /** Asks the gateway after `firstMs` at the earliest. What is parked stays parked. */
 export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {
   if (payment.parked_reason !== null) return { park: payment.parked_reason };
   const age = now - payment.created_at.getTime();
-  const overdue = now > payment.deadline_at.getTime();
-  const longest = overdue ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
+  const longest = isOverdue(payment, now) ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
   return {
     next: 'poll',
     queue: pollingQueue(payment.gateway),
@@ -36,8 +40,9 @@ export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now())
  */
 export function pollSoonStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {
   const step = pollStep(payment, firstMs, now);
-  const isOverdue = now > payment.deadline_at.getTime();
-  return step !== 'none' && 'next' in step && !isOverdue ? { ...step, delayMs: firstMs } : step;
+  return step !== 'none' && 'next' in step && !isOverdue(payment, now)
+    ? { ...step, delayMs: firstMs }
+    : step;
 }
 
 /** Where payments of a kind wait to be sent; what goes back must not wait behind what goes out. */

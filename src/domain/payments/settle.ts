@@ -1,11 +1,12 @@
 import type { Transaction } from '../../database.ts';
 import { settleCollection } from '../collections/settle-collection.ts';
+import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Verdict } from '../gateway-results.ts';
 import { settlePayout } from '../payouts/settle-payout.ts';
 import { settleReturn } from '../returns/settle-return.ts';
 import { settleReversal } from '../reversals/settle-reversal.ts';
 import { storableText } from '../storable-text.ts';
-import type { AnyPayment } from './payment-store.ts';
+import { type AnyPayment, refOf } from './payment-store.ts';
 
 /** What a verdict came to, in words for support and logs. */
 export type Settlement =
@@ -27,7 +28,19 @@ export async function settle(
   verdict: Verdict,
   cause: string,
 ): Promise<Settlement> {
-  const news = storableVerdict(verdict);
+  const settlement = await settleKind(trx, payment, storableVerdict(verdict), cause);
+  if (settlement === 'completed' || settlement === 'failed') {
+    await supersedeDiscrepancies(trx, refOf(payment), ['overdue', 'never_taken']);
+  }
+  return settlement;
+}
+
+async function settleKind(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: Verdict,
+  cause: string,
+): Promise<Settlement> {
   switch (payment.kind) {
     case 'collection':
       return settleCollection(trx, payment, news, cause);

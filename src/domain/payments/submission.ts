@@ -13,7 +13,7 @@ import {
   type PaymentRef,
   refOf,
 } from './payment-store.ts';
-import { pollStep, putOffStep, submitStep } from './schedule.ts';
+import { isOverdue, pollStep, putOffStep, submitStep } from './schedule.ts';
 import { settle } from './settle.ts';
 
 /** The right to make one call to the gateway. */
@@ -69,7 +69,7 @@ export async function claimSubmission(
  * more. Money that goes out is welcome at any time.
  */
 function isTooLate(payment: AnyPayment): boolean {
-  return payment.kind === 'collection' && Date.now() > payment.deadline_at.getTime();
+  return payment.kind === 'collection' && isOverdue(payment);
 }
 
 /** Support may fail it: every attempt so far came to nothing. */

@@ -108,11 +108,21 @@ async function applyFailure(
     });
     return 'discrepancy';
   }
+  await failPayout(trx, payout, news, cause);
+  return 'failed';
+}
+
+/** Fails an open payout; the refund, and with it the news for the merchant, comes next. */
+export async function failPayout(
+  trx: Transaction,
+  payout: Payout,
+  news: Failed,
+  cause: string,
+): Promise<void> {
   await transition(trx, payout, {
     to: 'failed',
     set: failureColumns(payout, news),
     step: REFUND_STEP,
     cause,
   });
-  return 'failed';
 }

@@ -17,9 +17,9 @@ export async function createReturn(
     trx,
     `WITH moved AS (
        INSERT INTO returns (merchant_id, id, collection_id, movement_id, original_trans_id,
-         channel, gateway,         account, amount_cents, deadline_at, next_step, next_step_at, step_no)
+         channel, gateway, account, amount_cents, deadline_at, next_step, next_step_at, step_no)
        VALUES (:merchant_id, :id, :collection_id, :movement_id, :original_trans_id,
-         :channel, :gateway,         :account, :amount_cents, now() + :deadline_ms * interval '1 millisecond',
+         :channel, :gateway, :account, :amount_cents, now() + :deadline_ms * interval '1 millisecond',
          'submit', now(), 1)
        RETURNING *
      ), queued AS (
@@ -37,7 +37,8 @@ export async function createReturn(
       original_trans_id: movement.trans_id,
       channel: collection.channel,
       gateway: collection.gateway,
-      account: collection.payfrom,
+      // Whoever paid; with another phone that is not the one that was asked.
+      account: movement.account ?? collection.payfrom,
       amount_cents: movement.amount_cents,
       deadline_ms: RETURN_DEADLINE_MS,
       queue: returnsQueue(collection.gateway),

@@ -1,8 +1,13 @@
 import type { Transaction } from '../../database.ts';
-import { openDiscrepancy, resolveDiscrepancy } from '../discrepancies/discrepancy.ts';
+import {
+  type DiscrepancyKind,
+  openDiscrepancy,
+  supersedeDiscrepancies,
+} from '../discrepancies/discrepancy.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import {
   fillReceipt,
+  findMovement,
   insertMovement,
   type Movement,
   mismatchOf,
@@ -48,10 +53,23 @@ async function applySuccess(
     }
     return reportContradiction(trx, payment, repeated, news);
   }
-  const problem = known.length > 0 ? 'second_success' : mismatchOf(payment, news);
+  const problem = await problemOf(trx, payment, known, news);
   if (problem) return keepInSuspense(trx, payment, news, problem);
   await complete(trx, payment, news, cause);
   return 'completed';
+}
+
+async function problemOf(
+  trx: Transaction,
+  payment: Return,
+  known: Movement[],
+  news: Succeeded,
+): Promise<DiscrepancyKind | null> {
+  if (known.length > 0) return 'second_success';
+  // Support has given the money back in another way meanwhile.
+  const original = await findMovement(trx, payment.merchant_id, payment.movement_id);
+  if (original.booked === 'cleared') return 'second_success';
+  return mismatchOf(payment, news);
 }
 
 /** The customer has the money, which leaves suspense. */
@@ -66,7 +84,7 @@ async function complete(
     { account: 'suspense', amountCents: -movement.amount_cents },
     { account: 'gateway_float', amountCents: movement.amount_cents },
   ]);
-  await resolveDiscrepancy(trx, 'return_failed', refOf(payment));
+  await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
   await transition(trx, payment, {
     to: 'completed',
     set: successColumns(payment, news),
@@ -83,19 +101,36 @@ async function applyFailure(
   cause: string,
 ): Promise<Settlement> {
   if (payment.status === 'failed') return 'repeat';
-  const kind = known.length > 0 ? 'failure_after_success' : 'return_failed';
+  if (known.length > 0) {
+    await openDiscrepancy(trx, {
+      kind: 'failure_after_success',
+      payment: refOf(payment),
+      details: { code: news.code, description: news.description },
+    });
+    return 'discrepancy';
+  }
+  await failReturn(trx, payment, news, cause);
+  return 'failed';
+}
+
+/** Fails an open return: the customer's money stays in suspense until support has decided. */
+export async function failReturn(
+  trx: Transaction,
+  payment: Return,
+  news: Failed,
+  cause: string,
+): Promise<void> {
   await openDiscrepancy(trx, {
-    kind,
+    kind: 'return_failed',
     payment: refOf(payment),
+    movementId: payment.movement_id,
     amountCents: payment.amount_cents,
     details: { code: news.code, description: news.description },
   });
-  if (known.length > 0) return 'discrepancy';
   await transition(trx, payment, {
     to: 'failed',
     set: failureColumns(payment, news),
     step: 'none',
     cause,
   });
-  return 'failed';
 }

@@ -71,7 +71,7 @@ async function problemOf(
 }
 
 /** Whether another reversal of the same collection is open or done; none can begin meanwhile. */
-export async function hasSuccessor(trx: Transaction, reversal: Reversal): Promise<boolean> {
+async function hasSuccessor(trx: Transaction, reversal: Reversal): Promise<boolean> {
   const other = await firstRow(
     trx,
     `SELECT 1 FROM reversals
@@ -130,6 +130,17 @@ async function applyFailure(
     });
     return 'discrepancy';
   }
+  await failReversal(trx, reversal, news, cause);
+  return 'failed';
+}
+
+/** Ends an open reversal; its collection may be reversed again. */
+export async function failReversal(
+  trx: Transaction,
+  reversal: Reversal,
+  news: Failed,
+  cause: string,
+): Promise<void> {
   const failed = await transition(trx, reversal, {
     to: 'failed',
     set: failureColumns(reversal, news),
@@ -137,5 +148,4 @@ async function applyFailure(
     cause,
   });
   await createEvent(trx, failed);
-  return 'failed';
 }

@@ -1,0 +1,94 @@
+import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import type { DiscrepancyKind } from './discrepancy.ts';
+import type { Resolution } from './resolution.ts';
+
+/** Something that does not add up, with all that is known of it. */
+export interface Discrepancy {
+  id: string;
+  kind: DiscrepancyKind;
+  /** Null, as the next two, for a movement that no payment here explains. */
+  merchant_id: number | null;
+  payment_kind: GatewayPaymentKind | null;
+  payment_id: string | null;
+  movement_id: string | null;
+  trans_id: string | null;
+  amount_cents: number | null;
+  details: Record<string, unknown>;
+  opened_at: Date;
+  resolved_at: Date | null;
+  resolution: Resolution | 'superseded' | null;
+  resolved_by: string | null;
+  resolved_reason: string | null;
+}
+
+export interface DiscrepancyFilter {
+  open: boolean;
+  kind?: DiscrepancyKind | undefined;
+  merchantId?: number | undefined;
+  /** Begin after this one, in the order of the list. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Discrepancies of every merchant, for support; the oldest first, since they wait longest. */
+export async function listDiscrepancies(
+  database: Database,
+  { open, kind, merchantId, after, limit }: DiscrepancyFilter,
+): Promise<Discrepancy[]> {
+  const where = [open ? 'resolved_at IS NULL' : 'resolved_at IS NOT NULL'];
+  if (kind) where.push('kind = :kind');
+  if (merchantId !== undefined) where.push('merchant_id = :merchant_id');
+  if (after) where.push('id > :after');
+  return rows<Discrepancy>(
+    database,
+    `SELECT * FROM discrepancies WHERE ${where.join(' AND ')} ORDER BY id LIMIT :limit`,
+    { kind: kind ?? null, merchant_id: merchantId ?? null, after: after ?? null, limit },
+  );
+}
+
+/** The discrepancies of one payment, oldest first. */
+export async function discrepanciesOf(
+  database: Database | Transaction,
+  { merchantId, id }: PaymentRef,
+): Promise<Discrepancy[]> {
+  return rows<Discrepancy>(
+    database,
+    `SELECT * FROM discrepancies WHERE merchant_id = :merchant_id AND payment_id = :id ORDER BY id`,
+    { merchant_id: merchantId, id },
+  );
+}
+
+/** One discrepancy; ids are unique over all merchants. */
+export async function findDiscrepancy(
+  database: Database | Transaction,
+  id: string,
+): Promise<Discrepancy | undefined> {
+  return firstRow<Discrepancy>(database, 'SELECT * FROM discrepancies WHERE id = :id', { id });
+}
+
+/** Reads and locks one; its payment must be locked before. */
+export async function lockDiscrepancy(
+  trx: Transaction,
+  id: string,
+): Promise<Discrepancy | undefined> {
+  return firstRow<Discrepancy>(trx, 'SELECT * FROM discrepancies WHERE id = :id FOR UPDATE', {
+    id,
+  });
+}
+
+/** Takes it off the support list. */
+export async function markResolved(
+  trx: Transaction,
+  id: string,
+  decision: { as: Resolution; actor: string; reason: string },
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = :as, resolved_by = :actor,
+       resolved_reason = :reason
+     WHERE id = :id`,
+    { id, ...decision },
+  );
+}
