@@ -2,14 +2,8 @@ import { expect } from 'chai';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/payments/polling.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
-import {
-  createTestStore,
-  learn,
-  newCollection,
-  newReturn,
-  succeeded,
-  type TestStore,
-} from '../support/payments.ts';
+import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import { createTestStore, learn, succeeded, type TestStore } from '../support/payments.ts';
 import {
   NEVER,
   NOT_FOUND,
@@ -21,7 +15,7 @@ import {
 } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
-for (const kind of ['collection', 'return'] as const) {
+for (const kind of PAYMENT_KINDS) {
   describe(`Asking about a ${kind}`, () => {
     let store: TestStore;
     let merchant: TestMerchant;
@@ -36,7 +30,7 @@ for (const kind of ['collection', 'return'] as const) {
     after(() => store.drop());
 
     beforeEach(async () => {
-      payment = await (kind === 'collection' ? newCollection : newReturn)(store.database, merchant);
+      payment = await newPayment(kind, store.database, merchant);
       work = workOn(store.database, payment);
     });
 

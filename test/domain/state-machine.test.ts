@@ -2,15 +2,20 @@ import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/database.ts';
 import { MACHINES, type PaymentStatus } from '../../src/domain/payments/payment.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import type { Payout } from '../../src/domain/payouts/payout.ts';
 import { canMove, IllegalTransitionError, LostRaceError } from '../../src/domain/state-machine.ts';
 import { transition } from '../../src/domain/transition.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import type { StepChange } from '../../src/jobs/outbox.ts';
 import {
+  newPayment as newPaymentOf,
+  newPayout,
+  PAYMENT_KINDS,
+  SUBMISSION_QUEUE,
+} from '../support/payment-kinds.ts';
+import {
   createTestStore,
   historyOf,
-  newCollection,
-  newReturn,
   outboxOf,
   rejection,
   reread,
@@ -29,7 +34,7 @@ const PATHS: Readonly<Record<PaymentStatus, PaymentStatus[]>> = {
 };
 const POLL: StepChange = { next: 'poll', queue: 'polling-simulator', delayMs: 0 };
 
-for (const kind of ['collection', 'return'] as const) {
+for (const kind of PAYMENT_KINDS) {
   const machine = MACHINES[kind];
   const { table } = STEP_TABLES[kind];
 
@@ -52,9 +57,7 @@ for (const kind of ['collection', 'return'] as const) {
     }
 
     function newPayment(): Promise<AnyPayment> {
-      return kind === 'collection'
-        ? newCollection(store.database, merchant)
-        : newReturn(store.database, merchant);
+      return newPaymentOf(kind, store.database, merchant);
     }
 
     function update(payment: AnyPayment, assignments: string): Promise<unknown> {
@@ -141,15 +144,15 @@ for (const kind of ['collection', 'return'] as const) {
     });
 
     for (const status of STATES) {
-      const open = status === 'pending' || status === 'processing';
-      it(`${open ? 'ask for' : 'do without'} a next step or a reason while ${status}`, async () => {
+      const isDone = status === 'completed' || (status === 'failed' && kind !== 'payout');
+      it(`${isDone ? 'do without' : 'ask for'} a next step or a reason while ${status}`, async () => {
         const payment = await putInto(status);
         const withoutStep = 'next_step = NULL, next_step_at = NULL';
-        if (open) {
+        if (isDone) {
+          await update(payment, withoutStep);
+        } else {
           expect(await rejection(update(payment, withoutStep))).to.have.property('code', '23514');
           await update(payment, `${withoutStep}, parked_reason = 'somebody must look'`);
-        } else {
-          await update(payment, withoutStep);
         }
         const { next_step } = await reread(store.database, payment);
         expect(next_step).to.equal(null);
@@ -175,7 +178,7 @@ for (const kind of ['collection', 'return'] as const) {
       ]);
       const jobs = await outboxOf(store.database, payment.id);
       expect(jobs.map(({ step, queue, step_no }) => [step, queue, step_no])).to.deep.equal([
-        ['submit', kind === 'collection' ? 'submission-simulator' : 'returns-simulator', 1],
+        ['submit', SUBMISSION_QUEUE[kind], 1],
         ['poll', 'polling-simulator', 2],
       ]);
       const ended = await reread(store.database, payment);
@@ -219,3 +222,55 @@ for (const kind of ['collection', 'return'] as const) {
     });
   });
 }
+
+describe('A payout’s refund, in the database', () => {
+  const WITHOUT_STEP = 'next_step = NULL, next_step_at = NULL';
+  let store: TestStore;
+  let payout: Payout;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    payout = await newPayout(store.database, await store.newMerchant());
+  });
+
+  const update = (assignments: string) =>
+    rows(store.database, `UPDATE payouts SET ${assignments} WHERE id = :id`, { id: payout.id });
+
+  async function expectRefused(assignments: string): Promise<void> {
+    const before = await reread(store.database, payout);
+    expect(await rejection(update(assignments)), assignments).to.have.property('code', '23514');
+    expect(await reread(store.database, payout)).to.deep.equal(before);
+  }
+
+  it('can be posted of a failed one only, which needs no step any more', async () => {
+    for (const status of ['pending', 'processing']) {
+      await update(`status = '${status}'`);
+      await expectRefused('refund_posted_at = now()');
+    }
+    await update(`status = 'failed'`);
+    await update(`refund_posted_at = now(), ${WITHOUT_STEP}`);
+  });
+
+  it('is never posted of one that has arrived', async () => {
+    await update(`status = 'completed', ${WITHOUT_STEP}`);
+    await expectRefused('refund_posted_at = now()');
+  });
+
+  it('keeps it from completing once it is posted, unless the money was taken again', async () => {
+    await update(`status = 'failed', refund_posted_at = now(), ${WITHOUT_STEP}`);
+    await expectRefused(`status = 'completed'`);
+    await update(`status = 'completed', redebited_at = now()`);
+    expect(await reread(store.database, payout)).to.include({ status: 'completed' });
+  });
+
+  it('comes before the money can be taken again', async () => {
+    await update(`status = 'failed'`);
+    await expectRefused('redebited_at = now()');
+    await expectRefused(`status = 'completed', redebited_at = now()`);
+  });
+});

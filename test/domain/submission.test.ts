@@ -5,12 +5,16 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import {
+  newPayment,
+  PAYMENT_KINDS,
+  STEP_AFTER_FAILURE,
+  SUBMISSION_QUEUE,
+} from '../support/payment-kinds.ts';
+import {
   createTestStore,
   discrepanciesOf,
   failed,
   learn,
-  newCollection,
-  newReturn,
   outboxOf,
   rejection,
   succeeded,
@@ -28,9 +32,9 @@ import {
 } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
-for (const kind of ['collection', 'return'] as const) {
+for (const kind of PAYMENT_KINDS) {
   describe(`Submitting a ${kind}`, () => {
-    const submissionQueue = kind === 'collection' ? 'submission-simulator' : 'returns-simulator';
+    const afterFailure = STEP_AFTER_FAILURE[kind];
     let store: TestStore;
     let merchant: TestMerchant;
     let payment: AnyPayment;
@@ -44,7 +48,7 @@ for (const kind of ['collection', 'return'] as const) {
     after(() => store.drop());
 
     beforeEach(async () => {
-      payment = await (kind === 'collection' ? newCollection : newReturn)(store.database, merchant);
+      payment = await newPayment(kind, store.database, merchant);
       work = workOn(store.database, payment);
     });
 
@@ -78,7 +82,7 @@ for (const kind of ['collection', 'return'] as const) {
 
     const ANSWERS: [SubmitResult, status: string, step: string | null, attempt: string][] = [
       [ACKNOWLEDGED, 'processing', 'poll', 'acknowledged'],
-      [DECLINED, 'failed', null, 'declined'],
+      [DECLINED, 'failed', afterFailure, 'declined'],
       [NOT_TAKEN, 'pending', 'submit', 'not_taken'],
       [UNKNOWN, 'pending', 'poll', 'unknown'],
     ];
@@ -90,7 +94,7 @@ for (const kind of ['collection', 'return'] as const) {
         expect(await work.results()).to.deep.equal([attempt]);
         const last = (await outboxOf(store.database, payment.id)).at(-1)!;
         if (step === 'poll') expect(last).to.include({ step, queue: 'polling-simulator' });
-        if (step === 'submit') expect(last).to.include({ step, queue: submissionQueue });
+        if (step === 'submit') expect(last).to.include({ step, queue: SUBMISSION_QUEUE[kind] });
         expect(after.external_ref).to.equal('externalRef' in result ? 'GW-1' : null);
       });
     }
@@ -124,15 +128,15 @@ for (const kind of ['collection', 'return'] as const) {
       expect(await work.results()).to.deep.equal(['acknowledged']);
     });
 
-    for (const [result, status] of [
-      [succeeded({ externalRef: null }), 'completed'],
-      [failed({ externalRef: null }), 'failed'],
+    for (const [result, status, step] of [
+      [succeeded({ externalRef: null }), 'completed', null],
+      [failed({ externalRef: null }), 'failed', afterFailure],
     ] as const) {
       it(`keeps ${status} when the outcome overtakes the acknowledgement, and its reference`, async () => {
         const claimed = await work.claim();
         await learn(store.database, payment, result);
         await work.answer(claimed, ACKNOWLEDGED);
-        expect(await work.current()).to.include({ status, external_ref: 'GW-1', next_step: null });
+        expect(await work.current()).to.include({ status, external_ref: 'GW-1', next_step: step });
         expect(await work.results()).to.deep.equal(['acknowledged']);
       });
 
