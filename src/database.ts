@@ -124,6 +124,7 @@ export async function databaseProblem(database: Database): Promise<string | null
 }
 
 const UNIQUE_VIOLATION = '23505';
+const CHECK_VIOLATION = '23514';
 const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
@@ -131,10 +132,10 @@ const QUERY_CANCELED = '57014';
 /** A primary that has become a standby. */
 const READ_ONLY = '25006';
 
-/** Whether this error says that a value which must be unique exists already. */
+/** Whether this error says that this constraint, unique or a check, has refused a row. */
 export function violates(error: unknown, constraint: string): boolean {
   const { code, constraint: name } = error as { code?: string; constraint?: string };
-  return code === UNIQUE_VIOLATION && name === constraint;
+  return (code === UNIQUE_VIOLATION || code === CHECK_VIOLATION) && name === constraint;
 }
 
 function isRepeatable(error: unknown): boolean {
