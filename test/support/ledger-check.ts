@@ -42,3 +42,20 @@ export async function accountBalance(
   );
   return row!.sum;
 }
+
+/** What a payout may touch, in the order in which the money goes. */
+const PAYOUT_ACCOUNTS = ['wallet:payout', 'payouts_in_flight', 'fees', 'gateway_float', 'suspense'];
+
+/** The sums of a merchant's accounts that payouts touch, in cents. */
+export async function payoutBooks(
+  database: Database,
+  merchantId: number,
+): Promise<Record<string, number>> {
+  const sums = await Promise.all(
+    PAYOUT_ACCOUNTS.map(async (account) => [
+      account,
+      await accountBalance(database, merchantId, account),
+    ]),
+  );
+  return Object.fromEntries(sums);
+}

@@ -1,0 +1,194 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/database.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import type { Payout } from '../../src/domain/payouts/payout.ts';
+import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
+import { postJournal } from '../../src/domain/wallets/ledger.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
+import { expectSoundLedger, payoutBooks } from '../support/ledger-check.ts';
+import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
+import {
+  AMOUNT_CENTS,
+  countOf,
+  createTestStore,
+  learn,
+  rejection,
+  reread,
+  type TestStore,
+} from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
+
+describe('The refund of a failed payout', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  let payout: Payout;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+    payout = await newPayout(store.database, merchant);
+    await learn(store.database, payout, FAILURE);
+  });
+
+  afterEach(() => expectSoundLedger(store.database));
+
+  const current = () => reread(store.database, payout);
+
+  /** The job of the step that the payout has now, or of another one. */
+  const refund = async (stepNo?: number) =>
+    refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no);
+
+  const eventsOf = () =>
+    rows<{ type: string; body: string; created_at: Date }>(
+      store.database,
+      'SELECT type, body, created_at FROM events WHERE payment_id = :id',
+      { id: payout.id },
+    );
+
+  const books = () => payoutBooks(store.database, merchant.merchantId);
+
+  async function expectRefunded(): Promise<void> {
+    expect(await current()).to.include({ status: 'failed', next_step: null, parked_reason: null });
+    expect(await books()).to.deep.equal({
+      'wallet:payout': COST_CENTS,
+      payouts_in_flight: 0,
+      fees: 0,
+      gateway_float: 0,
+      suspense: 0,
+    });
+    expect((await eventsOf()).map(({ type }) => type)).to.deep.equal(['transaction.failed']);
+  }
+
+  it('puts back amount and fee, and tells the merchant, in one transaction', async () => {
+    expect(await eventsOf()).to.deep.equal([]);
+    expect(await refund()).to.equal(true);
+    await expectRefunded();
+    const [event] = await eventsOf();
+    expect(JSON.parse(event!.body)).to.deep.include({
+      notification: { type: 'payout', event: 'transaction.failed' },
+    });
+    expect(JSON.parse(event!.body).data).to.include({
+      result_code: 1032,
+      result_description: 'Cancelled',
+      trans_id: '',
+    });
+    const [journal] = await rows<{ created_at: Date }>(
+      store.database,
+      `SELECT created_at FROM journals WHERE source_id = :id AND kind = 'refunded'`,
+      { id: payout.id },
+    );
+    // Each carries the time at which its transaction began.
+    const { refund_posted_at } = await current();
+    expect(event!.created_at).to.deep.equal(refund_posted_at);
+    expect(journal!.created_at).to.deep.equal(refund_posted_at);
+  });
+
+  it('shows in the wallet as two lines that follow each other', async () => {
+    await refund();
+    const lines = await rows(
+      store.database,
+      `SELECT type, amount_cents, entry_no, balance_after_cents, ref_no FROM entries
+       WHERE merchant_id = :id AND account = 'wallet:payout' AND amount_cents > 0
+         AND type <> 'topup' ORDER BY entry_no`,
+      { id: merchant.merchantId },
+    );
+    const { ref_no } = payout;
+    expect(lines).to.deep.equal([
+      {
+        type: 'payout_refund',
+        amount_cents: AMOUNT_CENTS,
+        entry_no: 4,
+        balance_after_cents: AMOUNT_CENTS,
+        ref_no,
+      },
+      {
+        type: 'fee_refund',
+        amount_cents: PAYOUT_FEE_CENTS,
+        entry_no: 5,
+        balance_after_cents: COST_CENTS,
+        ref_no,
+      },
+    ]);
+  });
+
+  it('happens once, however many try at once', async () => {
+    const { step_no } = await current();
+    const done = await Promise.all(Array.from({ length: 10 }, () => refund(step_no)));
+    expect(done.filter((isDone) => isDone)).to.have.length(1);
+    expect(await refund()).to.equal(false);
+    await expectRefunded();
+  });
+
+  it('is not done by a job that has been overtaken', async () => {
+    const { step_no } = await current();
+    expect(await refund(step_no - 1)).to.equal(false);
+    expect(await refund(step_no + 1)).to.equal(false);
+    await changeStep(store.database, refOf(payout), { park: 'support looks at it' });
+    expect(await refund(step_no)).to.equal(false);
+    expect(await refund()).to.equal(false);
+    expect(await books()).to.include({ 'wallet:payout': 0, payouts_in_flight: COST_CENTS });
+  });
+
+  it('does nothing at all when its money cannot be booked', async () => {
+    await inTransaction(store.database, (trx) =>
+      postJournal(trx, {
+        merchantId: merchant.merchantId,
+        sourceKind: 'payout',
+        sourceId: payout.id,
+        kind: 'refunded',
+        lines: [],
+      }),
+    );
+    const before = await current();
+    expect((await rejection(refund())).message).to.include('was posted before');
+    expect(await current()).to.deep.equal(before);
+    expect(await eventsOf()).to.deep.equal([]);
+    expect(await books()).to.include({ 'wallet:payout': 0, payouts_in_flight: COST_CENTS });
+  });
+
+  it('and a success that come at once exclude each other, every time', async () => {
+    merchant = await store.newMerchant();
+    const payouts = await Promise.all(
+      Array.from({ length: 40 }, () => newPayout(store.database, merchant)),
+    );
+    await Promise.all(payouts.map((each) => learn(store.database, each, FAILURE)));
+    const outcomes = await Promise.all(
+      payouts.map(async (each, index) => {
+        const { step_no } = await reread(store.database, each);
+        const settle = () => learn(store.database, each, SUCCESS);
+        const giveBack = () => refundPayout(store.database, refOf(each), step_no);
+        // Whoever asks first has some advantage; each of them has it half of the time.
+        const both = index % 2 === 0 ? [settle(), giveBack()] : [giveBack(), settle()];
+        return (await Promise.all(both)).map(String).sort().join();
+      }),
+    );
+    const refunded = outcomes.filter((outcome) => outcome === 'discrepancy,true').length;
+    const completed = outcomes.filter((outcome) => outcome === 'completed,false').length;
+    expect(refunded + completed, outcomes.join(' ')).to.equal(payouts.length);
+    expect(await books()).to.deep.equal({
+      'wallet:payout': refunded * COST_CENTS,
+      payouts_in_flight: 0,
+      fees: completed * PAYOUT_FEE_CENTS,
+      gateway_float: payouts.length * AMOUNT_CENTS,
+      suspense: refunded === 0 ? 0 : -refunded * AMOUNT_CENTS,
+    });
+    const told = (type: string) =>
+      countOf(
+        store.database,
+        `events e JOIN payouts p ON p.id = e.payment_id
+         WHERE e.merchant_id = :id AND e.type = :type
+           AND (p.refund_posted_at IS NOT NULL) = (e.type = 'transaction.failed')`,
+        { id: merchant.merchantId, type },
+      );
+    expect(await told('transaction.completed')).to.equal(completed);
+    expect(await told('transaction.failed')).to.equal(refunded);
+  });
+});

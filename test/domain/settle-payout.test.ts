@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { inTransaction, rows } from '../../src/database.ts';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { recordQuery } from '../../src/domain/payments/polling.ts';
+import type { Payout } from '../../src/domain/payouts/payout.ts';
+import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
+import { transition } from '../../src/domain/transition.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import {
+  FAILURE,
+  OTHER_AMOUNT_CENTS,
+  SECOND,
+  STRANGER,
+  SUCCESS,
+  WITHOUT_RECEIPT,
+} from '../support/collection-stories.ts';
+import { expectSoundLedger, payoutBooks } from '../support/ledger-check.ts';
+import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
+import {
+  AMOUNT_CENTS,
+  createTestStore,
+  discrepanciesOf,
+  historyOf,
+  learn,
+  outboxOf,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { PAYOUT_STORIES, type PayoutStory } from '../support/payout-stories.ts';
+import { POLL_FIRST_MS, SAFE } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
+
+describe('News of a payout', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  let payout: Payout;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+    payout = await newPayout(store.database, merchant);
+  });
+
+  afterEach(() => expectSoundLedger(store.database));
+
+  const current = () => reread(store.database, payout);
+
+  /** The job of the step that the payout has now, or of another one. */
+  const refund = async (stepNo?: number) =>
+    refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no);
+
+  const hear = (news: Verdict | 'refund') =>
+    news === 'refund' ? refund() : learn(store.database, payout, news);
+
+  const eventsOf = () =>
+    rows<{ type: string; body: string; created_at: Date }>(
+      store.database,
+      'SELECT type, body, created_at FROM events WHERE payment_id = :id',
+      { id: payout.id },
+    );
+
+  const books = () => payoutBooks(store.database, merchant.merchantId);
+
+  /** Everything that the news must and must not have done. */
+  async function expectOutcome(story: PayoutStory): Promise<void> {
+    const settled = await current();
+    expect(settled.status).to.equal(story.status);
+    const step = settled.parked_reason === null ? (settled.next_step ?? 'none') : 'parked';
+    expect(step, 'next step').to.equal(story.step);
+    expect(settled.refund_posted_at !== null, 'refunded').to.equal(story.refunded ?? false);
+    const events = await eventsOf();
+    expect(events.map(({ type }) => type)).to.deep.equal(story.event ? [story.event] : []);
+    const isDone = story.status === 'completed';
+    const suspense = story.suspense ?? 0;
+    expect(await books()).to.deep.equal({
+      'wallet:payout': story.refunded ? COST_CENTS : 0,
+      payouts_in_flight: story.refunded || isDone ? 0 : COST_CENTS,
+      fees: isDone ? PAYOUT_FEE_CENTS : 0,
+      gateway_float: suspense + (isDone ? AMOUNT_CENTS : 0),
+      suspense: suspense === 0 ? 0 : -suspense,
+    });
+    const discrepancies = await discrepanciesOf(store.database, payout.id);
+    expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
+  }
+
+  for (const [text, story] of Object.entries(PAYOUT_STORIES)) {
+    it(`is understood: ${text}`, async () => {
+      for (const news of story.known) await hear(news);
+      expect(await hear(story.news)).to.equal(story.gives);
+      await expectOutcome(story);
+    });
+  }
+
+  for (const text of ['nothing, then success', 'nothing, then failure']) {
+    it(`ends one that the gateway has acknowledged: ${text}`, async () => {
+      const story = PAYOUT_STORIES[text]!;
+      await inTransaction(store.database, (trx) =>
+        transition(trx, payout, {
+          to: 'processing',
+          step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
+          cause: 'submission',
+        }),
+      );
+      expect(await hear(story.news)).to.equal(story.gives);
+      await expectOutcome(story);
+    });
+  }
+
+  it('ends one that stands on the support list, and takes it off', async () => {
+    await changeStep(store.database, refOf(payout), { park: 'job failed: whatever' });
+    expect(await hear(SUCCESS)).to.equal('completed');
+    await expectOutcome(PAYOUT_STORIES['nothing, then success']!);
+  });
+
+  it('completes a failed one whose refund stands on the support list', async () => {
+    await hear(FAILURE);
+    await changeStep(store.database, refOf(payout), { park: 'job failed: whatever' });
+    expect(await hear(SUCCESS)).to.equal('completed');
+    await expectOutcome(PAYOUT_STORIES['failure, then success before the refund']!);
+  });
+
+  it('of success is told to the merchant in these words', async () => {
+    await hear(SUCCESS);
+    const [event] = await eventsOf();
+    expect(JSON.parse(event!.body)).to.deep.equal({
+      notification: { type: 'payout', event: 'transaction.completed' },
+      data: {
+        result_code: 0,
+        result_description: 'Done',
+        amount: '100.00',
+        ref_no: payout.ref_no,
+        beneficiary: { account: '+254712345678', kyc: null },
+        transaction_date: '2026-11-20T10:00:00.000Z',
+        external_ref: 'EXT1',
+        trans_id: 'RCPT1',
+      },
+    });
+  });
+
+  it('of a failure plans the refund, and of a success after it takes the plan back', async () => {
+    await hear(FAILURE);
+    const failed = await current();
+    expect((await outboxOf(store.database, payout.id)).at(-1)).to.include({
+      queue: 'refunds',
+      step: 'refund',
+      step_no: failed.step_no,
+    });
+    await hear(SUCCESS);
+    expect(await refund(failed.step_no)).to.equal(false);
+    expect(await refund()).to.equal(false);
+    await expectOutcome(PAYOUT_STORIES['failure, then success before the refund']!);
+    expect(await current()).to.include({ result_code: 0, result_description: 'Done' });
+    const statuses = (await historyOf(store.database, refOf(payout))).map((row) => row.to_status);
+    expect(statuses).to.deep.equal(['pending', 'failed', 'completed']);
+  });
+
+  it('fills what was empty when it repeats, and overwrites nothing', async () => {
+    await hear(WITHOUT_RECEIPT);
+    await hear(SUCCESS);
+    await hear(succeeded({ externalRef: 'EXT9', description: 'No' }));
+    expect(await current()).to.include({
+      trans_id: 'RCPT1',
+      external_ref: 'EXT1',
+      result_description: 'Done',
+    });
+  });
+
+  it('counts once when callbacks and answers bring it at once', async () => {
+    const asked = await current();
+    await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        index % 2 === 0
+          ? hear(SUCCESS)
+          : recordQuery(store.database, asked, SUCCESS, SAFE, POLL_FIRST_MS),
+      ),
+    );
+    await expectOutcome(PAYOUT_STORIES['nothing, then success']!);
+    expect(await historyOf(store.database, refOf(payout))).to.have.length(2);
+  });
+
+  it('in any order books every receipt once and tells the merchant once', async () => {
+    const moments = fc.constantFrom<Verdict | 'refund'>(
+      SUCCESS,
+      SECOND,
+      FAILURE,
+      'refund',
+      succeeded({ transId: 'RCPT3', amountCents: OTHER_AMOUNT_CENTS }),
+      { ...STRANGER, transId: 'RCPT4' },
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(moments, { minLength: 1, maxLength: 8 }), async (news) => {
+        merchant = await store.newMerchant();
+        payout = await newPayout(store.database, merchant);
+        for (const each of news) await hear(each);
+        const paid = new Map(
+          news.flatMap((each) =>
+            each !== 'refund' && each.outcome === 'succeeded'
+              ? [[each.transId, each.amountCents!]]
+              : [],
+          ),
+        );
+        const after = await books();
+        expect(after.gateway_float).to.equal(
+          [...paid.values()].reduce((sum, cents) => sum + cents, 0),
+        );
+        const { status, refund_posted_at } = await current();
+        expect(after['wallet:payout']).to.equal(refund_posted_at ? COST_CENTS : 0);
+        expect(after.payouts_in_flight).to.equal(
+          refund_posted_at || status === 'completed' ? 0 : COST_CENTS,
+        );
+        const isOver = refund_posted_at !== null || status === 'completed';
+        expect(await eventsOf()).to.have.length(isOver ? 1 : 0);
+        await expectSoundLedger(store.database);
+      }),
+      { numRuns: 25 },
+    );
+  });
+});
