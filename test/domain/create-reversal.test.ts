@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { inTransaction } from '../../src/database.ts';
+import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
+import type { Collection } from '../../src/domain/collections/collection.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { walletBalance } from '../../src/domain/wallets/wallet.ts';
+import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
+import {
+  AMOUNT_CENTS,
+  COMMISSION_CENTS,
+  countOf,
+  createTestStore,
+  failed,
+  historyOf,
+  learn,
+  NET_CENTS,
+  newCollection,
+  outboxOf,
+  PAYER,
+  rejection,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { createTestApp, type TestMerchant } from '../support/test-merchant.ts';
+
+describe('Accepting a reversal', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  let collection: Collection;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+    collection = await newCompletedCollection(store.database, merchant);
+  });
+
+  const accept = (overrides: Partial<NewReversal> = {}) =>
+    createReversal(store.database, reversalRequest(collection, overrides));
+
+  const reversals = (where = 'true') =>
+    countOf(store.database, `reversals WHERE merchant_id = :id AND ${where}`, {
+      id: merchant.merchantId,
+    });
+
+  async function expectRefused(code: string, overrides: Partial<NewReversal> = {}): Promise<void> {
+    const before = await reversals();
+    expect(await rejection(accept(overrides))).to.include({ name: 'Refusal', code });
+    expect(await reversals()).to.equal(before);
+  }
+
+  it('records the whole collection, with its history and its job, and moves no money yet', async () => {
+    const reversal = await accept({ reason: 'Broken' });
+    expect(reversal).to.include({
+      kind: 'reversal',
+      status: 'pending',
+      collection_id: collection.id,
+      checkout_ref_no: collection.ref_no,
+      original_trans_id: 'RCPT1',
+      account: PAYER,
+      amount_cents: AMOUNT_CENTS,
+      commission_cents: COMMISSION_CENTS,
+      app_code: merchant.appCode,
+      reason: 'Broken',
+      next_step: 'submit',
+      step_no: 1,
+    });
+    expect(await historyOf(store.database, refOf(reversal))).to.deep.equal([
+      { from_status: null, to_status: 'pending', cause: 'api' },
+    ]);
+    expect(await outboxOf(store.database, reversal.id)).to.deep.equal([
+      {
+        queue: 'reversals-simulator',
+        kind: 'reversal',
+        step: 'submit',
+        row_id: reversal.id,
+        step_no: 1,
+      },
+    ]);
+    expect(await walletBalance(store.database, merchant.merchantId, 'collection')).to.equal(
+      NET_CENTS,
+    );
+  });
+
+  it('books it on the app that asks, and on the collection’s when none does', async () => {
+    const other = await createTestApp(store, merchant.merchantId);
+    expect(await accept({ appCode: other.appCode })).to.include({ app_code: other.appCode });
+    collection = await newCompletedCollection(store.database, merchant);
+    expect(await accept({ appCode: null })).to.include({ app_code: merchant.appCode });
+  });
+
+  it('refuses what is not a completed collection of this merchant', async () => {
+    await expectRefused('transaction_not_found', { checkoutRefNo: 'nobody-s' });
+    const stranger = await store.newMerchant();
+    await expectRefused('transaction_not_found', { merchantId: stranger.merchantId });
+    const open = await newCollection(store.database, merchant);
+    await expectRefused('collection_not_completed', { checkoutRefNo: open.ref_no });
+    await learn(store.database, open, failed());
+    await expectRefused('collection_not_completed', { checkoutRefNo: open.ref_no });
+    // Its money is on the way back by itself.
+    await learn(store.database, open, succeeded());
+    await expectRefused('collection_not_completed', { checkoutRefNo: open.ref_no });
+  });
+
+  it('refuses a second one while the first is open, and for ever once it is done', async () => {
+    const first = await accept();
+    await expectRefused('reversal_in_progress');
+    await learn(store.database, first, succeeded());
+    await expectRefused('reversal_done');
+  });
+
+  it('allows another one after a failure, under a reference of its own', async () => {
+    const first = await accept();
+    await learn(store.database, first, failed());
+    await expectRefused('duplicate_reference', { refNo: first.ref_no });
+    await accept();
+    expect(await reversals()).to.equal(2);
+  });
+
+  it('refuses a reference that is taken, of the same merchant only', async () => {
+    await accept({ refNo: 'rev-1' });
+    await expectRefused('duplicate_reference', { refNo: 'rev-1' });
+    collection = await newCompletedCollection(store.database, merchant);
+    await expectRefused('duplicate_reference', { refNo: 'rev-1' });
+    merchant = await store.newMerchant();
+    collection = await newCompletedCollection(store.database, merchant);
+    await accept({ refNo: 'rev-1' });
+  });
+
+  it('records nothing on a channel that is paused', async () => {
+    await inTransaction(store.database, (trx) => pauseChannel(trx, collection.channel));
+    await expectRefused('unavailable');
+    await inTransaction(store.database, (trx) => resumeChannel(trx, collection.channel));
+    await accept();
+  });
+
+  it('takes one of fifty at once, in different words or the same', async () => {
+    const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => accept()));
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).to.have.length(49);
+    for (const { reason } of refused) expect(reason).to.include({ code: 'reversal_in_progress' });
+    collection = await newCompletedCollection(store.database, merchant);
+    const same = await Promise.allSettled(
+      Array.from({ length: 20 }, () => accept({ refNo: 'same' })),
+    );
+    const repeated = same.filter((outcome) => outcome.status === 'rejected');
+    expect(repeated).to.have.length(19);
+    for (const { reason } of repeated) expect(reason).to.include({ code: 'duplicate_reference' });
+    expect(await reversals()).to.equal(2);
+  });
+});

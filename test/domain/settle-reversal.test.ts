@@ -1,0 +1,243 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/database.ts';
+import type { Collection } from '../../src/domain/collections/collection.ts';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import type { Reversal } from '../../src/domain/reversals/reversal.ts';
+import { transition } from '../../src/domain/transition.ts';
+import { postJournal } from '../../src/domain/wallets/ledger.ts';
+import { walletBalance } from '../../src/domain/wallets/wallet.ts';
+import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
+import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
+import {
+  AMOUNT_CENTS,
+  COMMISSION_CENTS,
+  countOf,
+  createTestStore,
+  discrepanciesOf,
+  historyOf,
+  learn,
+  NET_CENTS,
+  reread,
+  type TestStore,
+} from '../support/payments.ts';
+import { REVERSAL_STORIES, type ReversalStory } from '../support/reversal-stories.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+describe('News of a reversal', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  let collection: Collection;
+  let reversal: Reversal;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+    collection = await newCompletedCollection(store.database, merchant);
+    reversal = await another();
+  });
+
+  afterEach(() => expectSoundLedger(store.database));
+
+  const another = () => createReversal(store.database, reversalRequest(collection));
+
+  const hear = (news: Verdict, of = reversal) => learn(store.database, of, news);
+
+  const eventsOf = ({ id }: Reversal) =>
+    rows<{ type: string; body: string }>(
+      store.database,
+      'SELECT type, body FROM events WHERE payment_id = :id',
+      { id },
+    );
+
+  /** The merchant's books, in cents, after so many collections of which so many came back. */
+  async function expectBooks(expected: { collected: number; returned: number; suspense?: number }) {
+    const of = (account: string) => accountBalance(store.database, merchant.merchantId, account);
+    const kept = expected.collected - expected.returned;
+    const suspense = expected.suspense ?? 0;
+    const wallet = await walletBalance(store.database, merchant.merchantId, 'collection');
+    expect(wallet, 'wallet').to.equal(kept * NET_CENTS);
+    expect(await of('commission'), 'commission').to.equal(kept * COMMISSION_CENTS);
+    expect((await of('gateway_float')) + kept * AMOUNT_CENTS, 'float').to.equal(suspense);
+    expect((await of('suspense')) + suspense, 'suspense').to.equal(0);
+  }
+
+  async function expectOutcome(story: ReversalStory): Promise<void> {
+    const settled = await reread(store.database, reversal);
+    expect(settled.status).to.equal(story.status);
+    expect(settled.parked_reason !== null, 'on the support list').to.equal(story.parked ?? false);
+    const told = (await eventsOf(reversal)).map(({ type }) => type);
+    expect(told).to.deep.equal(story.told ? [story.told] : []);
+    const returned = story.status === 'completed' ? 1 : 0;
+    await expectBooks({ collected: 1, returned, suspense: story.suspense ?? 0 });
+    const discrepancies = await discrepanciesOf(store.database, reversal.id);
+    expect(discrepancies).to.deep.equal(story.discrepancies ?? []);
+  }
+
+  for (const [text, story] of Object.entries(REVERSAL_STORIES)) {
+    it(`is understood: ${text}`, async () => {
+      for (const news of story.known) await hear(news);
+      expect(await hear(story.news)).to.equal(story.gives);
+      await expectOutcome(story);
+    });
+  }
+
+  for (const text of ['nothing, then success', 'nothing, then failure']) {
+    it(`ends one that the gateway has acknowledged: ${text}`, async () => {
+      const story = REVERSAL_STORIES[text]!;
+      await inTransaction(store.database, (trx) =>
+        transition(trx, reversal, {
+          to: 'processing',
+          step: { next: 'poll', queue: 'polling-simulator', delayMs: 0 },
+          cause: 'submission',
+        }),
+      );
+      expect(await hear(story.news)).to.equal(story.gives);
+      await expectOutcome(story);
+    });
+  }
+
+  it('of success is told in these words, and stands in the wallet once', async () => {
+    await hear(SUCCESS);
+    const [event] = await eventsOf(reversal);
+    expect(JSON.parse(event!.body)).to.deep.equal({
+      notification: { type: 'reversal', event: 'transaction.completed' },
+      data: {
+        result_code: 0,
+        result_description: 'Done',
+        amount: '100.00',
+        ref_no: reversal.ref_no,
+        checkout_ref_no: collection.ref_no,
+        beneficiary: { account: '+254712345678', kyc: null },
+        transaction_date: '2026-11-20T10:00:00.000Z',
+        external_ref: 'EXT1',
+        trans_id: 'RCPT1',
+        transaction_fee: '0.00',
+      },
+    });
+    const lines = await rows(
+      store.database,
+      `SELECT amount_cents, ref_no, counterparty, description FROM entries
+       WHERE merchant_id = :id AND type = 'reversal'`,
+      { id: merchant.merchantId },
+    );
+    const { ref_no, account, reason } = reversal;
+    expect(lines).to.deep.equal([
+      { amount_cents: -NET_CENTS, ref_no, counterparty: account, description: reason },
+    ]);
+  });
+
+  it('of failure is told with the code 1, whatever the network’s own code is', async () => {
+    await hear(FAILURE);
+    const [event] = await eventsOf(reversal);
+    const { notification, data } = JSON.parse(event!.body);
+    expect(notification).to.deep.equal({ type: 'reversal', event: 'transaction.failed' });
+    expect(data).to.include({
+      result_code: 1,
+      result_description: 'Cancelled',
+      ref_no: reversal.ref_no,
+      checkout_ref_no: collection.ref_no,
+      trans_id: '',
+      transaction_fee: '0.00',
+    });
+    expect(await reread(store.database, reversal)).to.include({ result_code: 1032 });
+  });
+
+  it('of success takes the net from a wallet that is empty by now, which later collections settle', async () => {
+    await inTransaction(store.database, (trx) =>
+      postJournal(trx, {
+        merchantId: merchant.merchantId,
+        sourceKind: 'adjustment',
+        sourceId: collection.id,
+        kind: 'adjustment',
+        lines: [
+          { account: 'bank', amountCents: NET_CENTS },
+          { account: 'wallet:collection', amountCents: -NET_CENTS },
+        ],
+      }),
+    );
+    await hear(SUCCESS);
+    const wallet = () => walletBalance(store.database, merchant.merchantId, 'collection');
+    expect(await wallet()).to.equal(-NET_CENTS);
+    await newCompletedCollection(store.database, merchant);
+    expect(await wallet()).to.equal(0);
+  });
+
+  for (const [what, news] of [
+    ['open', null],
+    ['done', SUCCESS],
+  ] as const) {
+    it(`of a late success goes to suspense when another one is ${what}`, async () => {
+      await hear(FAILURE);
+      const successor = await another();
+      if (news) await hear(news, successor);
+      expect(await hear(SUCCESS)).to.equal('discrepancy');
+      expect(await hear(SUCCESS)).to.equal('repeat');
+      expect(await discrepanciesOf(store.database, reversal.id)).to.deep.equal(['second_reversal']);
+      expect(await reread(store.database, reversal)).to.include({ status: 'failed' });
+      const books = { collected: 1, suspense: AMOUNT_CENTS };
+      await expectBooks({ ...books, returned: news ? 1 : 0 });
+      if (!news) await hear(SUCCESS, successor);
+      await expectBooks({ ...books, returned: 1 });
+      expect(await discrepanciesOf(store.database, successor.id)).to.deep.equal([]);
+    });
+  }
+
+  it('of a late success counts when the others have failed, too, and ends the retries', async () => {
+    await hear(FAILURE);
+    const successor = await another();
+    await hear(FAILURE, successor);
+    expect(await hear(SUCCESS)).to.equal('completed');
+    expect(await hear(SUCCESS, successor)).to.equal('discrepancy');
+    expect(await discrepanciesOf(store.database, successor.id)).to.deep.equal(['second_reversal']);
+    await expectBooks({ collected: 1, returned: 1, suspense: AMOUNT_CENTS });
+  });
+
+  it('that comes many times at once counts once', async () => {
+    const settlements = await Promise.all(Array.from({ length: 10 }, () => hear(SUCCESS)));
+    expect(settlements.filter((settlement) => settlement === 'completed')).to.have.length(1);
+    await expectOutcome(REVERSAL_STORIES['nothing, then success']!);
+    expect(await historyOf(store.database, refOf(reversal))).to.have.length(2);
+  });
+
+  it('and new reversals of the same collections meet without harm or deadlock, every time', async () => {
+    const ROUNDS = 20;
+    const rounds = Array.from({ length: ROUNDS }, async () => {
+      const original = await newCompletedCollection(store.database, merchant);
+      const request = () => createReversal(store.database, reversalRequest(original));
+      const first = await request();
+      await hear(FAILURE, first);
+      // The success that takes it all back, against merchants who already try again.
+      const outcomes = await Promise.allSettled([request(), hear(SUCCESS, first), request()]);
+      return outcomes.map((outcome) =>
+        outcome.status === 'rejected' ? outcome.reason.code : outcome.value,
+      );
+    });
+    const outcomes = await Promise.all(rounds);
+    const late = outcomes.map(([, settlement]) => settlement);
+    const reversed = late.filter((settlement) => settlement === 'completed').length;
+    expect(late.filter((settlement) => settlement === 'discrepancy')).to.have.length(
+      ROUNDS - reversed,
+    );
+    for (const [one, settlement, two] of outcomes) {
+      const refusals = [one, two].filter((each) => typeof each === 'string');
+      expect(refusals).to.have.length(settlement === 'completed' ? 2 : 1);
+      expect(['reversal_done', 'reversal_in_progress']).to.include.members(refusals);
+    }
+    const twice = `(SELECT FROM reversals WHERE merchant_id = :id AND status <> 'failed'
+      GROUP BY collection_id HAVING count(*) > 1) t`;
+    expect(await countOf(store.database, twice, { id: merchant.merchantId })).to.equal(0);
+    await expectBooks({
+      collected: ROUNDS + 1,
+      returned: reversed,
+      suspense: (ROUNDS - reversed) * AMOUNT_CENTS,
+    });
+  });
+});
