@@ -44,12 +44,13 @@ export type Request =
  * @throws UsageError with one line that says what is wrong and what there is.
  */
 export function readCommandLine(args: string[], environment: NodeJS.ProcessEnv): Request {
-  const [nounName, verbName, ...rest] = args;
+  const [nounName] = args;
   if (nounName === undefined) {
     throw new UsageError(`Say what to do: NOUN VERB. Nouns are ${names(COMMANDS)}; see --help`);
   }
   if (isHelp(nounName)) return { help: true };
   const noun = nounNamed(nounName);
+  const [verbName, ...rest] = verbAndRest(noun, args.slice(1));
   if (verbName === undefined) {
     throw new UsageError(`${nounName} needs a verb: ${names(noun.verbs)}`);
   }
@@ -78,6 +79,13 @@ function named({ argument }: Command, rest: string[]): string[] {
   const [first, ...others] = rest;
   const isValue = argument !== null && first !== undefined && !first.startsWith('-');
   return isValue ? [`--${argument}`, first, ...others] : rest;
+}
+
+/** A noun with a single verb needs no verb: options may follow it at once. */
+function verbAndRest({ onlyVerb }: Noun, args: string[]): string[] {
+  const [first] = args;
+  const isVerb = first !== undefined && (!first.startsWith('-') || isHelp(first));
+  return onlyVerb === undefined || isVerb ? args : [onlyVerb, ...args];
 }
 
 function isHelp(argument: string): boolean {

@@ -108,6 +108,8 @@ export type Command = {
 export interface Noun {
   summary: string;
   verbs: Readonly<Record<string, Command>>;
+  /** The verb that need not be said, where there is but one. */
+  onlyVerb?: string;
 }
 
 /** A verb that only reads: anybody with the configuration may. */

@@ -2,6 +2,7 @@ import { appVerbs } from './app.ts';
 import { channelVerbs } from './channel.ts';
 import type { Noun } from './command.ts';
 import { merchantVerbs } from './merchant.ts';
+import { reconcileVerbs } from './reconcile.ts';
 import { secretsVerbs } from './secrets.ts';
 import { userVerbs } from './user.ts';
 import { walletVerbs } from './wallet.ts';
@@ -13,5 +14,10 @@ export const COMMANDS: Readonly<Record<string, Noun>> = {
   app: { summary: "A merchant's programs, with their keys and secrets", verbs: appVerbs },
   wallet: { summary: "Money that the operator books on a merchant's wallets", verbs: walletVerbs },
   channel: { summary: 'Ways to move money', verbs: channelVerbs },
+  reconcile: {
+    summary: "The gateway's statements against the books",
+    verbs: reconcileVerbs,
+    onlyVerb: 'run',
+  },
   secrets: { summary: 'What is stored encrypted', verbs: secretsVerbs },
 };

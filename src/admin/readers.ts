@@ -3,6 +3,7 @@ import { isEmail } from '../domain/email.ts';
 import type { Product, Role } from '../domain/merchants/merchant.ts';
 import { isKenyanMobile } from '../domain/phone.ts';
 import { type Reader, UsageError } from './command.ts';
+import { COLUMN_NAMES, type ColumnMap, type ColumnName } from './statement-file.ts';
 
 const MAX_SHOWN_LENGTH = 60;
 
@@ -141,3 +142,38 @@ export function duration(maxDays: number): Reader<number> {
     },
   };
 }
+
+/** A day, YYYY-MM-DD. */
+export const day: Reader<string> = {
+  placeholder: 'YYYY-MM-DD',
+  read: (raw) => {
+    const date = /^[1-9]\d{3}-\d\d-\d\d$/.test(raw) ? new Date(`${raw}T00:00:00Z`) : null;
+    const isDay = date !== null && !Number.isNaN(date.getTime());
+    if (!isDay || !date.toISOString().startsWith(raw)) throw wrong('a day, YYYY-MM-DD', raw);
+    return raw;
+  },
+};
+
+/** How far a clock is from UTC. */
+export const utcOffset: Reader<string> = {
+  placeholder: '+HH:MM',
+  read: (raw) => {
+    if (!/^[+-](0\d|1[0-4]):[0-5]\d$/.test(raw)) throw wrong('an offset such as +03:00', raw);
+    return raw;
+  },
+};
+
+/** What the columns of a statement are called: `reference=Our ref,trans_id=Receipt`. */
+export const columnMap: Reader<ColumnMap> = {
+  placeholder: 'NAME=COLUMN,…',
+  read: (raw) => {
+    const pairs = raw.split(',').map((pair) => {
+      const [, name, column] = /^(\w+)=(.+)$/.exec(pair.trim()) ?? [];
+      if (!column || !COLUMN_NAMES.includes(name as ColumnName)) {
+        throw wrong(`a list of NAME=COLUMN with names out of ${COLUMN_NAMES.join(', ')}`, raw);
+      }
+      return [name, column];
+    });
+    return Object.fromEntries(pairs);
+  },
+};

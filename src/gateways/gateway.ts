@@ -13,6 +13,8 @@ import type {
   SubmitResult,
 } from '../domain/gateway-results.ts';
 
+import type { StatementLine } from '../domain/reconciliation/statement.ts';
+
 export type {
   Failed,
   GatewayPaymentKind,
@@ -22,6 +24,11 @@ export type {
   Succeeded,
   Verdict,
 } from '../domain/gateway-results.ts';
+export type { StatementLine } from '../domain/reconciliation/statement.ts';
+
+export type StatementResult =
+  | { outcome: 'lines'; lines: StatementLine[] }
+  | { outcome: 'noAnswer'; reason: string };
 
 export interface SubmitRequest {
   kind: GatewayPaymentKind;
@@ -65,6 +72,11 @@ export interface Gateway {
   readonly amountStepCents: number;
   submit(request: SubmitRequest): Promise<SubmitResult>;
   query(request: QueryRequest): Promise<QueryResult>;
+  /**
+   * The movements of money that the gateway made from `start` until before `end`; absent
+   * where a provider has no such question and its statements come as files.
+   */
+  statement?(start: Date, end: Date): Promise<StatementResult>;
   /** Reads a callback's body; null when it is not one of this provider's. Pure. */
   parseCallback(body: string): ParsedCallback | null;
 }

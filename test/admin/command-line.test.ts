@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
+import { COMMANDS } from '../../src/admin/commands.ts';
 import { failureOf } from '../../src/admin/failure.ts';
 import { print } from '../../src/admin/output.ts';
 import { rows } from '../../src/database.ts';
@@ -21,7 +22,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   channel: ['list', 'pause', 'resume'],
   secrets: ['rekey'],
 };
-const NOUNS = Object.keys(VERBS);
+const NOUNS = Object.keys(COMMANDS);
 const APPROVE = 'merchant approve --merchant 1001';
 
 describe("The operator's command line", () => {

@@ -20,16 +20,21 @@ const MAX_REASON_LENGTH = 200;
  * Sends one request, once, and tells a request that cannot have been processed from one
  * that may have been. It never throws for what a network or a server can do.
  */
-export async function exchange(client: Got, path: string, options: OptionsInit): Promise<Exchange> {
+export async function exchange(
+  client: Got,
+  path: string,
+  options: OptionsInit,
+  maxAnswerBytes = MAX_ANSWER_BYTES,
+): Promise<Exchange> {
   try {
     const timeoutMs = client.defaults.options.timeout.request ?? DEFAULT_TIMEOUT_MS;
     const response = await withDeadline(timeoutMs, (signal) =>
-      boundedRequest(client, path, options, signal),
+      boundedRequest(client, path, options, signal, maxAnswerBytes),
     );
     return { outcome: 'answered', status: response.statusCode, body: jsonOf(response.body) };
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
-    if (error instanceof CancelError) return lost(`Answer over ${MAX_ANSWER_BYTES} bytes`);
+    if (error instanceof CancelError) return lost(`Answer over ${maxAnswerBytes} bytes`);
     return wasNeverSent(error)
       ? { outcome: 'neverSent', reason: reasonOf(error) }
       : lost(reasonOf(error));
@@ -43,6 +48,7 @@ async function boundedRequest(
   path: string,
   options: OptionsInit,
   signal: AbortSignal,
+  maxAnswerBytes: number,
 ) {
   const request = client(path, {
     ...options,
@@ -51,7 +57,7 @@ async function boundedRequest(
     signal,
   });
   request.on('downloadProgress', ({ transferred, total }) => {
-    if (Math.max(transferred, total ?? 0) > MAX_ANSWER_BYTES) request.cancel();
+    if (Math.max(transferred, total ?? 0) > maxAnswerBytes) request.cancel();
   });
   return (await request) as Response<string>;
 }

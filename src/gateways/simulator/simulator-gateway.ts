@@ -5,11 +5,18 @@ import type {
   ParsedCallback,
   QueryRequest,
   QueryResult,
+  StatementResult,
   SubmitRequest,
   SubmitResult,
 } from '../gateway.ts';
 import { exchange } from './http-exchange.ts';
-import { isNotFound, readPayment, readSubmission, submissionBody } from './simulator-messages.ts';
+import {
+  isNotFound,
+  readPayment,
+  readStatement,
+  readSubmission,
+  submissionBody,
+} from './simulator-messages.ts';
 
 export interface SimulatorGatewayOptions {
   /** Where the simulator listens, http or https. */
@@ -34,6 +41,7 @@ export function createSimulatorGateway(options: SimulatorGatewayOptions): Gatewa
     amountStepCents: 1,
     submit: (request) => submit(client, request),
     query: (request) => query(client, request),
+    statement: (start, end) => statement(client, start, end),
     parseCallback: parseSimulatorCallback,
   };
 }
@@ -87,5 +95,22 @@ async function query(client: Got, request: QueryRequest): Promise<QueryResult> {
   const payment = result.status === 200 ? readPayment(result.body) : null;
   // An answer about another payment says nothing about this one.
   if (payment?.reference === request.reference) return payment.verdict;
+  return { outcome: 'noAnswer', reason: `Unexpected answer, HTTP ${result.status}` };
+}
+
+/** A statement may be long: some hundred thousand movements. */
+const MAX_STATEMENT_BYTES = 64 * 1024 * 1024;
+
+async function statement(client: Got, start: Date, end: Date): Promise<StatementResult> {
+  const searchParams = { from: start.toISOString(), to: end.toISOString() };
+  const result = await exchange(
+    client,
+    'statement',
+    { method: 'GET', searchParams },
+    MAX_STATEMENT_BYTES,
+  );
+  if (result.outcome !== 'answered') return { outcome: 'noAnswer', reason: result.reason };
+  const lines = result.status === 200 ? readStatement(result.body) : null;
+  if (lines) return { outcome: 'lines', lines };
   return { outcome: 'noAnswer', reason: `Unexpected answer, HTTP ${result.status}` };
 }

@@ -1,4 +1,10 @@
-import type { ParsedCallback, SubmitRequest, SubmitResult, Verdict } from '../gateway.ts';
+import type {
+  ParsedCallback,
+  StatementLine,
+  SubmitRequest,
+  SubmitResult,
+  Verdict,
+} from '../gateway.ts';
 import { formatWireAmount, parseWireAmount } from './wire-amount.ts';
 
 const MAX_TEXT_LENGTH = 500;
@@ -41,6 +47,23 @@ export function readPayment(body: unknown): ParsedCallback | null {
 /** Whether this is the simulator's own word that it does not know a reference. */
 export function isNotFound(body: unknown): boolean {
   return isObject(body) && body.status === 'not_found';
+}
+
+/** The lines of a statement, or null when one of them is not one: half a statement proves nothing. */
+export function readStatement(body: unknown): StatementLine[] | null {
+  if (!Array.isArray(body)) return null;
+  const lines = body.map(readStatementLine);
+  return lines.every((line) => line !== null) ? lines : null;
+}
+
+function readStatementLine(body: unknown): StatementLine | null {
+  if (!isObject(body) || !isText(body.reference) || !isText(body.account)) return null;
+  const { kind, reference, account, trans_id: transId } = body;
+  const amountCents = parseWireAmount(body.amount);
+  const completedAt = readTime(body.completed_at);
+  if (!isText(transId) || amountCents === null || completedAt === null) return null;
+  if (kind !== 'collection' && kind !== 'payout' && kind !== 'reversal') return null;
+  return { kind, reference, account, amountCents, transId, completedAt };
 }
 
 type Fields = Record<string, unknown>;

@@ -26,18 +26,27 @@ export function queryRoute(payments: Payments): RequestHandler<{ reference: stri
   };
 }
 
-/** GET /statement: the movements in the order in which they were made. */
+/** GET /statement: the movements in the order in which they were made; `from` and `to` are ISO 8601. */
 export function statementRoute(payments: Payments): RequestHandler {
   return (req, res) => {
-    const { reference } = req.query;
-    if (reference !== undefined && typeof reference !== 'string') {
-      res.status(400).json({ detail: 'Invalid query parameter: reference' });
+    const wrong = ['reference', 'from', 'to'].find((name) => !isOptionalText(req.query[name]));
+    if (wrong) {
+      res.status(400).json({ detail: `Invalid query parameter: ${wrong}` });
       return;
     }
-    const all = payments.movements;
-    const asked = reference ? all.filter((each) => each.reference === reference) : all;
+    const { reference, from = '', to = '9999' } = req.query as Record<string, string>;
+    const asked = payments.movements.filter((each) => {
+      const completedAt = each.completedAt?.toISOString() ?? '';
+      return (
+        (!reference || each.reference === reference) && completedAt >= from && completedAt < to
+      );
+    });
     res.json(asked.map(presentMovement));
   };
+}
+
+function isOptionalText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
 }
 
 async function takeNew(

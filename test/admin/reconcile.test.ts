@@ -1,0 +1,175 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadConfig } from '../../src/config.ts';
+import { startSimulator } from '../../src/gateways/simulator/server/server.ts';
+import {
+  type AdminTester,
+  createAdminTester,
+  type Document,
+  expectWrong,
+} from '../support/admin.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import { PAYER, reread } from '../support/payments.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+
+const CONFIGURED = { CHANNELS: '63902=simulator' };
+const HEAD = 'Our ref,Receipt No.,Phone,Paid,Time';
+const COLUMNS =
+  'reference=Our ref,trans_id=Receipt No.,account=Phone,amount=Paid,completed_at=Time';
+
+describe('admin reconcile', () => {
+  let admin: AdminTester;
+  let merchant: TestMerchant;
+  let folder: string;
+
+  before(async () => {
+    admin = await createAdminTester();
+    const config = loadConfig({ DATABASE_URL: admin.url });
+    merchant = await createTestMerchant({ database: admin.database, config });
+    folder = mkdtempSync(join(tmpdir(), 'malipo-statements-'));
+  });
+
+  after(async () => {
+    rmSync(folder, { recursive: true });
+    await admin.close();
+  });
+
+  function fileOf(lines: string[]): string {
+    const path = join(folder, 'statement.csv');
+    writeFileSync(path, `\uFEFF${[HEAD, ...lines].join('\r\n')}\r\n`);
+    return path;
+  }
+
+  function command(path: string): string[] {
+    const days = ['--from', '2026-11-01', '--to', '2026-11-30'];
+    const file = ['--file', path, '--columns', COLUMNS, '--kind', 'payout'];
+    return ['reconcile', '--channel', '63902', ...days, ...file, '--utc-offset', '+03:00'];
+  }
+
+  it('settles and lists by a file, and books nothing twice', async () => {
+    const payout = await newPayout(admin.database, merchant);
+    const path = fileOf([
+      `${payout.id},SJK3ABCDE1,${PAYER},100.00,20/11/2026 13:00:00`,
+      `,SJK3ABCDE2,${PAYER},"-1,250.50",2026-11-20 13:00:01`,
+    ]);
+    const first = await admin.changeJson(command(path), { env: CONFIGURED });
+    expect(first).to.deep.include({
+      lines: { matched: 0, settled: 1, contradicts: 0, unknown: 1 },
+      clean: false,
+      failed: [],
+      breaks: [
+        {
+          break: 'at the gateway, not with us',
+          kind: 'payout',
+          reference: null,
+          trans_id: 'SJK3ABCDE2',
+          amount: '1250.50',
+        },
+      ],
+    });
+    const ended = await reread(admin.database, payout);
+    expect(ended).to.include({ status: 'completed', trans_id: 'SJK3ABCDE1' });
+    expect(ended.payment_completed_at?.toISOString()).to.equal('2026-11-20T10:00:00.000Z');
+    expect(await admin.lastAudit()).to.deep.include({
+      action: 'reconcile.run',
+      merchant_id: null,
+      subject: 'channel 63902',
+    });
+
+    const again = await admin.change(command(path), { env: CONFIGURED });
+    expect(again)
+      .to.match(/^1 lines match, 0 were news and are booked$/m)
+      .and.match(/^1 breaks, each a discrepancy:$/m)
+      .and.match(/^at the gateway, not with us +payout +- +SJK3ABCDE2 +1250\.50$/m);
+  });
+
+  it('asks the gateway when there is no file', async () => {
+    const simulator = await startSimulator({ port: 0, delayMs: 1, log: () => {} });
+    try {
+      const env = { ...CONFIGURED, SIMULATOR_URL: simulator.url };
+      const answer = (await admin.changeJson(
+        'reconcile --channel 63902 --from 2026-10-01 --to 2026-10-31',
+        { env },
+      )) as Document;
+      expect(answer).to.deep.include({ clean: true, breaks: [], failed: [] });
+    } finally {
+      await simulator.close();
+    }
+  });
+
+  it('changes nothing when the statement cannot be had', async () => {
+    const days = '--channel 63902 --from 2026-10-01 --to 2026-10-31';
+    const gone = { ...CONFIGURED, SIMULATOR_URL: 'http://127.0.0.1:9' };
+    await admin.refused([[`reconcile ${days} --reason because`, 'The gateway gave no statement']], {
+      env: gone,
+    });
+    await admin.refused(
+      [
+        [
+          `reconcile --channel 63903 --from 2026-10-01 --to 2026-10-31 --reason because`,
+          'no driver',
+        ],
+      ],
+      { env: CONFIGURED },
+    );
+  });
+
+  it('takes a file as a whole or not at all, and says which line is wrong', async () => {
+    const good = `x,SJK3ABCDE9,${PAYER},1.00,2026-11-20 13:00:00`;
+    for (const [bad, line] of [
+      [',,+254712345678,1.00,2026-11-20 13:00:00', 'line 3: has neither reference nor receipt'],
+      ['x,R1,,none,2026-11-20 13:00:00', 'line 3: has no amount'],
+      ['x,R1,,1.00,yesterday', 'line 3: has no time'],
+      ['x,R1,1.00', 'cannot be read'],
+    ] as const) {
+      const run = await admin.unchanged(() =>
+        admin.run([...command(fileOf([good, bad])), '--reason', 'because'], {
+          env: { ...CONFIGURED, MALIPO_ACTOR: 'tester' },
+        }),
+      );
+      expect([run.status, run.stdout]).to.deep.equal([2, '']);
+      expect(run.stderr).to.contain(line);
+    }
+    const missing = await admin.run([...command('/nowhere.csv'), '--reason', 'because'], {
+      env: { ...CONFIGURED, MALIPO_ACTOR: 'tester' },
+    });
+    expect([missing.status, missing.stderr]).to.deep.equal([
+      2,
+      "/nowhere.csv cannot be read: ENOENT: no such file or directory, open '/nowhere.csv'\n",
+    ]);
+  });
+
+  it('says what its options must be', () => {
+    expectWrong([
+      ['reconcile', '--channel, --from, --to, --reason are required'],
+      [
+        'reconcile --channel 1 --from 2026-02-30 --to 2026-03-01 --reason x',
+        '--from must be a day',
+      ],
+      [
+        'reconcile --channel 1 --from 2026-03-02 --to 2026-03-01 --reason x',
+        '--from must not be after --to',
+      ],
+      [
+        [
+          'reconcile',
+          '--channel',
+          '1',
+          '--from',
+          '2026-03-01',
+          '--to',
+          '2026-03-01',
+          '--columns',
+          'ref=x',
+        ],
+        '--columns must be a list of NAME=COLUMN',
+      ],
+      [
+        'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --utc-offset 3',
+        '--utc-offset must be an offset such as +03:00',
+      ],
+    ]);
+  });
+});
