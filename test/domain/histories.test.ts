@@ -1,0 +1,150 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Database, inTransaction, rows } from '../../src/database.ts';
+import { reconcile } from '../../src/domain/reconciliation/reconcile.ts';
+import { importStatement } from '../../src/domain/reconciliation/statement.ts';
+import { CALLS, CRASHES, type Happening, History } from '../support/history.ts';
+import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { createTestStore, reread, type TestStore } from '../support/payments.ts';
+
+/** How many histories are told; each has a merchant of its own. */
+const HISTORIES = 500;
+const TEST_TIMEOUT_MS = 240_000;
+
+const who = fc.nat({ max: 9 });
+const call = fc.constantFrom(...CALLS);
+const rarely = fc.integer({ min: 0, max: 9 }).map((number) => number === 0);
+
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      what: fc.constant('initiate' as const),
+      kind: fc.constantFrom('collection' as const, 'payout' as const, 'reversal' as const),
+      who,
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      what: fc.constant('job' as const),
+      who,
+      stale: rarely,
+      call,
+      crash: fc.constantFrom(...CRASHES, 'nowhere' as const),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ what: fc.constant('two jobs' as const), who, call }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constant('success' as const),
+      who,
+      again: rarely,
+      amount: rarely,
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ what: fc.constant('failure' as const), who }) },
+  { weight: 4, arbitrary: fc.record({ what: fc.constant('callback' as const), who }) },
+);
+
+const history = fc.record({
+  resubmit: fc.constantFrom('safe' as const, 'never' as const),
+  happenings: fc.array(happening, { minLength: 5, maxLength: 30 }),
+});
+
+describe('Whatever happens to payments, in whatever order', () => {
+  let store: TestStore;
+  let database: Database;
+
+  before(async () => {
+    store = await createTestStore();
+    database = store.database;
+  });
+
+  after(() => store.drop());
+
+  it(`the books are right and nobody is forgotten, in ${HISTORIES} histories`, async function () {
+    this.timeout(TEST_TIMEOUT_MS);
+    await fc.assert(
+      fc.asyncProperty(history, async ({ resubmit, happenings }) => {
+        const { merchantId, appCode } = await store.newMerchant();
+        const told = new History(database, { merchantId, appCode }, resubmit);
+        for (const one of happenings) await told.happen(one);
+        await told.settleDown();
+        expect(told.world.sentTwice, 'sent again after they were taken').to.deep.equal([]);
+        await expectReconciled(told, merchantId);
+        await expectDecided(told);
+        await expectEvents(merchantId);
+        await expectInFlight(merchantId);
+      }),
+      { numRuns: HISTORIES, endOnFailure: true },
+    );
+    await expectSoundLedger(database);
+  });
+
+  /** What the gateway has moved is what is booked. What nobody told is learned by its statement. */
+  async function expectReconciled(told: History, merchantId: number): Promise<void> {
+    const options = {
+      gateway: 'simulator',
+      channel: 63902,
+      period: { from: '2026-11-20', to: '2026-11-20' },
+    };
+    const importId = await inTransaction(database, (trx) =>
+      importStatement(trx, { ...options, source: 'test', lines: told.world.statement }),
+    );
+    const result = await reconcile(database, { ...options, importId, settlingWindowMs: 0 });
+    expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);
+    const moved = told.world.statement.reduce(
+      (sum, { kind, amountCents }) => sum + (kind === 'collection' ? -amountCents : amountCents),
+      0,
+    );
+    expect(await accountBalance(database, merchantId, 'gateway_float')).to.equal(moved);
+  }
+
+  /** Final, or waiting for a person because of something that has happened to it. */
+  async function expectDecided(told: History): Promise<void> {
+    for (const payment of told.payments) {
+      const now = await reread(database, payment);
+      const isFinal =
+        now.status === 'completed' ||
+        (now.status === 'failed' && (now.kind !== 'payout' || now.refund_posted_at !== null));
+      if (isFinal) continue;
+      const neverArrived = !told.world.has(payment) && now.next_step === 'poll';
+      const oddities = [...(told.world.oddities.get(payment.id) ?? [])];
+      if (neverArrived) oddities.push('never arrived, may not go again');
+      expect(oddities, `${now.kind} is ${now.status}, ${now.parked_reason}`).to.not.deep.equal([]);
+      expect(now.parked_reason ?? now.next_step, 'what it waits for').to.be.a('string');
+    }
+  }
+
+  async function expectEvents(merchantId: number): Promise<void> {
+    const wrong = await rows(
+      database,
+      `SELECT p.kind, p.id, p.status, count(e.id) AS events FROM (
+         SELECT 'collection' AS kind, id, status, status IN ('completed', 'failed') AS ended
+         FROM collections WHERE merchant_id = :merchant_id
+         UNION ALL
+         SELECT 'payout', id, status, status = 'completed' OR refund_posted_at IS NOT NULL
+         FROM payouts WHERE merchant_id = :merchant_id
+         UNION ALL
+         SELECT 'reversal', id, status, status IN ('completed', 'failed')
+         FROM reversals WHERE merchant_id = :merchant_id
+       ) p LEFT JOIN events e ON e.merchant_id = :merchant_id AND e.payment_id = p.id
+       GROUP BY p.kind, p.id, p.status, p.ended
+       HAVING count(e.id) <> CASE WHEN p.ended THEN 1 ELSE 0 END`,
+      { merchant_id: merchantId },
+    );
+    expect(wrong, 'payments without their one event').to.deep.equal([]);
+  }
+
+  async function expectInFlight(merchantId: number): Promise<void> {
+    const [open] = await rows<{ sum: number }>(
+      database,
+      `SELECT coalesce(sum(amount_cents + fee_cents), 0)::bigint AS sum FROM payouts
+       WHERE merchant_id = :merchant_id AND status <> 'completed' AND refund_posted_at IS NULL`,
+      { merchant_id: merchantId },
+    );
+    expect(await accountBalance(database, merchantId, 'payouts_in_flight')).to.equal(open!.sum);
+  }
+});

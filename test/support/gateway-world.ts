@@ -1,0 +1,111 @@
+import type {
+  QueryResult,
+  SubmitResult,
+  Succeeded,
+  Verdict,
+} from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+
+/** What a gateway has done with one reference, whatever it has said about it. */
+interface Known {
+  payment: AnyPayment;
+  movements: Succeeded[];
+  /** It has said that nothing will move, which is true or not. */
+  failure: Verdict | null;
+  /** The newest of its verdicts, which a question brings. */
+  newest: Verdict | null;
+}
+
+const COMPLETED_AT = new Date('2026-11-20T10:00:00Z');
+
+/**
+ * The truth about money in a history: a gateway that takes references, moves money once,
+ * twice or in another amount, and says that it failed before or after. What it says, and
+ * whether anybody hears it, is the history's business.
+ */
+export class GatewayWorld {
+  readonly #known = new Map<string, Known>();
+  readonly #receipts = { count: 0, prefix: '' };
+  /** References that came again after they had been taken: promises that were broken. */
+  readonly sentTwice: string[] = [];
+  /** What has happened that a person may have to decide about, by reference. */
+  readonly oddities = new Map<string, Set<string>>();
+
+  constructor(prefix: string) {
+    this.#receipts.prefix = prefix;
+  }
+
+  /** A submission that arrives. */
+  take(payment: AnyPayment): SubmitResult {
+    if (this.#known.has(payment.id)) this.sentTwice.push(payment.id);
+    else this.#known.set(payment.id, { payment, movements: [], failure: null, newest: null });
+    return { outcome: 'acknowledged', externalRef: `GW-${payment.id}` };
+  }
+
+  has(payment: AnyPayment): boolean {
+    return this.#known.has(payment.id);
+  }
+
+  verdictOf(payment: AnyPayment): Verdict | null {
+    return this.#known.get(payment.id)?.newest ?? null;
+  }
+
+  /** Moves money for a reference that was taken; more than once if asked to. */
+  succeed(payment: AnyPayment, odd: { again?: boolean; amount?: boolean } = {}): void {
+    const known = this.#known.get(payment.id);
+    if (!known || (known.movements.length > 0 && !odd.again)) return;
+    if (known.movements.length > 0) this.#note(payment, 'second success');
+    if (known.failure) this.#note(payment, 'success after failure');
+    if (odd.amount) this.#note(payment, 'another amount');
+    known.newest = {
+      outcome: 'succeeded',
+      transId: this.#newReceipt(),
+      externalRef: `GW-${payment.id}`,
+      amountCents: payment.amount_cents + (odd.amount ? 100 : 0),
+      account: accountOf(payment),
+      description: 'Done',
+      completedAt: COMPLETED_AT,
+    };
+    known.movements.push(known.newest);
+  }
+
+  /** Says that a reference that was taken has failed, also when it has not. */
+  fail(payment: AnyPayment): void {
+    const known = this.#known.get(payment.id);
+    if (!known) return;
+    if (known.movements.length > 0) this.#note(payment, 'failure after success');
+    known.failure = { outcome: 'failed', code: 1037, description: 'No', externalRef: null };
+    known.newest = known.failure;
+  }
+
+  /** What a question brings when its answer arrives. */
+  query(payment: AnyPayment): QueryResult {
+    const known = this.#known.get(payment.id);
+    if (!known) return { outcome: 'notFound' };
+    return known.newest ?? { outcome: 'pending' };
+  }
+
+  get statement(): StatementLine[] {
+    return [...this.#known.values()].flatMap(({ payment, movements }) =>
+      movements.map((movement) => ({
+        kind: payment.kind === 'return' ? ('reversal' as const) : payment.kind,
+        reference: payment.id,
+        account: movement.account,
+        amountCents: movement.amountCents!,
+        transId: movement.transId,
+        completedAt: COMPLETED_AT,
+      })),
+    );
+  }
+
+  #note(payment: AnyPayment, oddity: string): void {
+    const noted = this.oddities.get(payment.id) ?? new Set();
+    this.oddities.set(payment.id, noted.add(oddity));
+  }
+
+  #newReceipt(): string {
+    this.#receipts.count += 1;
+    return `${this.#receipts.prefix}R${this.#receipts.count}`;
+  }
+}
