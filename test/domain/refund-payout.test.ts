@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { REFUND_STEP } from '../../src/domain/payments/schedule.ts';
 import type { Payout } from '../../src/domain/payouts/payout.ts';
 import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
 import { postJournal } from '../../src/domain/wallets/ledger.ts';
@@ -125,6 +126,13 @@ describe('The refund of a failed payout', () => {
     expect(done.filter((isDone) => isDone)).to.have.length(1);
     expect(await refund()).to.equal(false);
     await expectRefunded();
+  });
+
+  it('does nothing when its step is planned once more', async () => {
+    await refund();
+    await changeStep(store.database, refOf(payout), REFUND_STEP);
+    expect(await refund()).to.equal(false);
+    expect(await books()).to.include({ 'wallet:payout': COST_CENTS, payouts_in_flight: 0 });
   });
 
   it('is not done by a job that has been overtaken', async () => {

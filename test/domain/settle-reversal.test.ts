@@ -1,14 +1,16 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { firstRow, inTransaction, rows } from '../../src/database.ts';
 import type { Collection } from '../../src/domain/collections/collection.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { settle } from '../../src/domain/payments/settle.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import type { Reversal } from '../../src/domain/reversals/reversal.ts';
 import { transition } from '../../src/domain/transition.ts';
 import { postJournal } from '../../src/domain/wallets/ledger.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
+import { eventually } from '../support/eventually.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
 import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
 import {
@@ -20,6 +22,7 @@ import {
   historyOf,
   learn,
   NET_CENTS,
+  rejection,
   reread,
   type TestStore,
 } from '../support/payments.ts';
@@ -198,6 +201,28 @@ describe('News of a reversal', () => {
     expect(await hear(SUCCESS, successor)).to.equal('discrepancy');
     expect(await discrepanciesOf(store.database, successor.id)).to.deep.equal(['second_reversal']);
     await expectBooks({ collected: 1, returned: 1, suspense: AMOUNT_CENTS });
+  });
+
+  it('of a late success, while it is applied, makes a new one wait for its end', async () => {
+    await hear(FAILURE);
+    const [trying] = await inTransaction(store.database, async (trx) => {
+      const locked = await lockPayment(trx, refOf(reversal));
+      const waiting = rejection(another());
+      await eventually(
+        'a new one that waits',
+        () =>
+          firstRow(
+            store.database,
+            `SELECT 1 FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          ),
+        5_000,
+      );
+      expect(await settle(trx, locked!, SUCCESS, 'callback')).to.equal('completed');
+      return [waiting];
+    });
+    expect(await trying).to.include({ name: 'Refusal', code: 'reversal_in_progress' });
+    await expectBooks({ collected: 1, returned: 1 });
   });
 
   it('that comes many times at once counts once', async () => {
