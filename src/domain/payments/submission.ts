@@ -54,7 +54,8 @@ export async function claimSubmission(
     }
     const mustWait = allPaused || (await isPaused(trx, payment.channel));
     if (mustWait || !(await hasOriginalReceipt(trx, payment))) {
-      await changeStep(trx, ref, putOffStep(payment));
+      const ask = await mayHaveArrived(trx, payment);
+      await changeStep(trx, ref, ask ? pollStep(payment, pollFirstMs) : putOffStep(payment));
       return null;
     }
     const attemptNo = await insertAttempt(trx, payment);
