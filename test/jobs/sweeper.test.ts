@@ -2,21 +2,22 @@ import { expect } from 'chai';
 import { rows } from '../../src/database.ts';
 import { storeCallback, storeRejectedCallback } from '../../src/domain/callbacks/callback.ts';
 import { numberEvents } from '../../src/domain/events/number-events.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { pollStep } from '../../src/domain/payments/schedule.ts';
+import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep, putOffStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
-import { changeStep } from '../../src/jobs/outbox.ts';
+import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { newEvent } from '../support/events.ts';
+import { newPayment, newPayout, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   countOf,
   createTestStore,
   failed,
   learn,
   newCollection,
-  newReturn,
   outboxOf,
   reread,
   type TestStore,
@@ -63,22 +64,31 @@ describe('The sweeper', () => {
 
   const loseJobs = () => rows(store.database, 'DELETE FROM outbox');
 
-  const STEPS: Readonly<Record<string, () => Promise<[StepKind, string]>>> = {
-    'submission of a collection': async () => {
-      return ['collection', (await newCollection(store.database, merchant)).id];
-    },
-    'question about a collection': async () => {
-      const collection = await newCollection(store.database, merchant);
-      await changeStep(store.database, refOf(collection), pollStep(collection, 0));
-      return ['collection', collection.id];
-    },
-    'submission of a return': async () => {
-      return ['return', (await newReturn(store.database, merchant)).id];
-    },
-    'question about a return': async () => {
-      const payment = await newReturn(store.database, merchant);
-      await changeStep(store.database, refOf(payment), pollStep(payment, 0));
-      return ['return', payment.id];
+  type Make = () => Promise<[StepKind, string]>;
+
+  /** The steps of a payment of this kind, each planned by who plans it in earnest. */
+  function stepsOf(kind: GatewayPaymentKind): [string, Make][] {
+    const made = (plan?: (payment: AnyPayment) => StepChange): Make => {
+      return async () => {
+        const payment = await newPayment(kind, store.database, merchant);
+        if (plan) await changeStep(store.database, refOf(payment), plan(payment));
+        return [kind, payment.id];
+      };
+    };
+    return [
+      [`submission of a ${kind}`, made()],
+      [`later submission of a ${kind}`, made((payment) => submitStep(payment, 1))],
+      [`submission of a ${kind} that was put off`, made(putOffStep)],
+      [`question about a ${kind}`, made((payment) => pollStep(payment, 0))],
+    ];
+  }
+
+  const STEPS: Readonly<Record<string, Make>> = {
+    ...Object.fromEntries(PAYMENT_KINDS.flatMap(stepsOf)),
+    'refund of a payout': async () => {
+      const payout = await newPayout(store.database, merchant);
+      await learn(store.database, payout, failed());
+      return ['payout', payout.id];
     },
     'stored callback': async () => {
       const collection = await newCollection(store.database, merchant);
