@@ -44,7 +44,7 @@ let count = 0;
 export function newCollection(
   database: Database,
   merchant: { merchantId: number; appCode: number },
-  overrides: { callbackUrl?: string; refNo?: string } = {},
+  overrides: { callbackUrl?: string; refNo?: string; payfrom?: string } = {},
 ): Promise<Collection> {
   count += 1;
   return createCollection(database, {
