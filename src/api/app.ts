@@ -13,6 +13,7 @@ import { channelRoutes } from './routes/channels.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { gatewayCallbackRoutes } from './routes/gateway-callbacks.ts';
 import { healthRoutes } from './routes/health.ts';
+import { payoutRoutes } from './routes/payouts.ts';
 import { walletRoutes } from './routes/wallets.ts';
 
 export interface AppOptions {
@@ -43,8 +44,8 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   app.use(requireHttps(config.requireHttps));
   app.use(gatewayCallbackRoutes(service));
   app.use(documentationRoutes(config.publicUrl));
-  app.use(BASE_PATH, authRoutes(context), collectionRoutes(context), walletRoutes(context));
-  app.use(BASE_PATH, channelRoutes(context));
+  app.use(BASE_PATH, authRoutes(context), collectionRoutes(context), payoutRoutes(context));
+  app.use(BASE_PATH, walletRoutes(context), channelRoutes(context));
   app.use(() => {
     throw new Refusal('path_not_found');
   });

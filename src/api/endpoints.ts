@@ -5,6 +5,9 @@ import * as inputs from './schemas/inputs.ts';
 import * as records from './schemas/records.ts';
 import type { InputSchema } from './schemas/validator.ts';
 
+/** The parts of the API, in the order of the documentation. */
+export const TAGS = ['Access', 'Collections', 'Payouts', 'Wallets', 'Channels'] as const;
+
 /**
  * Every endpoint of the API: where it is, who may call it, what it takes and answers. What
  * is checked at the door, and the documentation, are both made from this table.
@@ -14,7 +17,7 @@ export interface Endpoint {
   method: 'get' | 'post';
   /** Below the base path; parameters in braces. */
   path: string;
-  tag: 'Access' | 'Collections' | 'Wallets' | 'Channels';
+  tag: (typeof TAGS)[number];
   summary: string;
   description?: string;
   /** Who may call it with a token; without it no token is needed. Apps are not limited by roles. */
@@ -112,7 +115,7 @@ export const endpoints = {
     summary: 'List collections',
     description: 'Newest first. Follow `next`: it stays in step while collections are added.',
     roles: ALL,
-    query: inputs.collectionsQuery,
+    query: inputs.paymentsQuery,
     answer: records.collections,
     refusals: [],
   },
@@ -134,10 +137,70 @@ export const endpoints = {
     summary: 'List collections (deprecated)',
     description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
     roles: ALL,
-    query: inputs.deprecatedCollectionsQuery,
+    query: inputs.deprecatedPaymentsQuery,
     answer: records.listedCollections,
     refusals: [],
     deprecated: true,
+  },
+  initiatePayout: {
+    id: 'initiatePayout',
+    method: 'post',
+    path: '/payouts/initiate',
+    tag: 'Payouts',
+    summary: 'Pay a recipient',
+    description:
+      'Debits the payout wallet and sends the money to a phone or a bank account. The outcome comes as a webhook to `callback_url`; a payout that fails is put back into the wallet first.',
+    roles: MONEY,
+    approvedFor: 'payouts',
+    product: 'payouts',
+    body: inputs.newPayout,
+    answer: records.payout,
+    refusals: [
+      ['invalid_phone_number'],
+      ['channel_invalid', '99'],
+      ['channel_required'],
+      ['channel_not_available', '68'],
+      ['insufficient_balance', 'payout'],
+      ['app_not_found'],
+      ['wallet_missing'],
+      ['duplicate_reference'],
+    ],
+  },
+  listPayouts: {
+    id: 'listPayouts',
+    method: 'get',
+    path: '/payouts',
+    tag: 'Payouts',
+    summary: 'List payouts',
+    description: 'Newest first. Follow `next`: it stays in step while payouts are added.',
+    roles: ALL,
+    query: inputs.paymentsQuery,
+    answer: records.payouts,
+    refusals: [],
+  },
+  // Before the detail, whose parameter would take its name.
+  listPayoutsDeprecated: {
+    id: 'listPayoutsDeprecated',
+    method: 'get',
+    path: '/payouts/list',
+    tag: 'Payouts',
+    summary: 'List payouts (deprecated)',
+    description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
+    roles: ALL,
+    query: inputs.deprecatedPaymentsQuery,
+    answer: records.listedPayouts,
+    refusals: [],
+    deprecated: true,
+  },
+  getPayout: {
+    id: 'getPayout',
+    method: 'get',
+    path: '/payouts/{payout_id}',
+    tag: 'Payouts',
+    summary: 'Get one payout',
+    roles: ALL,
+    answer: records.payoutDetail,
+    refusals: [['transaction_not_found']],
   },
   getBalance: {
     id: 'getBalance',

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { findFreePort } from '../../src/sandbox/embedded/port.ts';
 import { startServiceProcess } from '../../src/sandbox/service-process.ts';
-import { clientOf, request } from '../support/api-client.ts';
+import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { expectRefusal } from '../support/refusals.ts';
@@ -76,9 +76,12 @@ describe('When HTTPS is required', () => {
   });
 
   it('so must be the address of the outcome', async () => {
-    const { initiate } = clientOf(behindProxy, merchant);
+    const { initiate, post } = clientOf(behindProxy, merchant);
     for (const callback_url of ['http://shop.example/', 'HTTP://shop.example/']) {
       expectRefusal(await initiate({ callback_url }, OVER_HTTPS), 400, 'Invalid callback_url');
+      const payout = payoutBody(merchant, { callback_url });
+      const answer = await post('/payouts/initiate', payout, OVER_HTTPS);
+      expectRefusal(answer, 400, 'Invalid callback_url');
     }
     for (const callback_url of ['https://shop.example/', 'HTTPS://shop.example/']) {
       expect((await initiate({ callback_url }, OVER_HTTPS)).status).to.equal(200);

@@ -1,222 +1,270 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { rows } from '../../src/database.ts';
-import { collectionBody, request } from '../support/api-client.ts';
+import type { Product } from '../../src/domain/merchants/merchant.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { collectionBody, payoutBody, request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
+import { AMOUNT_CENTS } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
-const APPROVAL =
-  'Your merchant profile is not approved. Please ensure your profile has been verified before initiating collections.';
+/** What a merchant initiates, and the last thing that can be wrong with it. */
+interface Operation {
+  path: string;
+  product: Product;
+  /** Makes the merchant ready for one. @returns its body. */
+  prepare: (service: TestService, merchant: TestMerchant) => Promise<Record<string, unknown>>;
+  /** What is wrong with a second one. */
+  last: [make: string, status: number, detail: string];
+  /** Whether also an app says which app it is booked on. */
+  namesApp: boolean;
+}
 
-describe('A request that is wrong in many ways', () => {
-  let service: TestService;
-  let merchant: TestMerchant;
-  let access: string;
-  let headers: Record<string, string>;
-  let body: unknown;
+const OPERATIONS: Record<string, Operation> = {
+  collections: {
+    path: '/collections/checkouts/initiate',
+    product: 'collections',
+    prepare: async () => collectionBody(),
+    last: [
+      'DELETE FROM wallets WHERE merchant_id = :id',
+      403,
+      'Wallet not found or not initialized',
+    ],
+    namesApp: false,
+  },
+  payouts: {
+    path: '/payouts/initiate',
+    product: 'payouts',
+    prepare: async ({ database }, merchant) => {
+      await topUpPayoutWallet(database, merchant.merchantId, AMOUNT_CENTS, 'T1');
+      return payoutBody(merchant);
+    },
+    last: ['SELECT :id', 400, 'Insufficient balance in payout wallet'],
+    namesApp: true,
+  },
+};
 
-  before(async () => {
-    service = await startTestService({ workers: [] });
-  });
+for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(OPERATIONS)) {
+  describe(`A request for ${name} that is wrong in many ways`, () => {
+    let service: TestService;
+    let merchant: TestMerchant;
+    let access: string;
+    let headers: Record<string, string>;
+    let body: unknown;
 
-  after(() => service.close());
-
-  beforeEach(async () => {
-    merchant = await createTestMerchant(service);
-    headers = {};
-    body = collectionBody();
-  });
-
-  type Break = [what: string, make: () => unknown, status: number, detail: string];
-
-  const set =
-    (table: Parameters<typeof assign>[2], assignment: string): (() => Promise<void>) =>
-    () =>
-      assign(service.database, merchant.merchantId, table, assignment);
-  const send = () =>
-    request('POST', `${service.baseUrl}/collections/checkouts/initiate`, {
-      ...(access ? { access } : {}),
-      body,
-      headers,
+    before(async () => {
+      service = await startTestService({ workers: [] });
     });
 
-  async function emptyBucket(): Promise<void> {
-    await set('merchants', 'rate_limit_per_minute = 1, rate_limit_burst = 1')();
-    await send();
-  }
+    after(() => service.close());
 
-  const wallet: Break = [
-    'has no wallet',
-    () =>
-      rows(service.database, 'DELETE FROM wallets WHERE merchant_id = :id', {
-        id: merchant.merchantId,
-      }),
-    403,
-    'Wallet not found or not initialized',
-  ];
-  const sent: Break[] = [
-    [
-      'has a wrong field',
-      () => {
-        body = { ...(body as object), amount: '1', callback_url: 'x' };
-      },
-      400,
-      'Invalid amount',
-    ],
-    [
-      'lacks a field',
-      () => {
-        body = { ...(body as object), callback_url: null };
-      },
-      400,
-      'callback_url field is required',
-    ],
-    [
-      'is no object',
-      () => {
-        body = '[]';
-      },
-      400,
-      'Invalid request',
-    ],
-    [
-      'is no JSON',
-      () => {
-        body = '{';
-      },
-      400,
-      'JSON parse error',
-    ],
-    [
-      'is too large',
-      () => {
-        body = `{${' '.repeat(70_000)}`;
-      },
-      413,
-      'Request body is too large',
-    ],
-    [
-      'is of another type',
-      () => {
-        headers['content-type'] = 'text/plain';
-      },
-      415,
-      'Content-Type must be application/json',
-    ],
-    [
-      'has a wrong key',
-      () => {
-        headers['idempotency-key'] = 'x'.repeat(256);
-      },
-      400,
-      'Invalid Idempotency-Key',
-    ],
-  ];
-  const strangers: Break[] = [
-    [
-      'is of an inactive merchant',
-      set('merchants', 'active = false'),
-      403,
-      'Merchant account is not active',
-    ],
-    [
-      'has a token that was revoked',
-      set('token_families', 'revoked_at = now()'),
-      401,
-      'Token has been revoked',
-    ],
-    [
-      'has a token that has expired',
-      () => {
-        const { exp: _exp, iat: _iat, ...claims } = jwt.decode(access) as jwt.JwtPayload;
-        const { id, secret } = service.config.jwtKeys.current;
-        access = jwt.sign(claims, secret, { keyid: id, expiresIn: -1 });
-      },
-      401,
-      'Invalid or expired token',
-    ],
-    [
-      'has no token',
-      () => {
-        access = '';
-      },
-      401,
-      'Authentication credentials were not provided',
-    ],
-  ];
+    beforeEach(async () => {
+      merchant = await createTestMerchant(service);
+      headers = {};
+      body = await prepare(service, merchant);
+    });
 
-  const OF_APPS: Break[] = [
-    wallet,
-    ...sent,
-    [
-      'lacks the product',
-      set('apps', `products = '{payouts}'`),
-      403,
-      'App does not have collections product enabled',
-    ],
-    ['is not approved', set('merchants', 'approved = false'), 403, APPROVAL],
-    ['comes too often', emptyBucket, 429, 'Request rate limit exceeded'],
-    ['is of an inactive app', set('apps', 'active = false'), 403, 'App is not active'],
-    strangers[0]!,
-    [
-      'is from elsewhere',
-      set('apps', `ip_allow_list = '{203.0.113.7}'`),
-      403,
-      'Access denied: IP address not allowed',
-    ],
-    ...strangers.slice(1),
-  ];
+    type Break = [what: string, make: () => unknown, status: number, detail: string];
 
-  const OF_PEOPLE: Break[] = [
-    wallet,
-    ['names an inactive app', set('apps', 'active = false'), 403, 'App is not active'],
-    [
+    const set =
+      (table: Parameters<typeof assign>[2], assignment: string): (() => Promise<void>) =>
+      () =>
+        assign(service.database, merchant.merchantId, table, assignment);
+    const send = () =>
+      request('POST', `${service.baseUrl}${path}`, {
+        ...(access ? { access } : {}),
+        body,
+        headers,
+      });
+
+    async function emptyBucket(): Promise<void> {
+      await set('merchants', 'rate_limit_per_minute = 1, rate_limit_burst = 1')();
+      await send();
+    }
+
+    const [statement, lastStatus, lastDetail] = last;
+    const undoable: Break = [
+      'cannot be done',
+      () => rows(service.database, statement, { id: merchant.merchantId }),
+      lastStatus,
+      lastDetail,
+    ];
+    const unknownApp: Break = [
       'names an unknown app',
       () => {
         body = { ...(body as object), app_code: 1 };
       },
       404,
       'App not found',
-    ],
-    ...sent,
-    ['is not approved', set('merchants', 'approved = false'), 403, APPROVAL],
-    [
-      'is of an Operator',
-      set('users', `role = 'Operator'`),
+    ];
+    const unapproved: Break = [
+      'is not approved',
+      set('merchants', 'approved = false'),
       403,
-      'You do not have permission to access this resource',
-    ],
-    ['comes too often', emptyBucket, 429, 'Request rate limit exceeded'],
-    ...strangers.slice(0, 1),
-    ['is of a deactivated person', set('users', 'active = false'), 401, 'Token has been revoked'],
-    ...strangers.slice(1),
-  ];
+      `Your merchant profile is not approved. Please ensure your profile has been verified before initiating ${name}.`,
+    ];
+    const sent: Break[] = [
+      [
+        'has a wrong field',
+        () => {
+          body = { ...(body as object), amount: '1', callback_url: 'x' };
+        },
+        400,
+        'Invalid amount',
+      ],
+      [
+        'lacks a field',
+        () => {
+          body = { ...(body as object), callback_url: null };
+        },
+        400,
+        'callback_url field is required',
+      ],
+      [
+        'is no object',
+        () => {
+          body = '[]';
+        },
+        400,
+        'Invalid request',
+      ],
+      [
+        'is no JSON',
+        () => {
+          body = '{';
+        },
+        400,
+        'JSON parse error',
+      ],
+      [
+        'is too large',
+        () => {
+          body = `{${' '.repeat(70_000)}`;
+        },
+        413,
+        'Request body is too large',
+      ],
+      [
+        'is of another type',
+        () => {
+          headers['content-type'] = 'text/plain';
+        },
+        415,
+        'Content-Type must be application/json',
+      ],
+      [
+        'has a wrong key',
+        () => {
+          headers['idempotency-key'] = 'x'.repeat(256);
+        },
+        400,
+        'Invalid Idempotency-Key',
+      ],
+    ];
+    const strangers: Break[] = [
+      [
+        'is of an inactive merchant',
+        set('merchants', 'active = false'),
+        403,
+        'Merchant account is not active',
+      ],
+      [
+        'has a token that was revoked',
+        set('token_families', 'revoked_at = now()'),
+        401,
+        'Token has been revoked',
+      ],
+      [
+        'has a token that has expired',
+        () => {
+          const { exp: _exp, iat: _iat, ...claims } = jwt.decode(access) as jwt.JwtPayload;
+          const { id, secret } = service.config.jwtKeys.current;
+          access = jwt.sign(claims, secret, { keyid: id, expiresIn: -1 });
+        },
+        401,
+        'Invalid or expired token',
+      ],
+      [
+        'has no token',
+        () => {
+          access = '';
+        },
+        401,
+        'Authentication credentials were not provided',
+      ],
+    ];
 
-  /** Each of them breaks one thing more, and that must be what is answered. */
-  async function expectOrder(breaks: Break[]): Promise<void> {
-    expect((await send()).status).to.equal(200);
-    body = { ...(body as object), ref_no: 'another' };
-    for (const [what, make, status, detail] of breaks) {
-      await make();
-      const answer = await send();
-      expect([what, answer.status, answer.body]).to.deep.equal([what, status, { detail }]);
+    const OF_APPS: Break[] = [
+      undoable,
+      ...(namesApp ? [unknownApp] : []),
+      ...sent,
+      [
+        'lacks the product',
+        set('apps', `products = '{disbursements}'`),
+        403,
+        `App does not have ${product} product enabled`,
+      ],
+      unapproved,
+      ['comes too often', emptyBucket, 429, 'Request rate limit exceeded'],
+      ['is of an inactive app', set('apps', 'active = false'), 403, 'App is not active'],
+      strangers[0]!,
+      [
+        'is from elsewhere',
+        set('apps', `ip_allow_list = '{203.0.113.7}'`),
+        403,
+        'Access denied: IP address not allowed',
+      ],
+      ...strangers.slice(1),
+    ];
+
+    const OF_PEOPLE: Break[] = [
+      undoable,
+      ['names an inactive app', set('apps', 'active = false'), 403, 'App is not active'],
+      unknownApp,
+      ...sent,
+      unapproved,
+      [
+        'is of an Operator',
+        set('users', `role = 'Operator'`),
+        403,
+        'You do not have permission to access this resource',
+      ],
+      ['comes too often', emptyBucket, 429, 'Request rate limit exceeded'],
+      ...strangers.slice(0, 1),
+      ['is of a deactivated person', set('users', 'active = false'), 401, 'Token has been revoked'],
+      ...strangers.slice(1),
+    ];
+
+    /** Each of them breaks one thing more, and that must be what is answered. */
+    async function expectOrder(breaks: Break[]): Promise<void> {
+      expect((await send()).status).to.equal(200);
+      body = { ...(body as object), ref_no: 'another' };
+      for (const [what, make, status, detail] of breaks) {
+        await make();
+        const answer = await send();
+        expect([what, answer.status, answer.body]).to.deep.equal([what, status, { detail }]);
+      }
     }
-  }
 
-  it('is refused for the first in the order of checks when an app sends it', async () => {
-    access = merchant.access;
-    await expectOrder(OF_APPS);
+    it('is refused for the first in the order of checks when an app sends it', async () => {
+      access = merchant.access;
+      await expectOrder(OF_APPS);
+    });
+
+    it('is refused for the first in the order of checks when a person sends it', async () => {
+      access = (await createTestUser(service, merchant.merchantId)).access;
+      body = { ...(body as object), app_code: merchant.appCode };
+      await expectOrder(OF_PEOPLE);
+    });
   });
+}
 
-  it('is refused for the first in the order of checks when a person sends it', async () => {
-    access = (await createTestUser(service, merchant.merchantId)).access;
-    body = { ...(body as object), app_code: merchant.appCode };
-    await expectOrder(OF_PEOPLE);
-  });
-
+describe('A query that is wrong in many ways', () => {
   it('is refused for the first parameter of the table that is wrong', async () => {
+    const service = await startTestService({ workers: [] });
+    const merchant = await createTestMerchant(service);
     const wrong = new Map([
       ['page', '0'],
       ['page_size', '101'],
@@ -233,5 +281,6 @@ describe('A request that is wrong in many ways', () => {
       expectRefusal(answer, 400, `Invalid query parameter: ${name}`);
       wrong.delete(name);
     }
+    await service.close();
   });
 });

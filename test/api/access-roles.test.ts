@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { BASE_PATH } from '../../src/api/base-path.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
 import type { Role } from '../../src/domain/merchants/merchant.ts';
-import { type Answer, collectionBody, request } from '../support/api-client.ts';
+import { type Answer, collectionBody, payoutBody, request } from '../support/api-client.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -20,10 +20,20 @@ const MAY: Partial<Record<EndpointId, [callers: string, status: number, detail?:
   listCollections: ['Admin Finance Operator app', 200],
   getCollection: ['Admin Finance Operator app', 404, 'Transaction not found'],
   listCollectionsDeprecated: ['Admin Finance Operator app', 200],
+  initiatePayout: ['Admin Finance app', 400, 'Insufficient balance in payout wallet'],
+  listPayouts: ['Admin Finance Operator app', 200],
+  listPayoutsDeprecated: ['Admin Finance Operator app', 200],
+  getPayout: ['Admin Finance Operator app', 404, 'Transaction not found'],
   getBalance: ['Admin Finance app', 200],
   listTransactions: ['Admin Finance app', 200],
   transfer: ['Admin app', 400, 'Insufficient balance in collection wallet'],
   listChannels: ['Admin Finance Operator app', 200],
+};
+
+const BODIES: Partial<Record<EndpointId, (merchant: TestMerchant) => unknown>> = {
+  initiateCollection: () => collectionBody(),
+  initiatePayout: (merchant) => payoutBody(merchant),
+  transfer: () => ({ amount: '1.00', ref_no: 'T1' }),
 };
 
 describe('Roles', () => {
@@ -44,10 +54,9 @@ describe('Roles', () => {
 
   function call({ id, method, path }: Endpoint, access?: string): Promise<Answer> {
     const place = path.replace(/\{\w+\}/g, crypto.randomUUID());
-    const body = id === 'transfer' ? { amount: '1.00', ref_no: 'T1' } : collectionBody();
     return request(method.toUpperCase(), `${service.origin}${BASE_PATH}${place}`, {
       ...(access ? { access } : {}),
-      ...(method === 'post' ? { body } : {}),
+      ...(method === 'post' ? { body: BODIES[id as EndpointId]?.(merchant) } : {}),
     });
   }
 

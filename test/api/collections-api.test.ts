@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { rows } from '../../src/database.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { collectionBody, request } from '../support/api-client.ts';
-import { REQUIRED, RIGHT, WRONG } from '../support/collection-fields.ts';
+import { COLLECTION_FIELDS } from '../support/collection-fields.ts';
+import { itChecksFields } from '../support/field-tests.ts';
 import { countOf, learn, outboxOf, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -44,57 +45,13 @@ describe('Initiating a collection', () => {
     ]);
   });
 
-  it('asks for the missing fields, whichever way they are missing, in the order of the table', async () => {
-    const before = await recorded();
-    for (const [index, field] of REQUIRED.entries()) {
-      for (const missing of [undefined, null, '']) {
-        expectRefusal(
-          await initiate(collectionBody({ [field]: missing })),
-          400,
-          `${field} field is required`,
-        );
-      }
-      // From here on everything is missing; and what is there may be wrong.
-      const rest = Object.fromEntries(REQUIRED.slice(index).map((name) => [name, null]));
-      const body = collectionBody({ ...(index > 0 ? { payfrom: 'wrong' } : {}), ...rest });
-      expectRefusal(await initiate(body), 400, `${field} field is required`);
-    }
-    expectRefusal(await initiate({}), 400, 'payfrom field is required');
-    expect(await recorded()).to.equal(before);
+  itChecksFields(COLLECTION_FIELDS, {
+    bodyOf: collectionBody,
+    initiate,
+    recorded,
+    newOwner: () => createTestMerchant(service),
+    read: async (answer, owner) => (await detail(answer.body.id, owner)).body,
   });
-
-  for (const [field, text, values] of WRONG) {
-    for (const value of values) {
-      const written = JSON.stringify(value);
-      it(`refuses ${written.slice(0, 40)} for ${field}`, async () => {
-        const before = await recorded();
-        expectRefusal(await initiate(collectionBody({ [field]: value })), 400, text);
-        expect(await recorded()).to.equal(before);
-      });
-    }
-  }
-
-  it('reports the first field that is wrong, in the order of the table', async () => {
-    const wrong = Object.fromEntries(WRONG.map(([field, , values]) => [field, values[0]]));
-    for (const [field, text] of WRONG) {
-      expectRefusal(await initiate(collectionBody(wrong)), 400, text);
-      delete wrong[field];
-    }
-  });
-
-  for (const [field, values] of RIGHT) {
-    for (const value of values) {
-      it(`takes ${JSON.stringify(value).slice(0, 40)} for ${field}, to the letter`, async () => {
-        // Each on its own merchant, since references can repeat among the values.
-        const owner = await createTestMerchant(service);
-        const answer = await initiate(collectionBody({ [field]: value }), owner);
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-        const stored = (await detail(answer.body.id, owner)).body;
-        const expected = field === 'amount' ? value.replace(/^0+/, '') : value;
-        expect(stored[field]).to.equal(expected);
-      });
-    }
-  }
 
   it('ignores fields that are not for the caller to set', async () => {
     const extra = {

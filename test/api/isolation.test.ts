@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
+import { newPayout } from '../support/payment-kinds.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -11,14 +12,20 @@ const LISTS = [
   '/collections/checkouts?ref_no=own-1',
   '/collections/list',
   '/collections/list?ref_no=own-1&phone=%2B254712345678&status=completed',
+  '/payouts',
+  '/payouts?ref_no=own-1&status=0',
+  '/payouts/list',
+  '/payouts/list?ref_no=own-1&phone=%2B254712345678&status=pending',
   '/wallets/transactions',
   '/wallets/transactions?ref_no=own-1&phone=%2B254712345678',
 ];
 
 /** Where nothing belongs to anybody. */
 const COMMON = ['/channels'];
-const SINGLE = ['/wallets/balance', '/collections/checkouts/{checkout_id}'];
-const WRITES = ['/collections/checkouts/initiate', '/wallets/transfers'];
+/** What is read by itself, and what the path has for its parameter. */
+const DETAILS = ['/collections/checkouts/{checkout_id}', '/payouts/{payout_id}'] as const;
+const SINGLE = ['/wallets/balance'];
+const WRITES = ['/collections/checkouts/initiate', '/payouts/initiate', '/wallets/transfers'];
 
 describe('What a merchant owns', () => {
   let service: TestService;
@@ -26,7 +33,7 @@ describe('What a merchant owns', () => {
   let owning: Client;
   let strange: Client;
   let sister: Client;
-  let id: string;
+  const ids: Partial<Record<(typeof DETAILS)[number], string>> = {};
 
   before(async () => {
     service = await startTestService({ workers: [] });
@@ -36,7 +43,9 @@ describe('What a merchant owns', () => {
     sister = clientOf(service, await createTestApp(service, owner.merchantId, []));
     const collection = await newCollection(service.database, owner, { refNo: 'own-1' });
     await learn(service.database, collection, succeeded());
-    id = collection.id;
+    const payout = await newPayout(service.database, owner, { refNo: 'own-1' });
+    ids['/collections/checkouts/{checkout_id}'] = collection.id;
+    ids['/payouts/{payout_id}'] = payout.id;
     await owning.post('/wallets/transfers', { amount: '10.00', ref_no: 'own-1' });
   });
 
@@ -46,6 +55,7 @@ describe('What a merchant owns', () => {
     const covered = new Set([
       ...LISTS.map((path) => path.split('?')[0]),
       ...COMMON,
+      ...DETAILS,
       ...SINGLE,
       ...WRITES,
     ]);
@@ -63,16 +73,20 @@ describe('What a merchant owns', () => {
     });
   }
 
-  it('has its detail for its own apps, and for others is as if it did not exist', async () => {
-    const path = `/collections/checkouts/${id}`;
-    const own = await owning.get(path);
-    expect(own.body.id).to.equal(id);
-    expect((await sister.get(path)).body).to.deep.equal(own.body);
-    const theirs = await strange.get(path);
-    expectRefusal(theirs, 404, 'Transaction not found');
-    const nobodys = await strange.get(`/collections/checkouts/${crypto.randomUUID()}`);
-    expect(theirs.body).to.deep.equal(nobodys.body);
-  });
+  for (const path of DETAILS) {
+    it(`is at ${path} for its own apps, and for others is as if it did not exist`, async () => {
+      const at = (id: string) => path.replace(/\{\w+\}/, id);
+      const place = at(ids[path]!);
+      const own = await owning.get(place);
+      expect(own.status).to.equal(200);
+      expect(place).to.include(own.body.id);
+      expect((await sister.get(place)).body).to.deep.equal(own.body);
+      const theirs = await strange.get(place);
+      expectRefusal(theirs, 404, 'Transaction not found');
+      const nobodys = await strange.get(at(crypto.randomUUID()));
+      expect(theirs.body).to.deep.equal(nobodys.body);
+    });
+  }
 
   it('is its own money', async () => {
     const own = await owning.get('/wallets/balance');

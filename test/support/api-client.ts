@@ -55,6 +55,21 @@ export function clientOf({ baseUrl }: { baseUrl: string }, { access }: { access:
 
 export type Client = ReturnType<typeof clientOf>;
 
+/** A valid body for initiating a payout of 100.00, booked on this app. */
+export function payoutBody(
+  { appCode }: { appCode: number },
+  overrides: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    payto: '+254712345678',
+    amount: '100.00',
+    ref_no: `ref-${Math.random().toString(36).slice(2)}`,
+    callback_url: 'http://127.0.0.1:9/hook',
+    app_code: appCode,
+    ...overrides,
+  };
+}
+
 /** A valid body for initiating a collection. */
 export function collectionBody(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {

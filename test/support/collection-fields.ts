@@ -1,8 +1,10 @@
+import type { FieldCases } from './field-tests.ts';
+
 /** The required fields of a request, in the order of the documented table. */
-export const REQUIRED = ['payfrom', 'amount', 'ref_no', 'account_number', 'callback_url'];
+const REQUIRED = ['payfrom', 'amount', 'ref_no', 'account_number', 'callback_url'];
 
 /** Values that are wrong for a field, and what the caller is told of them. */
-export const WRONG: [field: string, detail: string, values: unknown[]][] = [
+export const WRONG: FieldCases['wrong'] = [
   [
     'payfrom',
     'Invalid phone number',
@@ -66,7 +68,7 @@ export const WRONG: [field: string, detail: string, values: unknown[]][] = [
 ];
 
 /** Values that are just right. */
-export const RIGHT: [field: string, values: string[]][] = [
+export const RIGHT: FieldCases['right'] = [
   ['payfrom', ['+254712345678', '+254110123456', '+254733123456', '+254770123456']],
   ['amount', ['1.00', '999999.99', '000001.00', '100.01']],
   ['ref_no', ['x', 'x'.repeat(50), 'A-1_b', '0', '-', '__proto__', 'DROP-TABLE', 'null']],
@@ -95,3 +97,5 @@ export const RIGHT: [field: string, values: string[]][] = [
     ],
   ],
 ];
+
+export const COLLECTION_FIELDS: FieldCases = { required: REQUIRED, wrong: WRONG, right: RIGHT };

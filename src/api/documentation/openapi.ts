@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import { BASE_PATH } from '../base-path.ts';
-import { type Endpoint, endpoints } from '../endpoints.ts';
+import { type Endpoint, endpoints, TAGS } from '../endpoints.ts';
 import { ANSWERS } from '../errors.ts';
 import { REFUSAL, type Schema } from '../schemas/fields.ts';
 import { error } from '../schemas/records.ts';
@@ -21,7 +21,7 @@ export function openApiDocument(publicUrl: string) {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}${BASE_PATH}` }],
-    tags: ['Access', 'Collections', 'Wallets', 'Channels'].map((name) => ({ name })),
+    tags: TAGS.map((name) => ({ name })),
     paths: paths(),
     webhooks: webhooks(),
     components: {
@@ -187,7 +187,7 @@ function failure(status: number, examples: object) {
   };
 }
 
-/** A schema as it is published: without our own keywords. */
+/** A schema as it is published: without our own keywords (functions are no JSON anyway). */
 export function published(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === REFUSAL ? undefined : value)));
 }

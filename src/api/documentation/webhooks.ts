@@ -1,27 +1,35 @@
-import { money, phone, record, refNo, timestamp } from '../schemas/fields.ts';
+import { money, phone, record, refNo, type Schema, timestamp } from '../schemas/fields.ts';
 import { exampleOf } from './example.ts';
 import { published } from './openapi.ts';
 
-/** What a merchant's callback address is sent when a collection has ended. */
-export const collectionEvent = record({
-  notification: record({
-    type: { const: 'collection' },
-    event: { enum: ['transaction.completed', 'transaction.failed'] },
-  }),
-  data: record({
-    result_code: { type: 'integer', description: '0 on success', examples: [0] },
-    result_description: {
-      type: 'string',
-      examples: ['The service request is processed successfully.'],
-    },
-    amount: money,
-    ref_no: refNo,
-    beneficiary: record({ account: phone, kyc: { type: ['string', 'null'] } }),
-    transaction_date: { ...timestamp, examples: ['2026-11-20T09:30:00.000Z'] },
-    external_ref: { type: 'string', examples: ['ws_CO_20112026093000'] },
-    trans_id: { type: 'string', examples: ['TKJ7A1B2C3'] },
-  }),
-});
+/** What a merchant's callback address is sent when a payment has ended. */
+function eventOf(type: string, account: Schema): Schema {
+  return record({
+    notification: record({
+      type: { const: type },
+      event: { enum: ['transaction.completed', 'transaction.failed'] },
+    }),
+    data: record({
+      result_code: { type: 'integer', description: '0 on success', examples: [0] },
+      result_description: {
+        type: 'string',
+        examples: ['The service request is processed successfully.'],
+      },
+      amount: money,
+      ref_no: refNo,
+      beneficiary: record({ account, kyc: { type: ['string', 'null'] } }),
+      transaction_date: { ...timestamp, examples: ['2026-11-20T09:30:00.000Z'] },
+      external_ref: { type: 'string', examples: ['ws_CO_20112026093000'] },
+      trans_id: { type: 'string', examples: ['TKJ7A1B2C3'] },
+    }),
+  });
+}
+
+const payto = {
+  type: 'string',
+  description: 'The recipient’s phone or bank account',
+  examples: ['+254712345678'],
+};
 
 const HEADERS: Record<string, string> = {
   'X-Service-Timestamp': 'When this attempt was sent, Unix seconds; refuse one older than 300 s',
@@ -33,33 +41,55 @@ const HEADERS: Record<string, string> = {
   'webhook-signature': 'The signature of the Standard Webhooks convention',
 };
 
+const TRIES =
+  'Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.';
+
 export function webhooks() {
   return {
-    collectionEnded: {
-      post: {
-        operationId: 'collectionEnded',
-        tags: ['Collections'],
-        summary: 'A collection has ended',
-        description:
-          'POSTed to the `callback_url` of the collection. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.',
-        parameters: Object.entries(HEADERS).map(([name, description]) => ({
-          name,
-          in: 'header',
-          required: true,
-          description,
-          schema: { type: 'string' },
-        })),
-        requestBody: {
-          required: true,
-          content: {
-            'application/json': {
-              schema: published(collectionEvent),
-              example: exampleOf(collectionEvent),
-            },
-          },
+    collectionEnded: webhook(
+      'collectionEnded',
+      'Collections',
+      'A collection has ended',
+      `POSTed to the \`callback_url\` of the collection. ${TRIES}`,
+      eventOf('collection', phone),
+    ),
+    payoutEnded: webhook(
+      'payoutEnded',
+      'Payouts',
+      'A payout has ended',
+      `POSTed to the \`callback_url\` of the payout; of one that failed when its money is back in the wallet. ${TRIES}`,
+      eventOf('payout', payto),
+    ),
+  };
+}
+
+function webhook(
+  operationId: string,
+  tag: string,
+  summary: string,
+  description: string,
+  event: Schema,
+) {
+  return {
+    post: {
+      operationId,
+      tags: [tag],
+      summary,
+      description,
+      parameters: Object.entries(HEADERS).map(([name, about]) => ({
+        name,
+        in: 'header',
+        required: true,
+        description: about,
+        schema: { type: 'string' },
+      })),
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: published(event), example: exampleOf(event) },
         },
-        responses: { 200: { description: 'Taken' } },
       },
+      responses: { 200: { description: 'Taken' } },
     },
   };
 }

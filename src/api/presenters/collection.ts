@@ -1,6 +1,7 @@
 import type { Collection } from '../../domain/collections/collection.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { formatDateTime } from './date-time.ts';
+import { foldedStatus, outcome } from './outcome.ts';
 
 /** The collection record, as initiating one answers it. */
 export function collectionRecord(collection: Collection) {
@@ -21,18 +22,13 @@ export function collectionRecord(collection: Collection) {
 export function collectionDetail(collection: Collection) {
   return {
     ...collectionRecord(collection),
-    result_code: collection.result_code,
-    result_description: collection.result_description,
-    trans_id: collection.trans_id,
-    external_ref: collection.external_ref,
-    payment_completed_at: collection.payment_completed_at?.toISOString() ?? null,
+    ...outcome(collection),
     commission: formatAmount(collection.commission_cents),
     net_amount: formatAmount(collection.amount_cents - collection.commission_cents),
   };
 }
 
-/** As the deprecated list shows it: exactly the record, with two states folded into one. */
+/** As the deprecated list shows it. */
 export function listedCollection(collection: Collection) {
-  const record = collectionRecord(collection);
-  return { ...record, status: record.status === 'processing' ? 'pending' : record.status };
+  return { ...collectionRecord(collection), status: foldedStatus(collection) };
 }

@@ -10,10 +10,10 @@ import { transfer } from '../../domain/wallets/transfer.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints.ts';
+import { daysIn, phoneIn } from '../filters.ts';
 import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 import { walletTransaction } from '../presenters/wallet-transaction.ts';
-import { daysIn, phoneIn } from './collections.ts';
 
 export function walletRoutes(context: ApiContext): Router {
   const { database, config } = context;

@@ -9,6 +9,12 @@ export interface Schema {
 /** The refusal for a wrong value; without one it is `Invalid {field}`. */
 export const REFUSAL = 'x-refusal';
 
+/**
+ * A check of a field that passed the rest of its schema, for what depends on other fields:
+ * `(fields) => ErrorCode | null`. Not published.
+ */
+export const CHECK = 'x-check';
+
 export const amount = {
   type: 'string',
   format: 'amount',

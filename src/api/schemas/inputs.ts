@@ -1,14 +1,17 @@
+import { PAYOUT_CATEGORIES } from '../../domain/payouts/payout.ts';
+import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
 import {
   accountNumber,
   amount,
   appCode,
+  CHECK,
   callbackUrl,
   phone,
   refNo,
   type Schema,
 } from './fields.ts';
 import { TRANSACTION_TYPES, WALLETS } from './records.ts';
-import type { InputSchema } from './validator.ts';
+import type { FieldCheck, InputSchema } from './validator.ts';
 
 /** The shapes of everything that callers send. The order of fields is the order of refusals. */
 
@@ -61,6 +64,44 @@ export const newCollection = body(
   ['app_code'],
 );
 
+const MAX_NARRATION_LENGTH = 200;
+export const DEFAULT_NARRATION = 'Disbursement';
+
+const checkPayto: FieldCheck = ({ payto, channel }) =>
+  paytoProblem(String(payto), typeof channel === 'number' ? channel : undefined);
+
+export const newPayout = body(
+  {
+    payto: {
+      type: 'string',
+      description:
+        'The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits',
+      examples: ['+254712345678'],
+      [CHECK]: checkPayto,
+    },
+    amount,
+    ref_no: refNo,
+    callback_url: callbackUrl,
+    category: { enum: PAYOUT_CATEGORIES, default: 'other', examples: ['other'] },
+    narration: {
+      type: 'string',
+      maxLength: MAX_NARRATION_LENGTH,
+      format: 'plain-text',
+      default: DEFAULT_NARRATION,
+      description: 'Sent to the gateway',
+      examples: ['Salary November'],
+    },
+    channel: {
+      type: 'integer',
+      description:
+        'Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given',
+      examples: [63902],
+    },
+    app_code: { ...appCode, description: 'Which app of yours to book on; its secret signs' },
+  },
+  ['category', 'narration', 'channel'],
+);
+
 export const newTransfer = body({ amount, ref_no: refNo });
 
 function query(properties: Record<string, Schema>): InputSchema {
@@ -94,7 +135,7 @@ const phoneFilter = {
   examples: ['+254712345678'],
 };
 
-export const collectionsQuery = query({
+export const paymentsQuery = query({
   ...paging(PAGE_SIZE),
   status: {
     type: 'integer',
@@ -106,7 +147,7 @@ export const collectionsQuery = query({
   ref_no: refNo,
 });
 
-export const deprecatedCollectionsQuery = query({
+export const deprecatedPaymentsQuery = query({
   ...paging(DEPRECATED_PAGE_SIZE),
   status: { enum: ['pending', 'completed', 'failed'] },
   ...dates,

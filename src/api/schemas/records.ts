@@ -1,3 +1,5 @@
+import { CHANNEL_TYPES } from '../../domain/channels/channel.ts';
+import { PAYOUT_CATEGORIES } from '../../domain/payouts/payout.ts';
 import {
   accountNumber,
   callbackUrl,
@@ -56,21 +58,60 @@ const collectionFields = {
 
 export const collection = record(collectionFields);
 
-export const collectionDetail = record({
-  ...collectionFields,
+const outcome = {
   result_code: { type: ['integer', 'null'], description: '0 on success; null while open' },
   result_description: { type: ['string', 'null'] },
   trans_id: { type: ['string', 'null'], description: 'The network’s receipt' },
   external_ref: { type: ['string', 'null'], description: 'The gateway’s reference' },
   payment_completed_at: nullable(timestamp),
+};
+
+export const collectionDetail = record({
+  ...collectionFields,
+  ...outcome,
   commission: money,
   net_amount: money,
 });
 
-/** As the deprecated list shows it: what is being processed counts as pending. */
-export const listedCollection = record({
-  ...collectionFields,
-  status: { enum: ['pending', 'completed', 'failed'] },
+/** As the deprecated lists show it: what is being processed counts as pending. */
+const listedStatus = { enum: ['pending', 'completed', 'failed'] };
+
+export const listedCollection = record({ ...collectionFields, status: listedStatus });
+
+const payoutFields = {
+  id: uuid,
+  payto: {
+    type: 'string',
+    description: 'The recipient’s phone or bank account',
+    examples: ['+254712345678'],
+  },
+  amount: money,
+  ref_no: refNo,
+  status: collectionFields.status,
+  category: { enum: PAYOUT_CATEGORIES, examples: ['other'] },
+};
+
+const channelFields = {
+  channel: { type: 'integer', examples: [63902] },
+  channel_name: { type: 'string', examples: ['M-PESA'] },
+  channel_type: { enum: CHANNEL_TYPES },
+};
+
+export const payout = record({ ...payoutFields, ...channelFields, created_at: createdAt });
+
+export const payoutDetail = record({
+  ...payoutFields,
+  created_at: createdAt,
+  ...outcome,
+  ...channelFields,
+  narration: { type: 'string', examples: ['Salary November'] },
+  fee: { ...money, description: 'KES, debited with the amount', examples: ['0.00'] },
+});
+
+export const listedPayout = record({
+  ...payoutFields,
+  status: listedStatus,
+  created_at: createdAt,
 });
 
 export const walletBalance = record({
@@ -109,7 +150,7 @@ export const walletTransaction = record({
 export const channel = record({
   code: { type: 'integer', examples: [63902] },
   name: { type: 'string', examples: ['M-PESA'] },
-  type: { enum: ['Mobile Money', 'Bank'] },
+  type: { enum: CHANNEL_TYPES },
   active: { type: 'boolean', description: 'Takes new payments now' },
   min_amount: money,
   max_amount: money,
@@ -122,5 +163,7 @@ export const error: Schema = record({
 
 export const collections = envelope(collectionDetail);
 export const listedCollections = envelope(listedCollection);
+export const payouts = envelope(payoutDetail);
+export const listedPayouts = envelope(listedPayout);
 export const walletTransactions = envelope(walletTransaction);
 export const channels = envelope(channel);

@@ -3,7 +3,7 @@ import { isCallbackUrl, isStorableText } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
-import { REFUSAL, type Schema } from './fields.ts';
+import { CHECK, REFUSAL, type Schema } from './fields.ts';
 
 /** A request's body or query: fields by name, in the order in which they are documented. */
 export interface InputSchema extends Schema {
@@ -12,10 +12,14 @@ export interface InputSchema extends Schema {
   required?: readonly string[];
 }
 
+/** What is wrong with one field among all; its own schema has taken it, not yet the others'. */
+export type FieldCheck = (fields: Record<string, unknown>) => ErrorCode | null;
+
 /** The one ajv, with the formats that our schemas use. */
 export function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });
   ajv.addKeyword({ keyword: REFUSAL });
+  ajv.addKeyword({ keyword: CHECK });
   // A keyword of OpenAPI that only describes.
   ajv.addKeyword({ keyword: 'example' });
   ajv.addFormat('amount', (value) => parseAmount(value) !== null);
@@ -52,13 +56,26 @@ export function bodyParser(schema: InputSchema): (body: unknown) => Record<strin
     for (const name of required) {
       if (!Object.hasOwn(fields, name)) throw new Refusal('field_required', name);
     }
-    const wrong = firstWrong(validate, fields, schema);
-    if (wrong !== undefined) {
-      const code = schema.properties[wrong]![REFUSAL] as ErrorCode | undefined;
-      throw new Refusal(code ?? 'invalid_field', code ? '' : wrong);
+    const wrong = wrongFields(validate, fields);
+    for (const [name, property] of Object.entries(schema.properties)) {
+      const code = wrong.has(name) ? codeOf(property) : checked(property, name, fields);
+      if (code) throw new Refusal(code, code === 'invalid_field' ? name : '');
     }
     return fields;
   };
+}
+
+function codeOf(property: Schema): ErrorCode {
+  return (property[REFUSAL] as ErrorCode | undefined) ?? 'invalid_field';
+}
+
+function checked(
+  property: Schema,
+  name: string,
+  fields: Record<string, unknown>,
+): ErrorCode | null {
+  const check = property[CHECK] as FieldCheck | undefined;
+  return check && Object.hasOwn(fields, name) ? check(fields) : null;
 }
 
 /** The known fields that have a value. What a caller sends besides is ignored. */
@@ -91,8 +108,9 @@ export function queryParser(schema: InputSchema): (query: object) => Record<stri
       values[name] = text === undefined ? property.default : numberIn(text, property);
       if (values[name] === undefined) delete values[name];
     }
-    const wrong = firstWrong(validate, values, schema);
-    if (wrong !== undefined) throw new Refusal('invalid_query', wrong);
+    const wrong = wrongFields(validate, values);
+    const first = Object.keys(schema.properties).find((name) => wrong.has(name));
+    if (first !== undefined) throw new Refusal('invalid_query', first);
     return values;
   };
 }
@@ -103,15 +121,11 @@ function numberIn(text: unknown, { type }: Schema): unknown {
   return isNumber ? Number(text) : text;
 }
 
-/** The first field, in documented order, whose value the schema does not take. */
-function firstWrong(
+/** The names of the fields whose values the schema does not take. */
+function wrongFields(
   validate: ValidateFunction,
   values: Record<string, unknown>,
-  { properties }: InputSchema,
-): string | undefined {
-  if (validate(values)) return undefined;
-  const wrong = new Set(
-    (validate.errors ?? []).map(({ instancePath }) => instancePath.split('/')[1]),
-  );
-  return Object.keys(properties).find((name) => wrong.has(name));
+): ReadonlySet<string | undefined> {
+  if (validate(values)) return new Set();
+  return new Set((validate.errors ?? []).map(({ instancePath }) => instancePath.split('/')[1]));
 }

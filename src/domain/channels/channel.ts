@@ -1,8 +1,10 @@
+export const CHANNEL_TYPES = ['Mobile Money', 'Bank'] as const;
+
 /** A way to move money. Mobile money goes by the carrier's network code, a bank by its clearing code. */
 export interface Channel {
   code: number;
   name: string;
-  type: 'Mobile Money' | 'Bank';
+  type: (typeof CHANNEL_TYPES)[number];
 }
 
 /** Through which driver a channel's payments go, and which amounts it can carry. */
@@ -58,6 +60,10 @@ export const CHANNELS: readonly Channel[] = [
   ...BANKS.map(([code, name]) => ({ code, name, type: 'Bank' as const })),
 ];
 
+export function channelByCode(code: number): Channel | undefined {
+  return CHANNELS.find((channel) => channel.code === code);
+}
+
 /**
  * Carriers by the digits after +254; the longest prefix wins. A hint only: numbers are
  * portable. `null` marks carriers that have no mobile-money channel here.
@@ -107,7 +113,7 @@ export function channelsFromText(text: string): ReadonlyMap<number, string> {
   const drivers = new Map<number, string>();
   for (const item of text.split(',').filter((part) => part.trim() !== '')) {
     const [, digits, driver] = /^\s*(\d+)=([a-z][a-z0-9-]*)\s*$/.exec(item) ?? [];
-    const channel = CHANNELS.find(({ code }) => code === Number(digits));
+    const channel = channelByCode(Number(digits));
     if (!channel || !driver) {
       throw new Error('must be a list of channel=driver with a known channel code and driver name');
     }

@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../../database.ts';
+import { type Database, firstRow } from '../../database.ts';
 import type { KeyRing } from '../../key-ring.ts';
 import { Refusal } from '../errors.ts';
 import type { Rate } from '../money.ts';
@@ -13,10 +13,13 @@ export interface Caller {
   /** The person's role; null for an app, which no role limits. */
   role: Role | null;
   approved: boolean;
-  /** The merchant's own commission and rate limit, where it has them. */
-  ownRate: { bps: number | null; fixedCents: number | null };
+  /** The merchant's own commission, payout fee and rate limit, where it has them. */
+  ownCommission: OwnRate;
+  ownPayoutFee: OwnRate;
   ownLimit: { perMinute: number | null; burst: number | null };
 }
+
+export type OwnRate = { [part in keyof Rate]: Rate[part] | null };
 
 interface FamilyRow {
   revoked: boolean;
@@ -30,6 +33,8 @@ interface FamilyRow {
   approved: boolean;
   commission_bps: number | null;
   commission_fixed_cents: number | null;
+  payout_fee_bps: number | null;
+  payout_fee_fixed_cents: number | null;
   rate_limit_per_minute: number | null;
   rate_limit_burst: number | null;
 }
@@ -57,7 +62,8 @@ export async function authenticate(
     app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },
     role: row.role,
     approved: row.approved,
-    ownRate: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
+    ownCommission: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
+    ownPayoutFee: { bps: row.payout_fee_bps, fixedCents: row.payout_fee_fixed_cents },
     ownLimit: { perMinute: row.rate_limit_per_minute, burst: row.rate_limit_burst },
   };
 }
@@ -69,7 +75,8 @@ const FAMILY = `
     m.active AS merchant_active, coalesce(a.active, true) AS app_active,
     a.code IS NULL OR cardinality(a.ip_allow_list) = 0
       OR coalesce(CAST(:ip AS inet) <<= ANY (a.ip_allow_list), false) AS ip_allowed,
-    m.commission_bps, m.commission_fixed_cents, m.rate_limit_per_minute, m.rate_limit_burst
+    m.commission_bps, m.commission_fixed_cents, m.payout_fee_bps, m.payout_fee_fixed_cents,
+    m.rate_limit_per_minute, m.rate_limit_burst
   FROM token_families f
   JOIN merchants m ON m.id = f.merchant_id
   LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
@@ -91,40 +98,10 @@ export function requireProduct(caller: Caller, product: Product): void {
   }
 }
 
-/**
- * The app that a payment is booked on: the token's, or for a person the one named, or the
- * merchant's only active one with the product.
- * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`, `field_required`
- */
-export async function chooseApp(
-  database: Database,
-  caller: Caller,
-  product: Product,
-  appCode: number | undefined,
-): Promise<number> {
-  if (caller.app) return caller.app.code;
-  const apps = await rows<{ code: number; active: boolean; products: Product[] }>(
-    database,
-    'SELECT code, active, products FROM apps WHERE merchant_id = :merchant_id',
-    { merchant_id: caller.merchantId },
-  );
-  if (appCode !== undefined) {
-    const named = apps.find(({ code }) => code === appCode);
-    if (!named) throw new Refusal('app_not_found');
-    if (!named.active) throw new Refusal('app_inactive');
-    if (!named.products.includes(product)) throw new Refusal('product_missing', product);
-    return named.code;
-  }
-  const able = apps.filter((app) => app.active && app.products.includes(product));
-  if (able.length > 1) throw new Refusal('field_required', 'app_code');
-  if (!able[0]) throw new Refusal('product_missing', product);
-  return able[0].code;
-}
-
-/** A merchant's commission: its own where it has one, else the default. */
-export function rateOf(caller: Caller, defaults: Rate): Rate {
+/** What a merchant pays: by its own rate where it has one, else by the default, part by part. */
+export function rateOf(own: OwnRate, defaults: Rate): Rate {
   return {
-    bps: caller.ownRate.bps ?? defaults.bps,
-    fixedCents: caller.ownRate.fixedCents ?? defaults.fixedCents,
+    bps: own.bps ?? defaults.bps,
+    fixedCents: own.fixedCents ?? defaults.fixedCents,
   };
 }

@@ -31,6 +31,14 @@ export interface Payment {
  */
 export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
+/** The integer statuses of the API, in the order of their codes. */
+export const STATUS_CODES: readonly PaymentStatus[] = [
+  'pending',
+  'processing',
+  'failed',
+  'completed',
+];
+
 export const COLLECTION_MACHINE: StateMachine<PaymentStatus> = {
   initial: 'pending',
   transitions: {

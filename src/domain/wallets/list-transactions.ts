@@ -1,5 +1,5 @@
 import type { Database } from '../../database.ts';
-import { dayConditions } from '../collections/list-collections.ts';
+import { type Days, dayConditions } from '../days.ts';
 import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
 
 /** One movement of a merchant's wallet, as the merchant sees it. */
@@ -16,13 +16,11 @@ export interface WalletTransaction {
   created_at: Date;
 }
 
-export interface TransactionFilter {
+export interface TransactionFilter extends Days {
   wallet?: 'collection' | 'payout' | undefined;
   type?: string | undefined;
   refNo?: string | undefined;
   phone?: string | undefined;
-  dateFrom?: string | undefined;
-  dateTo?: string | undefined;
 }
 
 /** A page of a merchant's wallet transactions, newest first. */

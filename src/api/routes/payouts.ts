@@ -1,0 +1,58 @@
+import { Router } from 'express';
+import { rateOf } from '../../domain/merchants/authenticate.ts';
+import { namedApp } from '../../domain/merchants/choose-app.ts';
+import { createPayout } from '../../domain/payouts/create-payout.ts';
+import type { PayoutCategory } from '../../domain/payouts/payout.ts';
+import { channelOfPayout } from '../../domain/payouts/payout-channel.ts';
+import { addLogContext } from '../../logger.ts';
+import { callbackUrlIn } from '../callback-url.ts';
+import type { ApiContext } from '../context.ts';
+import { endpoints } from '../endpoints.ts';
+import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
+import { listedPayout, payoutDetail, payoutRecord } from '../presenters/payout.ts';
+import { DEFAULT_NARRATION } from '../schemas/inputs.ts';
+import { carriedBy } from './carried-by.ts';
+import { deprecatedListReader, detailReader, listReader } from './payment-reads.ts';
+
+export function payoutRoutes(context: ApiContext): Router {
+  const router = Router();
+
+  mount(router, context, endpoints.initiatePayout, async (call) => {
+    const payout = await initiate(context, call);
+    addLogContext({ payment_id: payout.id });
+    return { body: payoutRecord(payout) };
+  });
+
+  const list = endpoints.listPayouts;
+  mount(router, context, list, listReader(context, 'payout', list, payoutDetail));
+
+  const old = endpoints.listPayoutsDeprecated;
+  mount(router, context, old, deprecatedListReader(context, 'payout', old, listedPayout));
+
+  const detail = detailReader(context, 'payout', 'payout_id', payoutDetail);
+  mount(router, context, endpoints.getPayout, detail);
+
+  return router;
+}
+
+async function initiate(
+  { config, channels }: ApiContext,
+  { caller, body, database }: AuthenticatedCall,
+) {
+  const callbackUrl = callbackUrlIn(config, body);
+  const payto = String(body.payto);
+  const channel = channelOfPayout(payto, body.channel as number | undefined);
+  const appCode = await namedApp(database, caller, 'payouts', body.app_code as number);
+  return createPayout(database, {
+    ...carriedBy(channels, channel.code, body.amount),
+    merchantId: caller.merchantId,
+    appCode,
+    payto,
+    refNo: String(body.ref_no),
+    category: (body.category ?? 'other') as PayoutCategory,
+    narration: String(body.narration || DEFAULT_NARRATION),
+    callbackUrl,
+    rate: rateOf(caller.ownPayoutFee, config.payoutFeeDefaults),
+    deadlineMs: config.payoutDeadlinesMs[channel.type],
+  });
+}

@@ -1,0 +1,65 @@
+import type { Database } from '../../database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { type Days, dayConditions } from '../days.ts';
+import type { MerchantPayment } from '../events/create-event.ts';
+import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
+import type { PaymentStatus } from './payment.ts';
+
+export interface PaymentFilter extends Days {
+  statuses?: PaymentStatus[] | undefined;
+  /** The phone or bank account on the other side. */
+  account?: string | undefined;
+  refNo?: string | undefined;
+  /** Of reversals only: the reference of the collection. */
+  checkoutRefNo?: string | undefined;
+}
+
+type ListedKind = MerchantPayment['kind'];
+
+/** Where each kind has the phone or bank account. */
+const ACCOUNT_COLUMNS: Readonly<Record<ListedKind, string>> = {
+  collection: 'payfrom',
+  payout: 'payto',
+  reversal: 'account',
+};
+
+/** A page of a merchant's payments of one kind, newest first. */
+export async function listPayments<Kind extends ListedKind>(
+  database: Database,
+  kind: Kind,
+  merchantId: number,
+  filter: PaymentFilter,
+  page: PageRequest,
+): Promise<Page<Extract<MerchantPayment, { kind: Kind }>>> {
+  return readPage(database, sourceOf(kind, merchantId, filter), page);
+}
+
+function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): ListSource {
+  const where = ['merchant_id = :merchant_id'];
+  if (filter.statuses) where.push('status = ANY (:statuses)');
+  if (filter.account) where.push(`${ACCOUNT_COLUMNS[kind]} = :account`);
+  if (filter.refNo) where.push('ref_no = :ref_no');
+  if (filter.checkoutRefNo) where.push(OF_COLLECTION);
+  where.push(...dayConditions('created_at', filter));
+  return {
+    columns: `listed.*, '${kind}' AS kind`,
+    table: STEP_TABLES[kind].table,
+    createdAt: 'created_at',
+    id: 'id',
+    where,
+    bindings: {
+      merchant_id: merchantId,
+      statuses: filter.statuses ?? null,
+      account: filter.account ?? null,
+      ref_no: filter.refNo ?? null,
+      checkout_ref_no: filter.checkoutRefNo ?? null,
+      date_from: filter.dateFrom ?? null,
+      date_to: filter.dateTo ?? null,
+    },
+  };
+}
+
+/** By the collection's id, which reversals are indexed by. */
+const OF_COLLECTION = `collection_id = (
+  SELECT c.id FROM collections c WHERE c.merchant_id = :merchant_id AND c.ref_no = :checkout_ref_no
+)`;

@@ -1,0 +1,210 @@
+import { expect } from 'chai';
+import { type Database, rows } from '../../src/database.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { type Client, clientOf } from '../support/api-client.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import { learn, newCollection, succeeded } from '../support/payments.ts';
+import {
+  BAD_AS_OF,
+  BAD_DATE,
+  BAD_PAGE,
+  BAD_PAGE_SIZE,
+  BAD_PHONE,
+  BAD_REF_NO,
+  expectBadValues,
+} from '../support/query-cases.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const KAMAU = '+254712345678';
+const WANJIKU = '+254733123456';
+
+/** A kind of payment, and where its lists are. */
+interface Listed {
+  list: string;
+  deprecated: string;
+  table: string;
+  account: string;
+  ownFields: Record<string, string>;
+  add: (database: Database, merchant: TestMerchant, refNo?: string) => Promise<AnyPayment>;
+}
+
+const KINDS: Record<string, Listed> = {
+  collections: {
+    list: '/collections/checkouts',
+    deprecated: '/collections/list',
+    table: 'collections',
+    account: 'payfrom',
+    ownFields: { account_number: 'INV-1', callback_url: 'http://127.0.0.1:9/hook' },
+    add: (database, merchant, refNo) =>
+      newCollection(database, merchant, refNo === undefined ? {} : { refNo }),
+  },
+  payouts: {
+    list: '/payouts',
+    deprecated: '/payouts/list',
+    table: 'payouts',
+    account: 'payto',
+    ownFields: {},
+    add: (database, merchant, refNo) =>
+      newPayout(database, merchant, refNo === undefined ? {} : { refNo }),
+  },
+};
+
+/** Oldest first. */
+const ROWS: [ref: string, status: string, account: string, createdAt: string][] = [
+  ['r1', 'pending', KAMAU, '2026-03-01T00:00:00.000Z'],
+  ['r2', 'processing', WANJIKU, '2026-03-01T23:59:59.999999Z'],
+  ['r3', 'failed', KAMAU, '2026-03-02T00:00:00Z'],
+  ['r4', 'completed', WANJIKU, '2026-03-03T12:00:00Z'],
+  ['r5', 'pending', KAMAU, '2026-03-04T00:00:00Z'],
+];
+
+/** What is asked, and which rows that gives. */
+const BOTH: [query: string, refs: string][] = [
+  ['', 'r5 r4 r3 r2 r1'],
+  ['unknown=1&status%5B%5D=9&__proto__=x', 'r5 r4 r3 r2 r1'],
+  ['date_from=2026-03-02', 'r5 r4 r3'],
+  ['date_to=2026-03-01', 'r2 r1'],
+  ['date_from=2026-03-01&date_to=2026-03-01', 'r2 r1'],
+  ['date_from=2026-03-02&date_to=2026-03-03', 'r4 r3'],
+  ['date_from=2026-03-05', ''],
+  ['date_from=0001-01-01&date_to=9999-12-31', 'r5 r4 r3 r2 r1'],
+  ['date_from=2024-02-29&date_to=2024-02-29', ''],
+  ['ref_no=r3', 'r3'],
+  ['ref_no=R3', ''],
+  ['ref_no=r3&date_to=2026-03-01', ''],
+  ['page_size=2', 'r5 r4'],
+  ['page_size=2&page=3', 'r1'],
+  ['page_size=2&page=4', ''],
+  ['page=999999999&page_size=100', ''],
+  ['page=001&page_size=0100', 'r5 r4 r3 r2 r1'],
+];
+
+const NEWER: typeof BOTH = [
+  ['status=0', 'r5 r1'],
+  ['status=1', 'r2'],
+  ['status=2', 'r3'],
+  ['status=3', 'r4'],
+  ['status=0&date_from=2026-03-02', 'r5'],
+  ['status=3&ref_no=r4&date_from=2026-03-03&date_to=2026-03-03', 'r4'],
+  ['phone=%2B254733123456', 'r5 r4 r3 r2 r1'],
+];
+
+const OLDER: typeof BOTH = [
+  ['status=pending', 'r5 r2 r1'],
+  ['status=failed', 'r3'],
+  ['status=completed', 'r4'],
+  ['phone=%2B254733123456', 'r4 r2'],
+  ['phone=+254733123456', 'r4 r2'],
+  ['phone=254733123456', 'r4 r2'],
+  ['phone=%2B254700000000', ''],
+  ['phone=%2B254733123456&status=pending', 'r2'],
+  ['phone=%2B254733123456&status=completed&ref_no=r4&date_from=2026-03-03', 'r4'],
+];
+
+for (const [kind, listed] of Object.entries(KINDS)) {
+  const { list: LIST, deprecated: DEPRECATED, table, account, ownFields, add } = listed;
+
+  describe(`Listing ${kind}`, () => {
+    let service: TestService;
+    let merchant: TestMerchant;
+    let client: Client;
+
+    before(async () => {
+      service = await startTestService({ workers: [] });
+      merchant = await createTestMerchant(service);
+      client = clientOf(service, merchant);
+      for (const [refNo, status, phone, created_at] of ROWS) {
+        const { id } = await add(service.database, merchant, refNo);
+        await rows(
+          service.database,
+          `UPDATE ${table} SET status = :status, ${account} = :phone, created_at = :created_at
+         WHERE id = :id`,
+          { id, status, phone, created_at },
+        );
+      }
+    });
+
+    after(() => service.close());
+
+    const refsOf = (answer: { body: { results: { ref_no: string }[] } }) =>
+      answer.body.results.map(({ ref_no }) => ref_no).join(' ');
+
+    for (const [path, cases] of [
+      [LIST, [...BOTH, ...NEWER]],
+      [DEPRECATED, [...BOTH, ...OLDER]],
+    ] as const) {
+      for (const [query, refs] of cases) {
+        it(`at ${path}?${query} gives ${refs || 'nothing'}`, async () => {
+          const answer = await client.get(`${path}?${query}`);
+          expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+          expect(refsOf(answer)).to.equal(refs);
+        });
+      }
+
+      it(`at ${path} refuses dates that are the wrong way round`, async () => {
+        const answer = await client.get(`${path}?date_from=2026-03-02&date_to=2026-03-01`);
+        expectRefusal(answer, 400, 'Invalid query parameter: date_from');
+      });
+    }
+
+    const BAD = {
+      page: BAD_PAGE,
+      page_size: BAD_PAGE_SIZE,
+      as_of: BAD_AS_OF,
+      date_from: BAD_DATE,
+      date_to: BAD_DATE,
+      ref_no: [...BAD_REF_NO, 'x'.repeat(51)],
+    };
+    it('refuses a bad value by its parameter’s name', async () => {
+      const status = ['4', '-1', '1.0', 'pending', '', 'x', '%00'];
+      await expectBadValues(client, LIST, { ...BAD, status });
+    });
+
+    it('refuses a bad value by its parameter’s name in the deprecated list', async () => {
+      const status = ['0', '1', 'processing', 'PENDING', '', 'x', 'pending%00'];
+      await expectBadValues(client, DEPRECATED, { ...BAD, status, phone: BAD_PHONE });
+    });
+
+    it('shows in each record what its detail shows', async () => {
+      const owner = await createTestMerchant(service);
+      const own = clientOf(service, owner);
+      const payment = await add(service.database, owner);
+      await learn(service.database, payment, succeeded());
+      const { body } = await own.get(LIST);
+      expect(body).to.include({ count: 1, next: null, previous: null });
+      expect(body.results).to.deep.equal([(await own.get(`${LIST}/${payment.id}`)).body]);
+      expect(body.results[0]).to.include({ status: 'completed', trans_id: 'RCPT1' });
+    });
+
+    it('shows exactly the record in the deprecated list, with what is processed as pending', async () => {
+      const { body, headers } = await client.get(`${DEPRECATED}?ref_no=r2`);
+      const [{ id, ...record }] = body.results;
+      expect(id).to.be.a('string');
+      expect(record).to.deep.equal({
+        [account]: WANJIKU,
+        amount: '100.00',
+        ref_no: 'r2',
+        ...ownFields,
+        status: 'pending',
+        category: 'other',
+        created_at: '01/03/2026 23:59:59',
+      });
+      expect(headers.get('deprecation')).to.equal('true');
+      expect(headers.get('link')).to.equal(
+        `<${service.baseUrl}/wallets/transactions>; rel="successor-version"`,
+      );
+    });
+
+    it('shows 20 records unless asked otherwise, the deprecated list 50', async () => {
+      const owner = await createTestMerchant(service);
+      const own = clientOf(service, owner);
+      for (let number = 0; number < 51; number += 1) await add(service.database, owner);
+      expect((await own.get(LIST)).body).to.include({ count: 51 });
+      expect((await own.get(LIST)).body.results).to.have.length(20);
+      expect((await own.get(DEPRECATED)).body.results).to.have.length(50);
+      expect((await own.get(`${LIST}?page_size=100`)).body.results).to.have.length(51);
+    });
+  });
+}

@@ -1,0 +1,345 @@
+import { expect } from 'chai';
+import { firstRow, inTransaction, rows } from '../../src/database.ts';
+import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
+import { findPayment } from '../../src/domain/payments/payment-store.ts';
+import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { walletBalance } from '../../src/domain/wallets/wallet.ts';
+import { clientOf, payoutBody, request } from '../support/api-client.ts';
+import { itChecksFields } from '../support/field-tests.ts';
+import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { countOf, failed, learn, outboxOf, reread, succeeded } from '../support/payments.ts';
+import { PAYOUT_FIELDS } from '../support/payout-fields.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import {
+  createTestApp,
+  createTestMerchant,
+  createTestUser,
+  type TestMerchant,
+} from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+import { documentedEvents } from '../support/webhook-schemas.ts';
+
+const RICH_CENTS = 100_000_000_00;
+const MPESA = 63902;
+const EQUITY = 68;
+const ACCOUNT = '0110123456789';
+const POOR = 'Insufficient balance in payout wallet';
+const TAKEN = 'Reference number already exists';
+const HOUR_MS = 3_600_000;
+
+describe('Initiating a payout', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    const env = { CHANNELS: `${MPESA}=simulator,63903=simulator,63907=simulator,68=simulator` };
+    service = await startTestService({ workers: [], env });
+    merchant = await newOwner();
+  });
+
+  after(async () => {
+    await expectSoundLedger(service.database);
+    await service.close();
+  });
+
+  async function newOwner(fundsCents = RICH_CENTS): Promise<TestMerchant> {
+    const owner = await createTestMerchant(service);
+    await topUpPayoutWallet(service.database, owner.merchantId, fundsCents, 'T1');
+    return owner;
+  }
+
+  const bodyOf = (overrides: Record<string, unknown> = {}, owner = merchant) =>
+    payoutBody(owner, overrides);
+  const initiate = (body: unknown, { access } = merchant) =>
+    request('POST', `${service.baseUrl}/payouts/initiate`, { access, body });
+  const detail = (id: string, { access } = merchant) =>
+    request('GET', `${service.baseUrl}/payouts/${id}`, { access });
+  const recorded = () => countOf(service.database, 'payouts');
+  const balance = ({ merchantId } = merchant) =>
+    walletBalance(service.database, merchantId, 'payout');
+  const stored = (id: string, { merchantId } = merchant) =>
+    findPayment(service.database, { kind: 'payout', merchantId, id });
+
+  it('answers with the record, which is then debited and stored with its first job', async () => {
+    const before = (await balance())!;
+    const body = bodyOf({ category: 'gaming', narration: 'Prize', channel: 63903 });
+    const answer = await initiate(body);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    const { id, created_at, ...rest } = answer.body;
+    expect(rest).to.deep.equal({
+      payto: '+254712345678',
+      amount: '100.00',
+      ref_no: body.ref_no,
+      status: 'pending',
+      category: 'gaming',
+      channel: 63903,
+      channel_name: 'Airtel Money',
+      channel_type: 'Mobile Money',
+    });
+    expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+    expect(created_at).to.match(/^\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d$/);
+    expect(await balance()).to.equal(before - 10_000);
+    expect(await outboxOf(service.database, id)).to.deep.equal([
+      { queue: 'submission-simulator', kind: 'payout', step: 'submit', row_id: id, step_no: 1 },
+    ]);
+  });
+
+  it('fills in the category, the narration and the channel of the carrier', async () => {
+    const answer = await initiate(bodyOf({ category: null, narration: '', channel: null }));
+    expect(answer.body).to.include({ category: 'other', channel: MPESA, channel_name: 'M-PESA' });
+    expect((await detail(answer.body.id)).body.narration).to.equal('Disbursement');
+  });
+
+  it('takes a bank account over the channel of its bank', async () => {
+    const answer = await initiate(bodyOf({ payto: ACCOUNT, channel: EQUITY }));
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    expect(answer.body).to.include({
+      payto: ACCOUNT,
+      channel: EQUITY,
+      channel_name: 'Equity',
+      channel_type: 'Bank',
+    });
+  });
+
+  itChecksFields(PAYOUT_FIELDS, {
+    bodyOf,
+    initiate,
+    recorded,
+    newOwner,
+    read: async ({ body }, owner) => ({ ...(await stored(body.id, owner)), ...body }),
+  });
+
+  for (const [what, fields, detailText] of [
+    [
+      'a bank account without channel',
+      { payto: ACCOUNT },
+      'Channel is required for bank account payouts',
+    ],
+    [
+      'a bank account over a phone’s channel',
+      { payto: ACCOUNT, channel: MPESA },
+      'Invalid channel code: 63902',
+    ],
+    ['a phone over a bank’s channel', { channel: EQUITY }, 'Invalid channel code: 68'],
+    ['a channel that does not exist', { channel: 4_711 }, 'Invalid channel code: 4711'],
+    [
+      'a phone without plus over its channel',
+      { payto: '0712345678', channel: MPESA },
+      'Invalid phone number',
+    ],
+    ['a channel without driver', { payto: ACCOUNT, channel: 1 }, 'Channel is not available: 1'],
+  ] as const) {
+    it(`refuses ${what}`, async () => {
+      const before = await recorded();
+      expectRefusal(await initiate(bodyOf(fields)), 400, detailText);
+      expect(await recorded()).to.equal(before);
+    });
+  }
+
+  it('takes nothing on a channel that is paused', async () => {
+    const before = [await recorded(), await balance()];
+    await inTransaction(service.database, (trx) => pauseChannel(trx, MPESA));
+    try {
+      expectRefusal(await initiate(bodyOf()), 503, 'Service temporarily unavailable');
+      expect([await recorded(), await balance()]).to.deep.equal(before);
+    } finally {
+      await inTransaction(service.database, (trx) => resumeChannel(trx, MPESA));
+    }
+  });
+
+  it('refuses, and records nothing, without a wallet for the money', async () => {
+    const owner = await createTestMerchant(service);
+    const bindings = { id: owner.merchantId };
+    await rows(service.database, 'DELETE FROM wallets WHERE merchant_id = :id', bindings);
+    const answer = await initiate(bodyOf({}, owner), owner);
+    expectRefusal(answer, 403, 'Wallet not found or not initialized');
+    const from = 'payouts WHERE merchant_id = :id';
+    expect(await countOf(service.database, from, bindings)).to.equal(0);
+  });
+
+  it('debits the fee too, by the default or by the merchant’s own rate', async () => {
+    const RATES: [assignments: string, fee: string, cents: number][] = [
+      ['payout_fee_bps = NULL', '0.00', 0],
+      ['payout_fee_bps = 200', '2.00', 200],
+      ['payout_fee_bps = 0, payout_fee_fixed_cents = 500', '5.00', 500],
+    ];
+    const owner = await newOwner();
+    for (const [assignments, fee, cents] of RATES) {
+      await rows(service.database, `UPDATE merchants SET ${assignments} WHERE id = :id`, {
+        id: owner.merchantId,
+      });
+      const before = (await balance(owner))!;
+      const { body } = await initiate(bodyOf({}, owner), owner);
+      expect((await detail(body.id, owner)).body).to.include({ fee });
+      expect(await balance(owner)).to.equal(before - 10_000 - cents);
+    }
+  });
+
+  it('counts a payout to a phone as overdue after 4 hours, to a bank after 48', async () => {
+    for (const [fields, hours] of [
+      [{}, 4],
+      [{ payto: ACCOUNT, channel: EQUITY }, 48],
+    ] as const) {
+      const { body } = await initiate(bodyOf(fields));
+      const { deadline_at, created_at } = (await stored(body.id))!;
+      expect(deadline_at.getTime() - created_at.getTime()).to.equal(hours * HOUR_MS);
+    }
+  });
+
+  it('refuses a reference that the merchant has used, and no other merchant’s', async () => {
+    const body = bodyOf();
+    expect((await initiate(body)).status).to.equal(200);
+    expectRefusal(await initiate(body), 409, TAKEN);
+    const other = await newOwner();
+    expect((await initiate({ ...body, app_code: other.appCode }, other)).status).to.equal(200);
+  });
+
+  it('records one of 50 identical requests that come at once', async () => {
+    const owner = await newOwner();
+    const body = bodyOf({}, owner);
+    const answers = await Promise.all(Array.from({ length: 50 }, () => initiate(body, owner)));
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).to.have.length(49);
+    for (const answer of refused) expectRefusal(answer, 409, TAKEN);
+    expect(await balance(owner)).to.equal(RICH_CENTS - 10_000);
+  });
+
+  it('accepts exactly what the wallet can pay of 100 payouts at once', async () => {
+    const owner = await newOwner(500_000);
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, () => initiate(bodyOf({}, owner), owner)),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).to.have.length(50);
+    for (const answer of refused) expectRefusal(answer, 400, POOR);
+    expect(await balance(owner)).to.equal(0);
+    const from = 'payouts WHERE merchant_id = :id';
+    expect(await countOf(service.database, from, { id: owner.merchantId })).to.equal(50);
+    const inFlight = await accountBalance(service.database, owner.merchantId, 'payouts_in_flight');
+    expect(inFlight).to.equal(500_000);
+    await expectSoundLedger(service.database);
+  });
+
+  it('repeats the first answer for a key, and debits once', async () => {
+    const owner = await newOwner();
+    const body = bodyOf({}, owner);
+    const send = () =>
+      clientOf(service, owner).post('/payouts/initiate', body, { 'idempotency-key': 'k' });
+    const first = await send();
+    const again = await send();
+    expect([again.status, again.body]).to.deep.equal([200, first.body]);
+    expect(again.headers.get('idempotent-replayed')).to.equal('true');
+    expect(await balance(owner)).to.equal(RICH_CENTS - 10_000);
+  });
+
+  describe('and reading it', () => {
+    it('shows what is not known yet as null, and the outcome when there is one', async () => {
+      const { body: record } = await initiate(bodyOf());
+      const open = {
+        ...record,
+        result_code: null,
+        result_description: null,
+        trans_id: null,
+        external_ref: null,
+        payment_completed_at: null,
+        narration: 'Disbursement',
+        fee: '0.00',
+      };
+      expect((await detail(record.id)).body).to.deep.equal(open);
+      const payout = await stored(record.id);
+      await learn(service.database, payout!, succeeded());
+      expect((await detail(record.id)).body).to.deep.equal({
+        ...open,
+        status: 'completed',
+        result_code: 0,
+        result_description: 'Done',
+        trans_id: 'RCPT1',
+        external_ref: 'EXT1',
+        payment_completed_at: '2026-11-20T10:00:00.000Z',
+      });
+      const [event] = await documentedEvents(service.database, record.id, 'payoutEnded');
+      expect(event.notification).to.deep.equal({
+        type: 'payout',
+        event: 'transaction.completed',
+      });
+    });
+
+    it('shows a failure before its money is back, of which the merchant hears after', async () => {
+      const { body: record } = await initiate(bodyOf());
+      const payout = (await stored(record.id))!;
+      const before = (await balance())!;
+      await learn(service.database, payout, failed());
+      expect((await detail(record.id)).body).to.include({ status: 'failed', result_code: 1032 });
+      expect(await documentedEvents(service.database, record.id, 'payoutEnded')).to.deep.equal([]);
+      const { step_no } = await reread(service.database, payout);
+      const ref = { kind: 'payout', merchantId: merchant.merchantId, id: record.id } as const;
+      expect(await refundPayout(service.database, ref, step_no)).to.equal(true);
+      expect(await balance()).to.equal(before + 10_000);
+      const [event] = await documentedEvents(service.database, record.id, 'payoutEnded');
+      expect(event.data).to.include({ result_code: 1032, ref_no: record.ref_no });
+    });
+
+    it('finds nothing that is not the merchant’s own, by the same answer as for nothing at all', async () => {
+      const other = await newOwner();
+      const theirs = await initiate(bodyOf({}, other), other);
+      expect((await detail(theirs.body.id.toUpperCase(), other)).status).to.equal(200);
+      for (const id of [theirs.body.id, crypto.randomUUID(), 'x', 'initiate', '%00', '..%2f']) {
+        expectRefusal(await detail(id), 404, 'Transaction not found');
+      }
+    });
+  });
+
+  describe('by its app_code', () => {
+    const bookedOn = async ({ body }: { body: { id: string } }) => {
+      const row = await firstRow<{ app_code: number }>(
+        service.database,
+        'SELECT app_code FROM payouts WHERE id = :id',
+        { id: body.id },
+      );
+      return row?.app_code;
+    };
+
+    it('books it on any app of the merchant that may, whoever asks', async () => {
+      const owner = await newOwner();
+      const other = await createTestApp(service, owner.merchantId, ['payouts']);
+      const person = await createTestUser(service, owner.merchantId, 'Finance');
+      for (const { access } of [owner, other, person]) {
+        for (const { appCode } of [owner, other]) {
+          const answer = await initiate(bodyOf({ app_code: appCode }), { ...owner, access });
+          expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+          expect(await bookedOn(answer)).to.equal(appCode);
+        }
+      }
+    });
+
+    it('refuses an app that is not there, not active or lacks the product', async () => {
+      const owner = await newOwner();
+      const person = await createTestUser(service, owner.merchantId, 'Admin');
+      const without = await createTestApp(service, owner.merchantId, ['collections']);
+      const inactive = await createTestApp(service, owner.merchantId, ['payouts']);
+      await rows(service.database, 'UPDATE apps SET active = false WHERE code = :code', {
+        code: inactive.appCode,
+      });
+      const stranger = merchant.appCode;
+      for (const { access } of [owner, person]) {
+        for (const [app_code, status, text] of [
+          [stranger, 404, 'App not found'],
+          [Number.MAX_SAFE_INTEGER, 404, 'App not found'],
+          [inactive.appCode, 403, 'App is not active'],
+          [without.appCode, 403, 'App does not have payouts product enabled'],
+        ] as const) {
+          expectRefusal(await initiate(bodyOf({ app_code }), { ...owner, access }), status, text);
+        }
+      }
+      expect(await balance(owner)).to.equal(RICH_CENTS);
+    });
+
+    it('does not let an app without the product pay through another', async () => {
+      const owner = await newOwner();
+      const without = await createTestApp(service, owner.merchantId, ['collections']);
+      const answer = await initiate(bodyOf({}, owner), { ...owner, access: without.access });
+      expectRefusal(answer, 403, 'App does not have payouts product enabled');
+    });
+  });
+});

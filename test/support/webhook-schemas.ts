@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { webhooks } from '../../src/api/documentation/webhooks.ts';
+import type { Schema } from '../../src/api/schemas/fields.ts';
+import { createAjv } from '../../src/api/schemas/validator.ts';
+import { type Database, rows } from '../../src/database.ts';
+
+/** The bodies of a payment's settlement events, each checked to be what the documentation says. */
+export async function documentedEvents(
+  database: Database,
+  paymentId: string,
+  webhook: keyof ReturnType<typeof webhooks>,
+) {
+  const events = await rows<{ body: string }>(
+    database,
+    'SELECT body FROM events WHERE payment_id = :id',
+    { id: paymentId },
+  );
+  const ajv = createAjv();
+  const { schema } = webhooks()[webhook].post.requestBody.content['application/json'];
+  return events.map(({ body }) => {
+    const parsed = JSON.parse(body);
+    expect(ajv.validate(schema as Schema, parsed), ajv.errorsText()).to.equal(true);
+    return parsed;
+  });
+}
