@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import type { Service } from '../boot.ts';
+import { recordVerification } from '../domain/ledger/last-verification.ts';
+import { verifyLedger } from '../domain/ledger/verify-ledger.ts';
+import { holdLease } from '../jobs/lease.ts';
+
+/** How often at least it is asked whether a verification is due. */
+const MAX_TICK_MS = 60_000;
+
+export function ledgerTickMs({ config }: Service): number {
+  return Math.min(config.ledgerVerifyIntervalMs, MAX_TICK_MS);
+}
+
+/**
+ * Proves the books when that is due, and says in the log and in the database what is wrong.
+ * Nobody renews the lease, so it is the schedule itself: whoever finds it over is the one
+ * to do it, however often processes start anew.
+ * @returns 0: nothing more is to be done until it is due again.
+ */
+export async function verifyOnSchedule(service: Service, stopping: AbortSignal): Promise<0> {
+  const { database, config, logger } = service;
+  const isDue = await holdLease(database, 'ledger', randomUUID(), config.ledgerVerifyIntervalMs);
+  if (!isDue) return 0;
+  const verification = await verifyLedger(database, { signal: stopping });
+  for (const { merchantId: merchant_id, ...found } of verification.breaks) {
+    logger.error('the books are wrong', { merchant_id, ...found });
+  }
+  await recordVerification(database, verification);
+  logger.info('ledger verified', { ...verification.checked });
+  return 0;
+}

@@ -1,0 +1,292 @@
+import { expect } from 'chai';
+import { v7 as uuidv7 } from 'uuid';
+import { rows } from '../../src/database.ts';
+import { BREAK_KINDS, type Break, type BreakKind } from '../../src/domain/ledger/breaks.ts';
+import { type VerifyOptions, verifyLedger } from '../../src/domain/ledger/verify-ledger.ts';
+import { failedPayout, fillBooks, makeTraffic, tamper } from '../support/books.ts';
+import { newCompletedCollection } from '../support/payment-kinds.ts';
+import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+/** The newest of a merchant's rows that a condition is true of. */
+const newest = (table: string, condition: string) =>
+  `(SELECT id FROM ${table} WHERE merchant_id = :m AND ${condition} ORDER BY id DESC LIMIT 1)`;
+
+/** A journal of two lines between the bank and this account, of something that is not there. */
+const strayJournal = (account: string, sourceKind = 'adjustment') => `
+  WITH journal AS (
+    INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
+    VALUES (:m, :uuid, '${sourceKind}', gen_random_uuid(), 'stray')
+  )
+  INSERT INTO entries (merchant_id, journal_id, line, account, amount_cents)
+  VALUES (:m, :uuid, 1, 'bank', -1), (:m, :uuid, 2, '${account}', 1)`;
+
+/** Changes the newest entry of the payout wallet, and the wallet with it. */
+const moveEnd = (entryColumn: string, walletColumn: string) => `
+  WITH wallet AS (
+    UPDATE wallets SET ${walletColumn} = ${walletColumn} + 1
+    WHERE merchant_id = :m AND kind = 'payout' RETURNING entry_no
+  )
+  UPDATE entries SET ${entryColumn} = ${entryColumn} + 1
+  WHERE merchant_id = :m AND account = 'wallet:payout' AND entry_no =
+    (SELECT max(entry_no) FROM entries WHERE merchant_id = :m AND account = 'wallet:payout')`;
+
+/** A way to break the books, and the one finding that must come of it. */
+const SABOTAGE: Readonly<Record<BreakKind, { sql: string; gives: Partial<Break> }>> = {
+  journal_unbalanced: {
+    sql: `UPDATE entries SET amount_cents = amount_cents - 7 WHERE merchant_id = :m
+          AND account = 'bank' AND journal_id = ${newest('journals', `source_kind = 'topup'`)}`,
+    gives: { subject: 'journal', expected: '0.00', found: '-0.07' },
+  },
+  journal_incomplete: {
+    sql: `INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
+          VALUES (:m, :uuid, 'adjustment', gen_random_uuid(), 'adjustment')`,
+    gives: { subject: 'journal', expected: 'at least 2 lines', found: '0' },
+  },
+  journal_without_source: {
+    sql: strayJournal('fees', 'payout'),
+    gives: { subject: 'journal', found: 'none' },
+  },
+  chain_gap: {
+    sql: moveEnd('entry_no', 'entry_no'),
+    gives: { subject: 'payout wallet' },
+  },
+  chain_balance: {
+    sql: moveEnd('balance_after_cents', 'balance_cents'),
+    gives: { subject: 'payout wallet' },
+  },
+  wallet_astray: {
+    sql: `UPDATE wallets SET balance_cents = balance_cents + 1
+          WHERE merchant_id = :m AND kind = 'collection'`,
+    gives: { subject: 'wallet', id: 'collection' },
+  },
+  journal_missing: {
+    sql: `UPDATE collections SET status = 'completed'
+          WHERE id = ${newest('collections', `status = 'failed'`)}`,
+    gives: { subject: 'collection', expected: 'journal completed', found: 'none' },
+  },
+  journal_unexpected: {
+    sql: `UPDATE reversals SET status = 'failed'
+          WHERE id = ${newest('reversals', `status = 'completed'`)}`,
+    gives: { subject: 'reversal', expected: 'none', found: 'journal completed' },
+  },
+  journal_amounts: {
+    sql: `UPDATE collections SET commission_cents = commission_cents + 1
+          WHERE id = ${newest('collections', `status = 'completed' AND amount_cents = 10000`)}`,
+    gives: {
+      subject: 'collection',
+      expected: 'commission 1.51, paid -100.00, wallet:collection 98.49',
+      found: 'commission 1.50, paid -100.00, wallet:collection 98.50',
+    },
+  },
+  refund_not_due: {
+    sql: `UPDATE payouts SET next_step = NULL, next_step_at = NULL, parked_reason = NULL
+          WHERE id = ${newest('payouts', `status = 'failed' AND refund_posted_at IS NULL`)}`,
+    gives: { subject: 'payout', found: 'neither' },
+  },
+  in_flight_sum: {
+    sql: strayJournal('payouts_in_flight'),
+    gives: { subject: 'account', id: 'payouts_in_flight' },
+  },
+  suspense_sum: {
+    sql: strayJournal('suspense'),
+    gives: { subject: 'account', id: 'suspense' },
+  },
+  suspense_unattended: {
+    sql: `UPDATE discrepancies SET resolved_at = now() WHERE id = (
+            SELECT d.id FROM discrepancies d
+            JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
+            WHERE d.merchant_id = :m AND d.resolved_at IS NULL AND m.booked = 'suspense'
+            ORDER BY d.id DESC LIMIT 1)`,
+    gives: { subject: 'movement' },
+  },
+};
+
+describe('The verification of the ledger', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    await letPayoutsBeForgotten();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  /** The one break that the database's own checks make impossible. */
+  async function letPayoutsBeForgotten(): Promise<void> {
+    const checks = await rows<{ conname: string }>(
+      store.database,
+      `SELECT conname FROM pg_constraint WHERE conrelid = CAST('payouts' AS regclass)
+       AND contype = 'c' AND pg_get_constraintdef(oid) LIKE '%parked_reason%'`,
+    );
+    expect(checks).to.have.length(1);
+    await rows(store.database, `ALTER TABLE payouts DROP CONSTRAINT ${checks[0]!.conname}`);
+  }
+
+  const verify = (options: VerifyOptions = {}) =>
+    verifyLedger(store.database, { merchantId: merchant.merchantId, ...options });
+  const breaksOf = async (options?: VerifyOptions) => (await verify(options)).breaks;
+  const harm = (sql: string) => tamper(store.database, sql, bindingsFor(sql));
+  const bindingsFor = (sql: string) => ({
+    m: merchant.merchantId,
+    ...(sql.includes(':uuid') && { uuid: uuidv7() }),
+  });
+
+  /** As if all that was verified so far were two hours ago. */
+  const letTimePass = () =>
+    rows(
+      store.database,
+      `UPDATE journal_checkpoints SET verified_at = verified_at + interval '2 hours'
+       WHERE merchant_id = :m`,
+      { m: merchant.merchantId },
+    );
+
+  it('finds nothing wrong with payments of every kind in every state', async () => {
+    await fillBooks(store.database, merchant);
+    const { checked, counts, breaks } = await verify();
+    expect(breaks).to.deep.equal([]);
+    expect(Object.keys(counts)).to.have.members([...BREAK_KINDS]);
+    expect(Object.values(counts)).to.satisfy((all: number[]) => all.every((each) => each === 0));
+    expect(checked.merchants).to.equal(1);
+    for (const what of ['entries', 'journals', 'payments'] as const) {
+      expect(checked[what], what).to.be.above(20);
+    }
+    const again = await verify({ full: true });
+    expect(again.breaks).to.deep.equal([]);
+    expect(again.checked).to.deep.equal(checked);
+  });
+
+  it('finds nothing wrong where nothing has happened', async () => {
+    expect(await verify()).to.deep.include({
+      checked: { merchants: 1, entries: 0, journals: 0, payments: 0 },
+      breaks: [],
+    });
+  });
+
+  for (const [kind, { sql, gives }] of Object.entries(SABOTAGE)) {
+    it(`names a break, and nothing else: ${kind}`, async () => {
+      await fillBooks(store.database, merchant);
+      await harm(sql);
+      const { breaks, counts } = await verify();
+      expect(breaks.map((each) => each.kind)).to.deep.equal([kind]);
+      expect(breaks[0]).to.include({ merchantId: merchant.merchantId, ...gives });
+      expect(counts[kind as BreakKind]).to.equal(1);
+      expect(await breaksOf(), 'the run after it').to.deep.equal(breaks);
+    });
+  }
+
+  it('names the merchant, and finds what is another’s there only', async () => {
+    await newCompletedCollection(store.database, merchant);
+    await harm(SABOTAGE.wallet_astray.sql);
+    const own = await breaksOf();
+    expect(own).to.have.length(1);
+    const other = await store.newMerchant();
+    await newCompletedCollection(store.database, other);
+    expect(await breaksOf({ merchantId: other.merchantId })).to.deep.equal([]);
+    const { checked, breaks } = await verifyLedger(store.database);
+    expect(checked.merchants).to.be.above(1);
+    expect(breaks.filter(({ merchantId }) => merchantId === merchant.merchantId)).to.deep.equal(
+      own,
+    );
+    expect(breaks.filter(({ merchantId }) => merchantId === other.merchantId)).to.deep.equal([]);
+  });
+
+  it('reads no more than what is new since a run that found nothing wrong', async () => {
+    await newCompletedCollection(store.database, merchant);
+    await failedPayout(store.database, merchant);
+    const first = await verify();
+    // The top-up, the debit and its fee; the collection's net.
+    expect(first.checked).to.include({ entries: 4, journals: 3, payments: 2 });
+    await letTimePass();
+    const second = await verify();
+    // What is in flight is looked at until it is over.
+    expect(second.checked).to.include({ entries: 0, journals: 0, payments: 1 });
+  });
+
+  const OLD_BREAKS: Readonly<Record<string, { sql: string; kinds: BreakKind[] }>> = {
+    'a journal': { sql: SABOTAGE.journal_unbalanced.sql, kinds: ['journal_unbalanced'] },
+    'a payment': { sql: SABOTAGE.journal_amounts.sql, kinds: ['journal_amounts'] },
+    'a wallet’s chain': {
+      sql: `UPDATE entries SET balance_after_cents = balance_after_cents + 1
+            WHERE merchant_id = :m AND account = 'wallet:payout' AND entry_no = 1`,
+      // Both the entry before it and the one after it do not fit.
+      kinds: ['chain_balance', 'chain_balance'],
+    },
+  };
+  for (const [what, { sql, kinds }] of Object.entries(OLD_BREAKS)) {
+    it(`finds an old break of ${what} in a full run only, and from then on`, async () => {
+      await fillBooks(store.database, merchant);
+      expect(await breaksOf()).to.deep.equal([]);
+      await letTimePass();
+      await harm(sql);
+      expect(await breaksOf(), 'from the checkpoint').to.deep.equal([]);
+      const found = await breaksOf({ full: true });
+      expect(found.map(({ kind }) => kind)).to.deep.equal(kinds);
+      expect(await breaksOf(), 'after the full run').to.deep.equal(found);
+    });
+  }
+
+  it('finds what was committed after a run by a transaction that had begun before it', async () => {
+    await newCompletedCollection(store.database, merchant);
+    const late = await store.database.transaction();
+    await rows(late, 'SET LOCAL session_replication_role = replica');
+    const { sql } = SABOTAGE.journal_incomplete;
+    await rows(late, sql, bindingsFor(sql));
+    expect(await breaksOf(), 'before the commit').to.deep.equal([]);
+    await late.commit();
+    expect((await breaksOf()).map(({ kind }) => kind)).to.deep.equal(['journal_incomplete']);
+  });
+
+  it('finds no break in payments that move while it looks', async () => {
+    const traffic = Promise.all(
+      [1, 2, 3].map(() => makeTraffic(store.database, merchant, 25)),
+    ).then(() => 'over' as const);
+    for (let run = 0; (await Promise.race([traffic, 'under way'])) !== 'over'; run++) {
+      expect(await breaksOf({ full: run % 2 === 0 })).to.deep.equal([]);
+    }
+    const last = await verify({ full: true });
+    expect(last.breaks).to.deep.equal([]);
+    expect(last.checked.payments).to.be.at.least(150);
+  });
+
+  it('comes to the same when several run at once', async () => {
+    await fillBooks(store.database, merchant);
+    const clean = await Promise.all([1, 2, 3, 4].map((run) => verify({ full: run === 4 })));
+    for (const { breaks } of clean) expect(breaks).to.deep.equal([]);
+    const ends = await rows(
+      store.database,
+      `SELECT FROM wallets w JOIN ledger_checkpoints c ON c.merchant_id = w.merchant_id
+         AND c.wallet = w.kind AND c.entry_no = w.entry_no AND c.balance_cents = w.balance_cents
+       WHERE w.merchant_id = :m`,
+      { m: merchant.merchantId },
+    );
+    expect(ends, 'checkpoints at the wallets’ ends').to.have.length(2);
+    await harm(SABOTAGE.journal_missing.sql);
+    const broken = await Promise.all([1, 2].map(() => breaksOf({ full: true })));
+    for (const breaks of broken)
+      expect(breaks.map(({ kind }) => kind)).to.deep.equal(['journal_missing']);
+  });
+
+  it('changes nothing and locks nothing of what it looks at', async () => {
+    await newCompletedCollection(store.database, merchant);
+    const locked = await store.database.transaction();
+    for (const table of ['collections', 'wallets']) {
+      await rows(locked, `SELECT FROM ${table} WHERE merchant_id = :m FOR UPDATE`, {
+        m: merchant.merchantId,
+      });
+    }
+    expect(await breaksOf()).to.deep.equal([]);
+    await locked.rollback();
+  });
+
+  it('can be ended early', async () => {
+    await newCompletedCollection(store.database, merchant);
+    const signal = AbortSignal.abort(new Error('the process stops'));
+    expect(await rejection(verify({ signal }))).to.have.property('message', 'the process stops');
+  });
+});
