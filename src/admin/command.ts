@@ -61,6 +61,8 @@ export function flag(help: string): Option<boolean> {
 export interface Answer {
   data: Record<string, unknown>;
   lines: string[];
+  /** Whether it says that something is wrong, which the exit status repeats. */
+  isFailure?: boolean;
 }
 
 /** What a change says, after what is so, when there was nothing to do. */

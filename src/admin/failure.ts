@@ -4,7 +4,7 @@ import { BootError } from '../lifecycle.ts';
 import { UsageError } from './command.ts';
 import { OutputError } from './output.ts';
 
-const FAILED = 1;
+export const FAILED = 1;
 const WRONG_USAGE = 2;
 
 /** The exit status of a failure, and the one line that says it. */

@@ -3,7 +3,7 @@ import { inTransaction } from '../database.ts';
 import { recordAudit } from '../domain/audit.ts';
 import type { Answer, ChangeContext } from './command.ts';
 import { type Request, readCommandLine } from './command-line.ts';
-import { failureOf } from './failure.ts';
+import { FAILED, failureOf } from './failure.ts';
 import { help } from './help.ts';
 import { print } from './output.ts';
 
@@ -16,8 +16,9 @@ type Order = Extract<Request, { help: false }>;
 export async function runAdmin(args: string[]): Promise<number> {
   try {
     const request = readCommandLine(args, process.env);
-    await print(process.stdout, `${await outputOf(request)}\n`);
-    return 0;
+    const { output, status } = await respond(request);
+    await print(process.stdout, `${output}\n`);
+    return status;
   } catch (error) {
     const { status, line } = failureOf(error);
     await print(process.stderr, `${line}\n`);
@@ -25,10 +26,11 @@ export async function runAdmin(args: string[]): Promise<number> {
   }
 }
 
-async function outputOf(request: Request): Promise<string> {
-  if (request.help) return help(request.noun, request.verb).join('\n');
-  const answer = await carryOut(request);
-  return request.json ? JSON.stringify(answer.data) : answer.lines.join('\n');
+async function respond(request: Request): Promise<{ output: string; status: number }> {
+  if (request.help) return { output: help(request.noun, request.verb).join('\n'), status: 0 };
+  const { data, lines, isFailure } = await carryOut(request);
+  const output = request.json ? JSON.stringify(data) : lines.join('\n');
+  return { output, status: isFailure ? FAILED : 0 };
 }
 
 async function carryOut(order: Order): Promise<Answer> {

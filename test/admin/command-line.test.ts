@@ -19,6 +19,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   user: ['create', 'list', 'update', 'deactivate'],
   app: ['create', 'list', 'update', 'suspend', 'activate', 'rotate-secret'],
   wallet: ['topup', 'adjust'],
+  ledger: ['verify'],
   channel: ['list', 'pause', 'resume'],
   secrets: ['rekey'],
 };
