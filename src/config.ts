@@ -58,6 +58,7 @@ interface Raw {
   JOB_LOCK_MS: number;
   SWEEP_INTERVAL_MS: number;
   SWEEP_GRACE_MS: number;
+  LEDGER_VERIFY_INTERVAL_MS: number;
   SHUTDOWN_TIMEOUT_MS: number;
 }
 
@@ -224,6 +225,7 @@ function derive(raw: Raw, lists: Lists) {
     jobLockMs: raw.JOB_LOCK_MS,
     sweepIntervalMs: raw.SWEEP_INTERVAL_MS,
     sweepGraceMs: raw.SWEEP_GRACE_MS,
+    ledgerVerifyIntervalMs: raw.LEDGER_VERIFY_INTERVAL_MS,
     shutdownTimeoutMs: raw.SHUTDOWN_TIMEOUT_MS,
   };
 }

@@ -233,6 +233,12 @@ export const settings = {
     default: 30_000,
     description: 'How long a step may be due before the sweeper enqueues it again',
   },
+  LEDGER_VERIFY_INTERVAL_MS: {
+    ...duration,
+    minimum: 1_000,
+    default: HOUR_MS,
+    description: 'How often the dispatcher proves the books, as `ledger verify` does',
+  },
   SHUTDOWN_TIMEOUT_MS: {
     ...duration,
     minimum: 1_000,

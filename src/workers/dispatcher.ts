@@ -9,6 +9,7 @@ import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
 import { holdLease } from '../jobs/lease.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
+import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 
 /** After a round that found something there is likely more; after one that did not, it can wait. */
 const BUSY_DELAY_MS = 10;
@@ -51,6 +52,9 @@ export function startDispatcher(service: Service, backend: QueueBackend): () => 
       if (swept > 0) logger.info('swept', { steps: swept });
       return 0;
     }),
+    loop(service, stopping.signal, 'ledger', ledgerTickMs(service), () =>
+      verifyOnSchedule(service, stopping.signal),
+    ),
     loop(service, stopping.signal, 'partitions', PARTITIONS_INTERVAL_MS, async () => {
       await makePartitions(service);
       return 0;
