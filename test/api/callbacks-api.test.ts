@@ -9,7 +9,7 @@ import { processStoredCallback } from '../../src/workers/settlement.ts';
 import { request } from '../support/api-client.ts';
 import { callbacksOf, type StoredCallback, successBody } from '../support/callbacks.ts';
 import { eventually } from '../support/eventually.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {
   countOf,
   discrepanciesOf,
@@ -41,7 +41,7 @@ describe('A gateway’s callback', () => {
     collection = await newCollection(service.database, merchant);
   });
 
-  afterEach(() => expectSoundLedger(service.database));
+  afterEach(() => expectRightBooks(service.database));
 
   const targetOf = ({
     merchant_id,

@@ -25,7 +25,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const COLLECTIONS = 200;
@@ -225,7 +225,7 @@ for (const backend of findRedisServer() ? ['postgres', 'redis'] : ['postgres']) 
     async function expectRightMoney(): Promise<void> {
       const { database } = testDatabase;
       const { merchantId } = merchant;
-      await expectSoundLedger(database);
+      await expectRightBooks(database);
       const completed = await countCompleted();
       expect(await walletBalance(database, merchantId, 'collection')).to.equal(
         completed * NET_CENTS,

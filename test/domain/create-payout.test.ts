@@ -5,7 +5,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { PAYOUT_FEE_CENTS, payoutRequest } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
@@ -37,7 +37,7 @@ describe('Accepting a payout', () => {
     await topUp(TOP_UP_CENTS);
   });
 
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
 
   const topUp = (cents: number, reference = 'bank-1') =>
     topUpPayoutWallet(store.database, merchant.merchantId, cents, reference);

@@ -18,7 +18,7 @@ import {
   SUCCESS,
   WITHOUT_RECEIPT,
 } from '../support/collection-stories.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {
   AMOUNT_CENTS,
   COMMISSION_CENTS,
@@ -48,7 +48,7 @@ describe('News of a collection', () => {
     merchant = await store.newMerchant();
   });
 
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
 
   const balance = (account: string) => accountBalance(store.database, merchant.merchantId, account);
 
@@ -232,7 +232,7 @@ describe('News of a collection', () => {
         expect((await balance('gateway_float')) + total).to.equal(0);
         expect((await eventsOf(collection)).length).to.be.at.most(1);
         expect((await returnsOf(collection)).length).to.be.at.most(1);
-        await expectSoundLedger(store.database);
+        await expectRightBooks(store.database, merchant.merchantId);
       }),
       { numRuns: 25 },
     );

@@ -16,7 +16,7 @@ import {
   SUCCESS,
   WITHOUT_RECEIPT,
 } from '../support/collection-stories.ts';
-import { expectSoundLedger, payoutBooks } from '../support/ledger-check.ts';
+import { expectRightBooks, payoutBooks } from '../support/ledger-check.ts';
 import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
@@ -51,7 +51,7 @@ describe('News of a payout', () => {
     payout = await newPayout(store.database, merchant);
   });
 
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
 
   const current = () => reread(store.database, payout);
 
@@ -220,7 +220,7 @@ describe('News of a payout', () => {
         );
         const isOver = refund_posted_at !== null || status === 'completed';
         expect(await eventsOf()).to.have.length(isOver ? 1 : 0);
-        await expectSoundLedger(store.database);
+        await expectRightBooks(store.database, merchant.merchantId);
       }),
       { numRuns: 25 },
     );

@@ -8,7 +8,7 @@ import type { Settlement } from '../../src/domain/payments/settle.ts';
 import type { Return } from '../../src/domain/returns/return.ts';
 import { transition } from '../../src/domain/transition.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {
   AMOUNT_CENTS,
   countOf,
@@ -167,7 +167,7 @@ describe('News of a return', () => {
     payment = await newReturn(store.database, merchant);
   });
 
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
 
   const balance = (account: string) => accountBalance(store.database, merchant.merchantId, account);
 

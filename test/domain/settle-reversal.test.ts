@@ -11,7 +11,7 @@ import { postJournal } from '../../src/domain/wallets/ledger.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { eventually } from '../support/eventually.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
@@ -47,7 +47,7 @@ describe('News of a reversal', () => {
     reversal = await another();
   });
 
-  afterEach(() => expectSoundLedger(store.database));
+  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
 
   const another = () => createReversal(store.database, reversalRequest(collection));
 

@@ -5,7 +5,7 @@ import { type Answer, collectionBody, request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -77,7 +77,7 @@ for (const backend of backendsUnderTest()) {
           net,
         );
         expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(0);
-        await expectSoundLedger(service.database);
+        await expectRightBooks(service.database);
       });
     }
 

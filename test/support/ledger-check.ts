@@ -1,5 +1,16 @@
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/database.ts';
+import { verifyLedger } from '../../src/domain/ledger/verify-ledger.ts';
+
+/**
+ * Fails unless the books are right by both proofs: the one below, which is independent of
+ * the service, and the service's own, which also knows what each payment calls for: of one merchant, or of all.
+ */
+export async function expectRightBooks(database: Database, merchantId?: number): Promise<void> {
+  await expectSoundLedger(database);
+  const { breaks } = await verifyLedger(database, { merchantId, full: true });
+  expect(breaks, 'breaks of the books').to.deep.equal([]);
+}
 
 /** Fails unless every journal sums to zero and every wallet is the end of its chain of entries. */
 export async function expectSoundLedger(database: Database): Promise<void> {

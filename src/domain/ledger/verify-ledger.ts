@@ -21,7 +21,7 @@ import { inSnapshot } from './snapshot.ts';
 
 export interface VerifyOptions {
   /** One merchant only; otherwise one after another. */
-  merchantId?: number;
+  merchantId?: number | undefined;
   /** From the beginning, instead of from what a run before has found right. */
   full?: boolean;
   /** Ends the run early, with its reason thrown. */
