@@ -4,7 +4,7 @@ import { type Database, inTransaction, rows } from '../../src/database.ts';
 import { reconcile } from '../../src/domain/reconciliation/reconcile.ts';
 import { importStatement } from '../../src/domain/reconciliation/statement.ts';
 import { CALLS, CRASHES, type Happening, History } from '../support/history.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { createTestStore, reread, type TestStore } from '../support/payments.ts';
 
 /** How many histories are told; each has a merchant of its own. */
@@ -80,7 +80,7 @@ describe('Whatever happens to payments, in whatever order', () => {
       }),
       { numRuns: HISTORIES, endOnFailure: true },
     );
-    await expectSoundLedger(database);
+    await expectRightBooks(database);
   });
 
   /** What the gateway has moved is what is booked. What nobody told is learned by its statement. */
