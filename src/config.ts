@@ -46,6 +46,7 @@ interface Raw {
   DEFAULT_PAYOUT_FEE_FIXED_CENTS: number;
   MOBILE_PAYOUT_DEADLINE_MS: number;
   BANK_PAYOUT_DEADLINE_MS: number;
+  REVERSAL_WAIT_MS: number;
   SUBMISSION_PAUSED: boolean;
   POLL_FIRST_MS: number;
   SUBMISSION_CONCURRENCY: number;
@@ -211,6 +212,7 @@ function derive(raw: Raw, lists: Lists) {
       'Mobile Money': raw.MOBILE_PAYOUT_DEADLINE_MS,
       Bank: raw.BANK_PAYOUT_DEADLINE_MS,
     },
+    reversalWaitMs: raw.REVERSAL_WAIT_MS,
     submissionPaused: raw.SUBMISSION_PAUSED,
     pollFirstMs: raw.POLL_FIRST_MS,
     concurrency: {

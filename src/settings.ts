@@ -165,6 +165,14 @@ export const settings = {
     default: 48 * HOUR_MS,
     description: 'When an open payout to a bank account counts as overdue',
   },
+  REVERSAL_WAIT_MS: {
+    ...duration,
+    minimum: 0,
+    maximum: 20_000,
+    default: 10_000,
+    description:
+      'How long initiating a reversal waits for the gateway to acknowledge it; then it answers 502 and goes on',
+  },
   SUBMISSION_PAUSED: {
     type: 'boolean',
     default: false,

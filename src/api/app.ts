@@ -14,6 +14,7 @@ import { collectionRoutes } from './routes/collections.ts';
 import { gatewayCallbackRoutes } from './routes/gateway-callbacks.ts';
 import { healthRoutes } from './routes/health.ts';
 import { payoutRoutes } from './routes/payouts.ts';
+import { reversalRoutes } from './routes/reversals.ts';
 import { walletRoutes } from './routes/wallets.ts';
 
 export interface AppOptions {
@@ -45,7 +46,7 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   app.use(gatewayCallbackRoutes(service));
   app.use(documentationRoutes(config.publicUrl));
   app.use(BASE_PATH, authRoutes(context), collectionRoutes(context), payoutRoutes(context));
-  app.use(BASE_PATH, walletRoutes(context), channelRoutes(context));
+  app.use(BASE_PATH, reversalRoutes(context), walletRoutes(context), channelRoutes(context));
   app.use(() => {
     throw new Refusal('path_not_found');
   });

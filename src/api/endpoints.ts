@@ -6,7 +6,14 @@ import * as records from './schemas/records.ts';
 import type { InputSchema } from './schemas/validator.ts';
 
 /** The parts of the API, in the order of the documentation. */
-export const TAGS = ['Access', 'Collections', 'Payouts', 'Wallets', 'Channels'] as const;
+export const TAGS = [
+  'Access',
+  'Collections',
+  'Payouts',
+  'Reversals',
+  'Wallets',
+  'Channels',
+] as const;
 
 /**
  * Every endpoint of the API: where it is, who may call it, what it takes and answers. What
@@ -200,6 +207,50 @@ export const endpoints = {
     summary: 'Get one payout',
     roles: ALL,
     answer: records.payoutDetail,
+    refusals: [['transaction_not_found']],
+  },
+  initiateReversal: {
+    id: 'initiateReversal',
+    method: 'post',
+    path: '/reversals/initiate',
+    tag: 'Reversals',
+    summary: 'Give a collection back',
+    description:
+      'Gives a completed collection back to the customer, in full. Waits up to 10 s for the network to take it: status 1 says that it has, not that it is done; status 0 that the receipt of the collection is awaited first. The outcome comes as a webhook to `callback_url`.',
+    roles: MONEY,
+    approvedFor: 'reversals',
+    product: 'collections',
+    body: inputs.newReversal,
+    answer: records.reversal,
+    refusals: [
+      ['collection_not_completed'],
+      ['transaction_not_found'],
+      ['reversal_done'],
+      ['reversal_in_progress'],
+      ['duplicate_reference'],
+      ['gateway_unreachable'],
+    ],
+  },
+  listReversals: {
+    id: 'listReversals',
+    method: 'get',
+    path: '/reversals',
+    tag: 'Reversals',
+    summary: 'List reversals',
+    description: 'Newest first. Follow `next`: it stays in step while reversals are added.',
+    roles: ALL,
+    query: inputs.reversalsQuery,
+    answer: records.reversals,
+    refusals: [],
+  },
+  getReversal: {
+    id: 'getReversal',
+    method: 'get',
+    path: '/reversals/{ref_no}',
+    tag: 'Reversals',
+    summary: 'Get one reversal',
+    roles: ALL,
+    answer: records.reversal,
     refusals: [['transaction_not_found']],
   },
   getBalance: {

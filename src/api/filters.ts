@@ -13,6 +13,7 @@ export function paymentFilterIn(query: Query): PaymentFilter {
   return {
     ...daysIn(query),
     refNo: query.ref_no as string | undefined,
+    checkoutRefNo: query.checkout_ref_no as string | undefined,
     statuses: status === undefined ? undefined : [STATUS_CODES[status]!],
   };
 }

@@ -14,23 +14,31 @@ export interface IdempotentRequest {
   fields: Record<string, unknown>;
 }
 
-/** An answer as it went out, or goes out again. */
-export interface KeptAnswer {
+/** An answer as it goes out and is kept. */
+export interface Kept {
   status: number;
   body: unknown;
+}
+
+/** An answer that goes out, perhaps again. */
+export interface KeptAnswer extends Kept {
   replayed: boolean;
+  /** It was kept before the answer was known, which was never told. */
+  provisional: boolean;
 }
 
 /**
  * Does `work` once per key: its answer is kept in the transaction of what it did, so a
  * process that dies before it can answer leaves a key that replays, and one that dies
- * before the commit leaves nothing. Refusals roll back and are not kept.
+ * before the commit leaves nothing. Refusals roll back and are not kept. With `provisional`
+ * the caller is not answered yet; the answer is kept later by `replaceKept`.
  * @throws Refusal `idempotency_key_running`, `idempotency_key_reused`, and what `work` throws
  */
 export async function onceByKey(
   database: Database,
   request: IdempotentRequest,
-  work: (trx: Transaction) => Promise<{ status: number; body: unknown }>,
+  work: (trx: Transaction) => Promise<Kept>,
+  provisional = false,
 ): Promise<KeptAnswer> {
   const fingerprint = fingerprintOf(request.fields);
   return inTransaction(database, async (trx) => {
@@ -38,12 +46,28 @@ export async function onceByKey(
     const kept = await findKept(trx, request);
     if (kept) {
       if (!kept.fingerprint.equals(fingerprint)) throw new Refusal('idempotency_key_reused');
-      return { status: kept.response_status, body: kept.response_body, replayed: true };
+      const { response_status: status, response_body: body } = kept;
+      return { status, body, replayed: true, provisional: kept.provisional };
     }
     const answer = await work(trx);
-    await keep(trx, request, fingerprint, answer);
-    return { ...answer, replayed: false };
+    await keep(trx, request, { fingerprint, provisional, answer });
+    return { ...answer, replayed: false, provisional };
   });
+}
+
+/** Keeps the answer that a caller is given in place of the provisional one. */
+export async function replaceKept(
+  database: Database,
+  request: IdempotentRequest,
+  answer: Kept,
+): Promise<void> {
+  await rows(
+    database,
+    `UPDATE idempotency_keys SET provisional = false, response_status = :status,
+       response_body = CAST(:body AS json)
+     WHERE merchant_id = :merchant_id AND path = :path AND key = :key AND provisional`,
+    { ...keyOf(request), status: answer.status, body: JSON.stringify(answer.body) },
+  );
 }
 
 /** The lock ends with the transaction, however that ends: a crash frees the key. */
@@ -60,6 +84,7 @@ interface KeptRow {
   fingerprint: Buffer;
   response_status: number;
   response_body: unknown;
+  provisional: boolean;
 }
 
 async function findKept(
@@ -68,7 +93,7 @@ async function findKept(
 ): Promise<KeptRow | undefined> {
   return firstRow<KeptRow>(
     trx,
-    `SELECT fingerprint, response_status, response_body FROM idempotency_keys
+    `SELECT fingerprint, response_status, response_body, provisional FROM idempotency_keys
      WHERE merchant_id = :merchant_id AND path = :path AND key = :key
        AND created_at > now() - :hours * interval '1 hour'`,
     { ...keyOf(request), hours: KEPT_HOURS },
@@ -78,18 +103,23 @@ async function findKept(
 async function keep(
   trx: Transaction,
   request: IdempotentRequest,
-  fingerprint: Buffer,
-  answer: { status: number; body: unknown },
+  kept: { fingerprint: Buffer; provisional: boolean; answer: Kept },
 ): Promise<void> {
   await rows(
     trx,
     `INSERT INTO idempotency_keys
-       (merchant_id, path, key, fingerprint, response_status, response_body)
-     VALUES (:merchant_id, :path, :key, :fingerprint, :status, CAST(:body AS json))
+       (merchant_id, path, key, fingerprint, response_status, response_body, provisional)
+     VALUES (:merchant_id, :path, :key, :fingerprint, :status, CAST(:body AS json), :provisional)
      ON CONFLICT (merchant_id, path, key) DO UPDATE SET fingerprint = excluded.fingerprint,
        response_status = excluded.response_status, response_body = excluded.response_body,
-       created_at = excluded.created_at`,
-    { ...keyOf(request), fingerprint, status: answer.status, body: JSON.stringify(answer.body) },
+       provisional = excluded.provisional, created_at = excluded.created_at`,
+    {
+      ...keyOf(request),
+      fingerprint: kept.fingerprint,
+      provisional: kept.provisional,
+      status: kept.answer.status,
+      body: JSON.stringify(kept.answer.body),
+    },
   );
 }
 

@@ -3,8 +3,9 @@ import jwt from 'jsonwebtoken';
 import { rows } from '../../src/database.ts';
 import type { Product } from '../../src/domain/merchants/merchant.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
-import { collectionBody, payoutBody, request } from '../support/api-client.ts';
+import { collectionBody, payoutBody, request, reversalBody } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
+import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { AMOUNT_CENTS } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
@@ -18,8 +19,8 @@ interface Operation {
   prepare: (service: TestService, merchant: TestMerchant) => Promise<Record<string, unknown>>;
   /** What is wrong with a second one. */
   last: [make: string, status: number, detail: string];
-  /** Whether also an app says which app it is booked on. */
-  namesApp: boolean;
+  /** Who says which app it is booked on. */
+  namesApp: 'everybody' | 'people' | 'nobody';
 }
 
 const OPERATIONS: Record<string, Operation> = {
@@ -32,7 +33,7 @@ const OPERATIONS: Record<string, Operation> = {
       403,
       'Wallet not found or not initialized',
     ],
-    namesApp: false,
+    namesApp: 'people',
   },
   payouts: {
     path: '/payouts/initiate',
@@ -42,7 +43,18 @@ const OPERATIONS: Record<string, Operation> = {
       return payoutBody(merchant);
     },
     last: ['SELECT :id', 400, 'Insufficient balance in payout wallet'],
-    namesApp: true,
+    namesApp: 'everybody',
+  },
+  reversals: {
+    path: '/reversals/initiate',
+    product: 'collections',
+    prepare: async ({ database }, merchant) => {
+      // Without a receipt to name, nobody waits for it to be sent.
+      const { ref_no } = await newCompletedCollection(database, merchant, null);
+      return reversalBody(ref_no);
+    },
+    last: ['SELECT :id', 409, 'A reversal is already in progress'],
+    namesApp: 'nobody',
   },
 };
 
@@ -99,6 +111,12 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
       404,
       'App not found',
     ];
+    const inactiveApp: Break = [
+      'names an inactive app',
+      set('apps', 'active = false'),
+      403,
+      'App is not active',
+    ];
     const unapproved: Break = [
       'is not approved',
       set('merchants', 'approved = false'),
@@ -109,10 +127,10 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
       [
         'has a wrong field',
         () => {
-          body = { ...(body as object), amount: '1', callback_url: 'x' };
+          body = { ...(body as object), callback_url: 'x' };
         },
         400,
-        'Invalid amount',
+        'Invalid callback_url',
       ],
       [
         'lacks a field',
@@ -198,7 +216,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
 
     const OF_APPS: Break[] = [
       undoable,
-      ...(namesApp ? [unknownApp] : []),
+      ...(namesApp === 'everybody' ? [unknownApp] : []),
       ...sent,
       [
         'lacks the product',
@@ -221,8 +239,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
 
     const OF_PEOPLE: Break[] = [
       undoable,
-      ['names an inactive app', set('apps', 'active = false'), 403, 'App is not active'],
-      unknownApp,
+      ...(namesApp === 'nobody' ? [] : [inactiveApp, unknownApp]),
       ...sent,
       unapproved,
       [

@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { BASE_PATH } from '../../src/api/base-path.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
 import type { Role } from '../../src/domain/merchants/merchant.ts';
-import { type Answer, collectionBody, payoutBody, request } from '../support/api-client.ts';
+import {
+  type Answer,
+  collectionBody,
+  payoutBody,
+  request,
+  reversalBody,
+} from '../support/api-client.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -24,6 +30,9 @@ const MAY: Partial<Record<EndpointId, [callers: string, status: number, detail?:
   listPayouts: ['Admin Finance Operator app', 200],
   listPayoutsDeprecated: ['Admin Finance Operator app', 200],
   getPayout: ['Admin Finance Operator app', 404, 'Transaction not found'],
+  initiateReversal: ['Admin Finance app', 404, 'Transaction not found'],
+  listReversals: ['Admin Finance Operator app', 200],
+  getReversal: ['Admin Finance Operator app', 404, 'Transaction not found'],
   getBalance: ['Admin Finance app', 200],
   listTransactions: ['Admin Finance app', 200],
   transfer: ['Admin app', 400, 'Insufficient balance in collection wallet'],
@@ -33,6 +42,7 @@ const MAY: Partial<Record<EndpointId, [callers: string, status: number, detail?:
 const BODIES: Partial<Record<EndpointId, (merchant: TestMerchant) => unknown>> = {
   initiateCollection: () => collectionBody(),
   initiatePayout: (merchant) => payoutBody(merchant),
+  initiateReversal: () => reversalBody('none'),
   transfer: () => ({ amount: '1.00', ref_no: 'T1' }),
 };
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
-import { type Client, clientOf } from '../support/api-client.ts';
-import { newPayout } from '../support/payment-kinds.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { type Client, clientOf, reversalBody } from '../support/api-client.ts';
+import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -16,6 +17,8 @@ const LISTS = [
   '/payouts?ref_no=own-1&status=0',
   '/payouts/list',
   '/payouts/list?ref_no=own-1&phone=%2B254712345678&status=pending',
+  '/reversals',
+  '/reversals?ref_no=own-1&checkout_ref_no=own-1&status=0',
   '/wallets/transactions',
   '/wallets/transactions?ref_no=own-1&phone=%2B254712345678',
 ];
@@ -23,9 +26,18 @@ const LISTS = [
 /** Where nothing belongs to anybody. */
 const COMMON = ['/channels'];
 /** What is read by itself, and what the path has for its parameter. */
-const DETAILS = ['/collections/checkouts/{checkout_id}', '/payouts/{payout_id}'] as const;
+const DETAILS = [
+  '/collections/checkouts/{checkout_id}',
+  '/payouts/{payout_id}',
+  '/reversals/{ref_no}',
+] as const;
 const SINGLE = ['/wallets/balance'];
-const WRITES = ['/collections/checkouts/initiate', '/payouts/initiate', '/wallets/transfers'];
+const WRITES = [
+  '/collections/checkouts/initiate',
+  '/payouts/initiate',
+  '/reversals/initiate',
+  '/wallets/transfers',
+];
 
 describe('What a merchant owns', () => {
   let service: TestService;
@@ -46,6 +58,8 @@ describe('What a merchant owns', () => {
     const payout = await newPayout(service.database, owner, { refNo: 'own-1' });
     ids['/collections/checkouts/{checkout_id}'] = collection.id;
     ids['/payouts/{payout_id}'] = payout.id;
+    const reversal = reversalRequest(collection, { refNo: 'own-1' });
+    ids['/reversals/{ref_no}'] = (await createReversal(service.database, reversal)).ref_no;
     await owning.post('/wallets/transfers', { amount: '10.00', ref_no: 'own-1' });
   });
 
@@ -79,7 +93,7 @@ describe('What a merchant owns', () => {
       const place = at(ids[path]!);
       const own = await owning.get(place);
       expect(own.status).to.equal(200);
-      expect(place).to.include(own.body.id);
+      expect([own.body.id, own.body.ref_no]).to.include(ids[path]);
       expect((await sister.get(place)).body).to.deep.equal(own.body);
       const theirs = await strange.get(place);
       expectRefusal(theirs, 404, 'Transaction not found');
@@ -103,6 +117,12 @@ describe('What a merchant owns', () => {
     const taken = await strange.post('/wallets/transfers', { amount: '1.00', ref_no: 'own-1' });
     expectRefusal(taken, 400, 'Insufficient balance in collection wallet');
     expect((await owning.get('/wallets/balance')).body).to.deep.equal(own.body);
+  });
+
+  it('is not for others to give back', async () => {
+    const reversal = reversalBody('own-1', { ref_no: 'theirs-1' });
+    const answer = await strange.post('/reversals/initiate', reversal);
+    expectRefusal(answer, 404, 'Transaction not found');
   });
 
   it('includes its references, which others may use too', async () => {

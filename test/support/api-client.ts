@@ -70,6 +70,19 @@ export function payoutBody(
   };
 }
 
+/** A valid body for giving a collection back. */
+export function reversalBody(
+  checkoutRefNo: string,
+  overrides: Record<string, unknown> = {},
+): Record<string, unknown> {
+  return {
+    checkout_ref_no: checkoutRefNo,
+    ref_no: `ref-${Math.random().toString(36).slice(2)}`,
+    callback_url: 'http://127.0.0.1:9/hook',
+    ...overrides,
+  };
+}
+
 /** A valid body for initiating a collection. */
 export function collectionBody(overrides: Record<string, unknown> = {}): Record<string, unknown> {
   return {

@@ -181,7 +181,8 @@ function failures(endpoint: Endpoint) {
 function failure(status: number, examples: object) {
   const waits = status === 429 || status === 503;
   return {
-    description: 'Refused; nothing was changed',
+    description:
+      status === 502 ? 'Recorded; the outcome is not known yet' : 'Refused; nothing was changed',
     ...(waits ? { headers: { 'Retry-After': header('Seconds to wait') } } : {}),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };

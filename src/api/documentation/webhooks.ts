@@ -1,26 +1,44 @@
-import { money, phone, record, refNo, type Schema, timestamp } from '../schemas/fields.ts';
+import {
+  money,
+  phone,
+  record,
+  refNo,
+  reversalRefNo,
+  type Schema,
+  timestamp,
+} from '../schemas/fields.ts';
 import { exampleOf } from './example.ts';
 import { published } from './openapi.ts';
 
 /** What a merchant's callback address is sent when a payment has ended. */
-function eventOf(type: string, account: Schema): Schema {
+function eventOf(
+  type: string,
+  account: Schema,
+  reference: Record<string, Schema> = { ref_no: refNo },
+  more: Record<string, Schema> = {},
+): Schema {
   return record({
     notification: record({
       type: { const: type },
       event: { enum: ['transaction.completed', 'transaction.failed'] },
     }),
     data: record({
-      result_code: { type: 'integer', description: '0 on success', examples: [0] },
+      result_code: {
+        type: 'integer',
+        description: '0 on success; a reversal that failed has 1',
+        examples: [0],
+      },
       result_description: {
         type: 'string',
         examples: ['The service request is processed successfully.'],
       },
       amount: money,
-      ref_no: refNo,
+      ...reference,
       beneficiary: record({ account, kyc: { type: ['string', 'null'] } }),
       transaction_date: { ...timestamp, examples: ['2026-11-20T09:30:00.000Z'] },
       external_ref: { type: 'string', examples: ['ws_CO_20112026093000'] },
       trans_id: { type: 'string', examples: ['TKJ7A1B2C3'] },
+      ...more,
     }),
   });
 }
@@ -30,6 +48,12 @@ const payto = {
   description: 'The recipient’s phone or bank account',
   examples: ['+254712345678'],
 };
+
+const reversalReference = {
+  ref_no: reversalRefNo,
+  checkout_ref_no: { ...refNo, description: 'Your reference of the collection' },
+};
+const reversalFee = { transaction_fee: { ...money, examples: ['0.00'] } };
 
 const HEADERS: Record<string, string> = {
   'X-Service-Timestamp': 'When this attempt was sent, Unix seconds; refuse one older than 300 s',
@@ -59,6 +83,13 @@ export function webhooks() {
       'A payout has ended',
       `POSTed to the \`callback_url\` of the payout; of one that failed when its money is back in the wallet. ${TRIES}`,
       eventOf('payout', payto),
+    ),
+    reversalEnded: webhook(
+      'reversalEnded',
+      'Reversals',
+      'A reversal has ended',
+      `POSTed to the \`callback_url\` of the reversal. ${TRIES}`,
+      eventOf('reversal', phone, reversalReference, reversalFee),
     ),
   };
 }

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { Database, Transaction } from '../../database.ts';
 import { Refusal } from '../../domain/errors.ts';
-import { onceByKey } from '../../domain/idempotency.ts';
+import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
 import type { Caller } from '../../domain/merchants/authenticate.ts';
 import { requireApproval, requireProduct } from '../../domain/merchants/authenticate.ts';
 import type { ApiContext } from '../context.ts';
@@ -33,7 +33,9 @@ export interface Answer {
   headers?: Record<string, string>;
 }
 
-type Handler<AnyCall> = (call: AnyCall) => Promise<Answer>;
+export type Handler<AnyCall = AuthenticatedCall> = (call: AnyCall) => Promise<Answer>;
+
+export const SUCCESS = 200;
 
 /** Serves an endpoint that needs no token. */
 export function mountPublic(
@@ -45,22 +47,38 @@ export function mountPublic(
   const parse = inputParser(endpoint);
   serve(router, endpoint, async (req, res) => {
     const input = await parse(req, res);
-    send(res, await handle({ ...input, ip: addressOf(req), database }));
+    const answer = await handle({ ...input, ip: addressOf(req), database });
+    send(res, { ...answer, ...FIRST_TIME });
   });
 }
 
-/**
- * Serves an endpoint that needs a token. The order of the checks is part of the API: who
- * calls, how often, in which role, for which product, and only then what was sent.
- */
+/** Serves an endpoint that needs a token. */
 export function mount(
   router: Router,
   context: ApiContext,
   endpoint: Endpoint,
-  handle: Handler<AuthenticatedCall>,
+  handle: Handler,
 ): void {
-  const parse = inputParser(endpoint);
+  const admit = admission(context, endpoint);
   serve(router, endpoint, async (req, res) => {
+    send(res, await perform(context, await admit(req, res), handle));
+  });
+}
+
+/** A call that may be done, and how it is known again if it comes twice. */
+export interface Admitted {
+  call: Omit<AuthenticatedCall, 'database'>;
+  /** Null without a key. */
+  request: IdempotentRequest | null;
+}
+
+/**
+ * Lets a request in or refuses it. The order of the checks is part of the API: who calls,
+ * how often, in which role, for which product, and only then what was sent.
+ */
+export function admission(context: ApiContext, endpoint: Endpoint) {
+  const parse = inputParser(endpoint);
+  return async (req: Request, res: Response): Promise<Admitted> => {
     const caller = await callerOfRequest(context, req);
     await limitMerchant(context, caller, res);
     if (caller.role && !endpoint.roles?.includes(caller.role)) {
@@ -70,18 +88,36 @@ export function mount(
     if (endpoint.product) requireProduct(caller, endpoint.product);
     const key = endpoint.method === 'post' ? idempotencyKey(req) : null;
     const call = { ...(await parse(req, res)), caller, ip: addressOf(req) };
-    if (key === null) return send(res, await handle({ ...call, database: context.database }));
-    const kept = await onceByKey(
-      context.database,
-      { merchantId: caller.merchantId, path: req.path, key, fields: call.body },
-      async (trx) => ({ status: 200, body: (await handle({ ...call, database: trx })).body }),
-    );
-    if (kept.replayed) res.set('Idempotent-Replayed', 'true');
-    res.status(kept.status).json(kept.body);
-  });
+    const { merchantId } = caller;
+    const request = key === null ? null : { merchantId, path: req.path, key, fields: call.body };
+    return { call, request };
+  };
 }
 
-function serve(
+/** What goes out. */
+export type Performed = Answer & Omit<KeptAnswer, 'body'>;
+
+const FIRST_TIME = { status: SUCCESS, replayed: false, provisional: false };
+
+/**
+ * Does what a call asks for; with a key once, its answer kept in the same transaction.
+ * `provisional`: what is kept is not yet what the caller is told.
+ */
+export async function perform(
+  { database }: ApiContext,
+  { call, request }: Admitted,
+  handle: Handler,
+  provisional = false,
+): Promise<Performed> {
+  if (!request) return { ...(await handle({ ...call, database })), ...FIRST_TIME };
+  const work = async (trx: Transaction) => {
+    const { body } = await handle({ ...call, database: trx });
+    return { status: SUCCESS, body };
+  };
+  return onceByKey(database, request, work, provisional);
+}
+
+export function serve(
   router: Router,
   { method, path }: Endpoint,
   handle: (req: Request, res: Response) => Promise<void>,
@@ -100,8 +136,9 @@ function inputParser(endpoint: Endpoint) {
   });
 }
 
-function send(res: Response, { body, headers = {} }: Answer): void {
-  res.set(headers).json(body);
+export function send(res: Response, { status, body, headers = {}, replayed }: Performed): void {
+  if (replayed) res.set('Idempotent-Replayed', 'true');
+  res.status(status).set(headers).json(body);
 }
 
 /** Visible ASCII, so that it is the same to every proxy and log. */

@@ -39,6 +39,12 @@ export const refNo = {
   examples: ['order-1001'],
 };
 
+export const reversalRefNo = {
+  ...refNo,
+  pattern: '^[A-Za-z0-9_-]{1,60}$',
+  examples: ['refund-1001'],
+};
+
 export const accountNumber = {
   type: 'string',
   minLength: 1,

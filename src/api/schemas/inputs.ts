@@ -8,6 +8,7 @@ import {
   callbackUrl,
   phone,
   refNo,
+  reversalRefNo,
   type Schema,
 } from './fields.ts';
 import { TRANSACTION_TYPES, WALLETS } from './records.ts';
@@ -102,6 +103,24 @@ export const newPayout = body(
   ['category', 'narration', 'channel'],
 );
 
+const MAX_REASON_LENGTH = 200;
+
+export const newReversal = body(
+  {
+    checkout_ref_no: { ...refNo, description: 'Your reference of the collection to give back' },
+    ref_no: reversalRefNo,
+    callback_url: callbackUrl,
+    reason: {
+      type: 'string',
+      maxLength: MAX_REASON_LENGTH,
+      format: 'plain-text',
+      description: 'Recorded, and sent to the network as remarks',
+      examples: ['Out of stock'],
+    },
+  },
+  ['reason'],
+);
+
 export const newTransfer = body({ amount, ref_no: refNo });
 
 function query(properties: Record<string, Schema>): InputSchema {
@@ -145,6 +164,19 @@ export const paymentsQuery = query({
   },
   ...dates,
   ref_no: refNo,
+});
+
+export const reversalsQuery = query({
+  ...paging(PAGE_SIZE),
+  status: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 3,
+    description: '0 unprocessed, 1 processed, 2 failed, 3 reversed',
+  },
+  ...dates,
+  ref_no: reversalRefNo,
+  checkout_ref_no: refNo,
 });
 
 export const deprecatedPaymentsQuery = query({

@@ -1,5 +1,6 @@
 import { CHANNEL_TYPES } from '../../domain/channels/channel.ts';
 import { PAYOUT_CATEGORIES } from '../../domain/payouts/payout.ts';
+import { REVERSAL_STATES } from '../../domain/reversals/reversal.ts';
 import {
   accountNumber,
   callbackUrl,
@@ -10,6 +11,7 @@ import {
   phone,
   record,
   refNo,
+  reversalRefNo,
   type Schema,
   timestamp,
   uuid,
@@ -114,6 +116,51 @@ export const listedPayout = record({
   created_at: createdAt,
 });
 
+const reversalStates = Object.values(REVERSAL_STATES);
+
+export const reversal = record({
+  ref_no: reversalRefNo,
+  checkout_ref_no: { ...refNo, description: 'Your reference of the collection' },
+  original_trans_id: {
+    type: ['string', 'null'],
+    description: 'The network’s receipt of the collection; null while it is not known',
+    examples: ['TKJ7A1B2C3'],
+  },
+  amount: { ...money, description: 'KES, what the customer gets' },
+  reversed_net_amount: {
+    ...money,
+    description: 'KES, what the collection wallet gives',
+    examples: ['246.25'],
+  },
+  reversed_commission: {
+    ...money,
+    description: 'KES, commission that you get back',
+    examples: ['3.75'],
+  },
+  status: {
+    enum: reversalStates.map(({ code }) => code),
+    description: reversalStates.map(({ code, label }) => `${code} ${label}`).join(', '),
+    examples: [REVERSAL_STATES.processing.code],
+  },
+  status_label: {
+    enum: reversalStates.map(({ label }) => label),
+    examples: [REVERSAL_STATES.processing.label],
+  },
+  result_description: {
+    type: ['string', 'null'],
+    description: 'Null while open',
+    examples: [null],
+  },
+  trans_id: {
+    type: ['string', 'null'],
+    description: 'The network’s receipt of the reversal itself',
+    examples: [null],
+  },
+  reason: { type: ['string', 'null'], examples: ['Out of stock'] },
+  created_at: timestamp,
+  payment_completed_at: { ...nullable(timestamp), examples: [null] },
+});
+
 export const walletBalance = record({
   payout_wallet_balance: money,
   collection_wallet_balance: money,
@@ -165,5 +212,6 @@ export const collections = envelope(collectionDetail);
 export const listedCollections = envelope(listedCollection);
 export const payouts = envelope(payoutDetail);
 export const listedPayouts = envelope(listedPayout);
+export const reversals = envelope(reversal);
 export const walletTransactions = envelope(walletTransaction);
 export const channels = envelope(channel);

@@ -31,7 +31,7 @@ export interface Payment {
  */
 export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
-/** The integer statuses of the API, in the order of their codes. */
+/** The integer statuses of the API, in the order of their codes; reversals have labels for them. */
 export const STATUS_CODES: readonly PaymentStatus[] = [
   'pending',
   'processing',

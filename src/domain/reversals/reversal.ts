@@ -1,4 +1,4 @@
-import type { Payment } from '../payments/payment.ts';
+import type { Payment, PaymentStatus } from '../payments/payment.ts';
 
 /** A completed collection that its merchant gives back to the customer, in full. */
 export interface Reversal extends Payment {
@@ -17,6 +17,14 @@ export interface Reversal extends Payment {
   reason: string | null;
   callback_url: string;
 }
+
+/** What the API calls the states of a reversal. */
+export const REVERSAL_STATES: Readonly<Record<PaymentStatus, { code: number; label: string }>> = {
+  pending: { code: 0, label: 'unprocessed' },
+  processing: { code: 1, label: 'processed' },
+  failed: { code: 2, label: 'failed' },
+  completed: { code: 3, label: 'reversed' },
+};
 
 /** What the collection wallet gives: the net that it was credited, in cents. */
 export function netOf(reversal: Pick<Reversal, 'amount_cents' | 'commission_cents'>): number {

@@ -1,0 +1,94 @@
+import type { Response, Router } from 'express';
+import { isOutage, messageOf } from '../../database.ts';
+import { type IdempotentRequest, type Kept, replaceKept } from '../../domain/idempotency.ts';
+import type { ApiContext } from '../context.ts';
+import type { Endpoint } from '../endpoints.ts';
+import type { WaitingRoom } from '../waiting-room.ts';
+import {
+  type Admitted,
+  type Answer,
+  type AuthenticatedCall,
+  admission,
+  type Handler,
+  type Performed,
+  perform,
+  SUCCESS,
+  send,
+  serve,
+} from './mount.ts';
+
+/** An operation whose answer is known only some time after it is recorded. */
+export interface AwaitedOperation {
+  /** Records it, in the transaction that keeps the key when the request has one. */
+  record: Handler;
+  /**
+   * Once that is committed, waits for the answer, until the signal says that the caller is
+   * gone. @throws Refusal when it does not come
+   */
+  settle: (call: AuthenticatedCall, signal: AbortSignal) => Promise<Answer>;
+  /** The answer to the same request again, when the first one was never told its own. */
+  current: Handler;
+}
+
+/**
+ * Serves such an operation to callers with a token. Whoever finds no place in the waiting
+ * room is refused before anything is recorded.
+ */
+export function mountAwaited(
+  router: Router,
+  context: ApiContext,
+  endpoint: Endpoint,
+  room: WaitingRoom,
+  operation: AwaitedOperation,
+): void {
+  const admit = admission(context, endpoint);
+  serve(router, endpoint, async (req, res) => {
+    const admitted = await admit(req, res);
+    const leave = room.enter();
+    try {
+      send(res, await performAwaited(context, admitted, operation, signalOfClose(res)));
+    } finally {
+      leave();
+    }
+  });
+}
+
+async function performAwaited(
+  context: ApiContext,
+  admitted: Admitted,
+  { record, settle, current }: AwaitedOperation,
+  signal: AbortSignal,
+): Promise<Performed> {
+  const recorded = await perform(context, admitted, record, true);
+  const call = { ...admitted.call, database: context.database };
+  if (recorded.replayed) {
+    return recorded.provisional ? { ...recorded, ...(await current(call)) } : recorded;
+  }
+  const answer = await settle(call, signal);
+  if (admitted.request) {
+    await keepAnswer(context, admitted.request, { status: SUCCESS, body: answer.body });
+  }
+  return { ...recorded, ...answer };
+}
+
+/** What was done is committed, so the caller is answered even if this cannot be written. */
+async function keepAnswer(
+  { database, logger }: ApiContext,
+  request: IdempotentRequest,
+  answer: Kept,
+): Promise<void> {
+  try {
+    await replaceKept(database, request, answer);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    logger.warn('the answer could not be kept', { error: messageOf(error) });
+  }
+}
+
+/** Aborted when the connection of the answer is over, whoever ended it. */
+function signalOfClose(res: Response): AbortSignal {
+  const controller = new AbortController();
+  if (res.destroyed) controller.abort();
+  res.once('close', () => controller.abort());
+  return controller.signal;
+}

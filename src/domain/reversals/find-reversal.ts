@@ -1,0 +1,16 @@
+import { type Database, firstRow } from '../../database.ts';
+import type { Reversal } from './reversal.ts';
+
+/** A merchant's reversal by its reference, which must be one in form. */
+export async function findReversal(
+  database: Database,
+  merchantId: number,
+  refNo: string,
+): Promise<Reversal | undefined> {
+  const reversal = await firstRow<Reversal>(
+    database,
+    'SELECT * FROM reversals WHERE merchant_id = :merchant_id AND ref_no = :ref_no',
+    { merchant_id: merchantId, ref_no: refNo },
+  );
+  return reversal && { ...reversal, kind: 'reversal' };
+}
