@@ -277,27 +277,3 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     });
   });
 }
-
-describe('A query that is wrong in many ways', () => {
-  it('is refused for the first parameter of the table that is wrong', async () => {
-    const service = await startTestService({ workers: [] });
-    const merchant = await createTestMerchant(service);
-    const wrong = new Map([
-      ['page', '0'],
-      ['page_size', '101'],
-      ['as_of', '!'],
-      ['status', '4'],
-      ['date_from', 'x'],
-      ['date_to', 'x'],
-      ['ref_no', '.'],
-    ]);
-    for (const name of [...wrong.keys()]) {
-      const query = new URLSearchParams([...wrong].reverse());
-      const url = `${service.baseUrl}/collections/checkouts?${query}`;
-      const answer = await request('GET', url, { access: merchant.access });
-      expectRefusal(answer, 400, `Invalid query parameter: ${name}`);
-      wrong.delete(name);
-    }
-    await service.close();
-  });
-});

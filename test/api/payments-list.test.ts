@@ -184,6 +184,23 @@ for (const [kind, listed] of Object.entries(KINDS)) {
       await expectBadValues(client, LIST, { ...BAD, status });
     });
 
+    it('refuses the first parameter of the table that is wrong', async () => {
+      const wrong = new Map([
+        ['page', '0'],
+        ['page_size', '101'],
+        ['as_of', '!'],
+        ['status', '4'],
+        ['date_from', 'x'],
+        ['date_to', 'x'],
+        ['ref_no', '.'],
+      ]);
+      for (const name of [...wrong.keys()]) {
+        const answer = await client.get(`${LIST}?${new URLSearchParams([...wrong].reverse())}`);
+        expectRefusal(answer, 400, `Invalid query parameter: ${name}`);
+        wrong.delete(name);
+      }
+    });
+
     it('shows in each record what its detail shows', async () => {
       const owner = await createTestMerchant(service);
       const own = clientOf(service, owner);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
@@ -11,12 +11,7 @@ import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
 import { countOf, failed, learn, outboxOf, reread, succeeded } from '../support/payments.ts';
 import { PAYOUT_FIELDS } from '../support/payout-fields.ts';
 import { expectRefusal } from '../support/refusals.ts';
-import {
-  createTestApp,
-  createTestMerchant,
-  createTestUser,
-  type TestMerchant,
-} from '../support/test-merchant.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 import { documentedEvents } from '../support/webhook-schemas.ts';
 
@@ -287,59 +282,6 @@ describe('Initiating a payout', () => {
       for (const id of [theirs.body.id, crypto.randomUUID(), 'x', 'initiate', '%00', '..%2f']) {
         expectRefusal(await detail(id), 404, 'Transaction not found');
       }
-    });
-  });
-
-  describe('by its app_code', () => {
-    const bookedOn = async ({ body }: { body: { id: string } }) => {
-      const row = await firstRow<{ app_code: number }>(
-        service.database,
-        'SELECT app_code FROM payouts WHERE id = :id',
-        { id: body.id },
-      );
-      return row?.app_code;
-    };
-
-    it('books it on any app of the merchant that may, whoever asks', async () => {
-      const owner = await newOwner();
-      const other = await createTestApp(service, owner.merchantId, ['payouts']);
-      const person = await createTestUser(service, owner.merchantId, 'Finance');
-      for (const { access } of [owner, other, person]) {
-        for (const { appCode } of [owner, other]) {
-          const answer = await initiate(bodyOf({ app_code: appCode }), { ...owner, access });
-          expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-          expect(await bookedOn(answer)).to.equal(appCode);
-        }
-      }
-    });
-
-    it('refuses an app that is not there, not active or lacks the product', async () => {
-      const owner = await newOwner();
-      const person = await createTestUser(service, owner.merchantId, 'Admin');
-      const without = await createTestApp(service, owner.merchantId, ['collections']);
-      const inactive = await createTestApp(service, owner.merchantId, ['payouts']);
-      await rows(service.database, 'UPDATE apps SET active = false WHERE code = :code', {
-        code: inactive.appCode,
-      });
-      const stranger = merchant.appCode;
-      for (const { access } of [owner, person]) {
-        for (const [app_code, status, text] of [
-          [stranger, 404, 'App not found'],
-          [Number.MAX_SAFE_INTEGER, 404, 'App not found'],
-          [inactive.appCode, 403, 'App is not active'],
-          [without.appCode, 403, 'App does not have payouts product enabled'],
-        ] as const) {
-          expectRefusal(await initiate(bodyOf({ app_code }), { ...owner, access }), status, text);
-        }
-      }
-      expect(await balance(owner)).to.equal(RICH_CENTS);
-    });
-
-    it('does not let an app without the product pay through another', async () => {
-      const owner = await newOwner();
-      const without = await createTestApp(service, owner.merchantId, ['collections']);
-      const answer = await initiate(bodyOf({}, owner), { ...owner, access: without.access });
-      expectRefusal(answer, 403, 'App does not have payouts product enabled');
     });
   });
 });

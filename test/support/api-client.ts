@@ -14,11 +14,17 @@ export interface Answer {
 export async function request(
   method: string,
   url: string,
-  options: { access?: string; body?: unknown; headers?: Record<string, string> } = {},
+  options: {
+    access?: string;
+    body?: unknown;
+    headers?: Record<string, string>;
+    signal?: AbortSignal;
+  } = {},
 ): Promise<Answer> {
-  const { access, body, headers = {} } = options;
+  const { access, body, headers = {}, signal } = options;
   const response = await fetch(url, {
     method,
+    ...(signal ? { signal } : {}),
     headers: {
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(access ? { authorization: `Bearer ${access}` } : {}),

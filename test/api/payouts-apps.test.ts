@@ -1,0 +1,79 @@
+import { expect } from 'chai';
+import { firstRow, rows } from '../../src/database.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { clientOf, payoutBody } from '../support/api-client.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import {
+  createTestApp,
+  createTestMerchant,
+  createTestUser,
+  type TestMerchant,
+} from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const FUNDS_CENTS = 1_000_000;
+const WITHOUT_PRODUCT = 'App does not have payouts product enabled';
+
+describe('The app of a payout', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+  });
+
+  after(() => service.close());
+
+  beforeEach(async () => {
+    merchant = await createTestMerchant(service);
+    await topUpPayoutWallet(service.database, merchant.merchantId, FUNDS_CENTS, 'T1');
+  });
+
+  const another = (products?: Parameters<typeof createTestApp>[2]) =>
+    createTestApp(service, merchant.merchantId, products);
+  const person = () => createTestUser(service, merchant.merchantId, 'Finance');
+  const initiate = (caller: { access: string }, appCode: number) =>
+    clientOf(service, caller).post('/payouts/initiate', payoutBody({ appCode }));
+
+  it('is the one that the body names, whoever asks', async () => {
+    const other = await another(['payouts']);
+    for (const caller of [merchant, other, await person()]) {
+      for (const { appCode } of [merchant, other]) {
+        const { status, body } = await initiate(caller, appCode);
+        expect(status, JSON.stringify(body)).to.equal(200);
+        const row = await firstRow<{ app_code: number }>(
+          service.database,
+          'SELECT app_code FROM payouts WHERE id = :id',
+          { id: body.id },
+        );
+        expect(row?.app_code).to.equal(appCode);
+      }
+    }
+  });
+
+  it('must be the merchant’s, active and have the product', async () => {
+    const stranger = await createTestMerchant(service);
+    const without = await another(['collections', 'disbursements']);
+    const inactive = await another(['payouts']);
+    await rows(service.database, 'UPDATE apps SET active = false WHERE code = :code', {
+      code: inactive.appCode,
+    });
+    for (const caller of [merchant, await person()]) {
+      for (const [appCode, status, text] of [
+        [stranger.appCode, 404, 'App not found'],
+        [Number.MAX_SAFE_INTEGER, 404, 'App not found'],
+        [inactive.appCode, 403, 'App is not active'],
+        [without.appCode, 403, WITHOUT_PRODUCT],
+      ] as const) {
+        expectRefusal(await initiate(caller, appCode), status, text);
+      }
+    }
+    const { body } = await clientOf(service, merchant).get('/wallets/balance');
+    expect(body.payout_wallet_balance).to.equal('10000.00');
+  });
+
+  it('does not let a token of an app without the product pay', async () => {
+    const without = await another(['collections']);
+    expectRefusal(await initiate(without, merchant.appCode), 403, WITHOUT_PRODUCT);
+  });
+});

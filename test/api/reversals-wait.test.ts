@@ -1,0 +1,276 @@
+import { expect } from 'chai';
+import { MAX_WAITING } from '../../src/api/routes/reversals.ts';
+import { findReversal } from '../../src/domain/reversals/find-reversal.ts';
+import { type Answer, clientOf, request, reversalBody } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newCompletedCollection } from '../support/payment-kinds.ts';
+import { countOf, learn, rejection, succeeded } from '../support/payments.ts';
+import { expectRefusal } from '../support/refusals.ts';
+import { ACKNOWLEDGED, DECLINED, NOT_TAKEN, UNKNOWN, workOn } from '../support/submissions.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const PATH = '/reversals/initiate';
+const UNREACHABLE =
+  'Gateway unreachable, outcome unknown. Check GET /reversals/{ref_no} before any retry.';
+const UNAVAILABLE = 'Service temporarily unavailable';
+/** Longer than any test here takes to play the worker. */
+const PATIENT = { REVERSAL_WAIT_MS: '20000' };
+const IMPATIENT = { REVERSAL_WAIT_MS: '300' };
+
+interface Sending {
+  key?: string;
+  signal?: AbortSignal;
+  to?: TestService;
+}
+
+describe('A reversal that waits for the gateway', () => {
+  let patient: TestService;
+  let impatient: TestService;
+  let merchant: TestMerchant;
+  let body: Record<string, unknown>;
+
+  before(async () => {
+    patient = await startTestService({ workers: [], env: PATIENT });
+    impatient = await startTestService({ workers: [], env: IMPATIENT, beside: patient });
+  });
+
+  after(async () => {
+    await expectSoundLedger(patient.database);
+    await impatient.close();
+    await patient.close();
+  });
+
+  beforeEach(async () => {
+    merchant = await createTestMerchant(patient);
+    body = await newBody();
+  });
+
+  const newBody = async () =>
+    reversalBody((await newCompletedCollection(patient.database, merchant)).ref_no);
+  const send = (sent: unknown, { key, signal, to = patient }: Sending = {}) =>
+    request('POST', `${to.baseUrl}${PATH}`, {
+      access: merchant.access,
+      body: sent,
+      headers: key ? { 'idempotency-key': key } : {},
+      ...(signal ? { signal } : {}),
+    });
+  const detail = async () =>
+    (await clientOf(patient, merchant).get(`/reversals/${body.ref_no}`)).body;
+  const recorded = () =>
+    countOf(patient.database, 'reversals WHERE merchant_id = :id', { id: merchant.merchantId });
+  const kept = (condition: string) =>
+    countOf(patient.database, `idempotency_keys WHERE merchant_id = :id AND ${condition}`, {
+      id: merchant.merchantId,
+    });
+
+  /** The reversal that a request has recorded, and the worker for it. */
+  async function work({ ref_no } = body) {
+    const reversal = await eventually('the reversal', () =>
+      findReversal(patient.database, merchant.merchantId, String(ref_no)),
+    );
+    return { reversal, ...workOn(patient.database, reversal) };
+  }
+
+  async function submitted(result: Parameters<ReturnType<typeof workOn>['answer']>[1]) {
+    const { claim, answer } = await work();
+    await answer(await claim(), result);
+  }
+
+  function expectReplay(answer: Answer, expected: unknown): void {
+    expect([answer.status, answer.body]).to.deep.equal([200, expected]);
+    expect(answer.headers.get('idempotent-replayed')).to.equal('true');
+  }
+
+  for (const [what, result, status, status_label] of [
+    ['acknowledged', ACKNOWLEDGED, 1, 'processed'],
+    ['declined', DECLINED, 2, 'failed'],
+  ] as const) {
+    it(`is answered with its state when it is ${what}`, async () => {
+      const answering = send(body);
+      await submitted(result);
+      const answer = await answering;
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      expect(answer.body).to.include({ status, status_label, original_trans_id: 'RCPT1' });
+      expect(await detail()).to.deep.equal(answer.body);
+    });
+  }
+
+  it('is answered with its end when that overtakes the acknowledgement', async () => {
+    const answering = send(body);
+    const { reversal, claim } = await work();
+    await claim();
+    await learn(patient.database, reversal, succeeded({ transId: 'BACK1' }));
+    const { body: answered } = await answering;
+    expect(answered).to.include({ status: 3, status_label: 'reversed', trans_id: 'BACK1' });
+  });
+
+  for (const [what, result] of [
+    ['nobody sends it', null],
+    ['nothing was taken', NOT_TAKEN],
+    ['the gateway does not answer', UNKNOWN],
+  ] as const) {
+    it(`is unknown, and goes on, when ${what} in time`, async () => {
+      const answering = send(body, { to: impatient });
+      if (result) await submitted(result);
+      expectRefusal(await answering, 502, UNREACHABLE);
+      expect(await detail()).to.include({ status: 0, status_label: 'unprocessed' });
+      const { reversal } = await work();
+      await learn(patient.database, reversal, succeeded());
+      expect(await detail()).to.include({ status: 3 });
+    });
+  }
+
+  it('holds no connection of the database meanwhile', async () => {
+    // Its pool has five connections.
+    const narrow = await startTestService({ workers: [], env: PATIENT, beside: patient });
+    try {
+      const bodies = await Promise.all(Array.from({ length: 20 }, newBody));
+      let ended = 0;
+      const answering = bodies.map(async (each) => {
+        const answer = await send(each, { to: narrow });
+        ended += 1;
+        return answer;
+      });
+      await eventually('all are recorded', async () => (await recorded()) === bodies.length);
+      expect((await clientOf(narrow, merchant).get('/reversals')).body.count).to.equal(20);
+      expect(ended).to.equal(0);
+      for (const each of bodies) {
+        const { claim, answer } = await work(each);
+        await answer(await claim(), ACKNOWLEDGED);
+      }
+      for (const { status } of await Promise.all(answering)) expect(status).to.equal(200);
+    } finally {
+      await narrow.close();
+    }
+  });
+
+  it('finds no place when too many wait, before anything is recorded, until their callers go', async () => {
+    const bodies = await Promise.all(Array.from({ length: MAX_WAITING }, newBody));
+    const callers = new AbortController();
+    const gone = bodies.map((each) => rejection(send(each, { signal: callers.signal })));
+    await eventually('all are recorded', async () => (await recorded()) === MAX_WAITING);
+    expectRefusal(await send(body), 503, UNAVAILABLE);
+    expectRefusal(await send(body, { key: 'k' }), 503, UNAVAILABLE);
+    expect([await recorded(), await kept('true')]).to.deep.equal([MAX_WAITING, 0]);
+    callers.abort();
+    await Promise.all(gone);
+    const unreceipted = await newCompletedCollection(patient.database, merchant, null);
+    const isAccepted = async () => (await send(reversalBody(unreceipted.ref_no))).status === 200;
+    // Sooner than their time would have been up.
+    await eventually('a place is free', isAccepted, 5_000);
+  });
+
+  describe('under a key', () => {
+    it('is repeated as it is now while the first request waits, and as it was answered after', async () => {
+      const answering = send(body, { key: 'k' });
+      const { reversal, claim, answer } = await work();
+      const during = await send(body, { key: 'k' });
+      expectReplay(during, await detail());
+      expect(during.body.status).to.equal(0);
+      await answer(await claim(), ACKNOWLEDGED);
+      const first = await answering;
+      expect([first.status, first.body.status]).to.deep.equal([200, 1]);
+      expect(first.headers.get('idempotent-replayed')).to.equal(null);
+      await learn(patient.database, reversal, succeeded());
+      expectReplay(await send(body, { key: 'k' }), first.body);
+      expect((await detail()).status).to.equal(3);
+      expect([await recorded(), await kept('NOT provisional')]).to.deep.equal([1, 1]);
+    });
+
+    it('is repeated as it is now after an unknown outcome', async () => {
+      expectRefusal(await send(body, { key: 'k', to: impatient }), 502, UNREACHABLE);
+      for (const [next, status] of [
+        [async () => {}, 0],
+        [() => submitted(ACKNOWLEDGED), 1],
+        [async () => learn(patient.database, (await work()).reversal, succeeded()), 3],
+      ] as const) {
+        await next();
+        const again = await send(body, { key: 'k' });
+        expectReplay(again, await detail());
+        expect(again.body.status).to.equal(status);
+      }
+      expect(await recorded()).to.equal(1);
+    });
+
+    it('is repeated as it is now when the first caller was gone before the answer', async () => {
+      const caller = new AbortController();
+      const gone = rejection(send(body, { key: 'k', signal: caller.signal }));
+      await work();
+      caller.abort();
+      await gone;
+      expectReplay(await send(body, { key: 'k' }), await detail());
+      expect([await recorded(), await kept('provisional')]).to.deep.equal([1, 1]);
+    });
+
+    it('is kept as declined, as it was answered', async () => {
+      const answering = send(body, { key: 'k' });
+      await submitted(DECLINED);
+      const first = await answering;
+      expect(first.body.status).to.equal(2);
+      expectReplay(await send(body, { key: 'k' }), first.body);
+    });
+
+    it('is refused with another body, and free after a refusal', async () => {
+      expectRefusal(await send(body, { key: 'k', to: impatient }), 502, UNREACHABLE);
+      const other = { ...body, reason: 'another' };
+      const reused = 'Idempotency key was used with a different request';
+      expectRefusal(await send(other, { key: 'k' }), 422, reused);
+      const second = { ...body, ref_no: 'second' };
+      expectRefusal(await send(second, { key: 'l' }), 409, 'A reversal is already in progress');
+      expect(await kept('true')).to.equal(1);
+    });
+
+    it('is recorded once of 20 requests at once', async () => {
+      const answering = Array.from({ length: 20 }, () => send(body, { key: 'k' }));
+      await submitted(ACKNOWLEDGED);
+      const answers = await Promise.all(answering);
+      const running = 'A request with this idempotency key is still running';
+      for (const answer of answers.filter(({ status }) => status !== 200)) {
+        expectRefusal(answer, 409, running);
+      }
+      const first = answers.filter(
+        ({ status, headers }) => status === 200 && headers.get('idempotent-replayed') === null,
+      );
+      expect(first).to.have.length(1);
+      expectReplay(await send(body, { key: 'k' }), first[0]!.body);
+      expect(await recorded()).to.equal(1);
+    });
+  });
+});
+
+describe('A reversal that is sent by the workers', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService();
+  });
+
+  after(() => service.close());
+
+  for (const [ending, behaviour, answered, end] of [
+    ['678', 'takes it', [1, 3], 3],
+    ['109', 'declines it', [2], 2],
+    ['110', 'takes it, and its answer is lost', [1, 3], 3],
+  ] as const) {
+    it(`is answered when the gateway ${behaviour}, and ends`, async () => {
+      const { get, post, initiate } = clientOf(service, await createTestMerchant(service));
+      const { body: collection } = await initiate({ payfrom: `+254712345${ending}` });
+      await eventually('the collection is paid', async () => {
+        const { body } = await get(`/collections/checkouts/${collection.id}`);
+        return body.status === 'completed';
+      });
+      const answer = await post(PATH, reversalBody(collection.ref_no));
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      expect(answered).to.include(answer.body.status);
+      await eventually('the reversal ends', async () => {
+        const { body } = await get(`/reversals/${answer.body.ref_no}`);
+        return body.status === end;
+      });
+      const { body: balances } = await get('/wallets/balance');
+      expect(balances.collection_wallet_balance).to.equal(end === 3 ? '0.00' : '98.50');
+      await expectSoundLedger(service.database);
+    });
+  }
+});
