@@ -7,7 +7,6 @@ import { collectionBody, payoutBody, request, reversalBody } from '../support/ap
 import { assign } from '../support/assignments.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { AMOUNT_CENTS } from '../support/payments.ts';
-import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

@@ -16,6 +16,7 @@ export interface Callback {
   payment_kind: PaymentRef['kind'];
   payment_id: string;
   body: string;
+  received_at: Date;
   step_no: number;
 }
 
@@ -162,7 +163,7 @@ async function apply(
   const settlement =
     content.verdict.outcome === 'pending'
       ? 'ignored'
-      : await settle(trx, payment, content.verdict, 'callback');
+      : await settle(trx, payment, content.verdict, 'callback', callback.received_at);
   const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
   await finish(trx, callback, 'processed', problem);
   return settlement;

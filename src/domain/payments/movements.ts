@@ -25,6 +25,21 @@ export async function movementsOf(trx: Transaction, payment: AnyPayment): Promis
   );
 }
 
+/** Whether a movement of the payment was learned after `moment`; the payment must be locked. */
+export async function learnedSince(
+  trx: Transaction,
+  payment: AnyPayment,
+  moment: Date,
+): Promise<boolean> {
+  const row = await firstRow(
+    trx,
+    `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
+       AND payment_id = :id AND learned_at > :moment`,
+    { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id, moment },
+  );
+  return row !== undefined;
+}
+
 /** One movement of a merchant. @throws Error when there is none: whoever asks has its id from a row */
 export async function findMovement(
   trx: Transaction,

@@ -6,6 +6,7 @@ import { settlePayout } from '../payouts/settle-payout.ts';
 import { settleReturn } from '../returns/settle-return.ts';
 import { settleReversal } from '../reversals/settle-reversal.ts';
 import { storableText } from '../storable-text.ts';
+import { learnedSince } from './movements.ts';
 import { type AnyPayment, refOf } from './payment-store.ts';
 
 /** What a verdict came to, in words for support and logs. */
@@ -21,13 +22,21 @@ export type Settlement =
 
 const MAX_TEXT_LENGTH = 500;
 
-/** Applies a gateway's verdict to a payment that this transaction has locked. */
+/**
+ * Applies a gateway's verdict to a payment that this transaction has locked. `heardAt` is
+ * when it came, if that was before now: a failure that waited while the gateway told of a
+ * success is overtaken, not contrary.
+ */
 export async function settle(
   trx: Transaction,
   payment: AnyPayment,
   verdict: Verdict,
   cause: string,
+  heardAt?: Date,
 ): Promise<Settlement> {
+  if (verdict.outcome === 'failed' && heardAt && (await learnedSince(trx, payment, heardAt))) {
+    return 'repeat';
+  }
   const settlement = await settleKind(trx, payment, storableVerdict(verdict), cause);
   if (settlement === 'completed' || settlement === 'failed') {
     await supersedeDiscrepancies(trx, refOf(payment), ['overdue', 'never_taken']);

@@ -1,0 +1,64 @@
+import { expect } from 'chai';
+import { type Database, firstRow } from '../../src/database.ts';
+import {
+  type Callback,
+  findStoredCallback,
+  processCallback,
+  storeCallback,
+} from '../../src/domain/callbacks/callback.ts';
+import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  discrepanciesOf,
+  failed,
+  learn,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const FAILURE: ParsedCallback = { reference: null, verdict: failed() };
+
+describe('A failure that waits while the gateway tells of the success', () => {
+  let store: TestStore;
+  let database: Database;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    database = store.database;
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  for (const kind of PAYMENT_KINDS) {
+    it(`is overtaken, for a ${kind}`, async () => {
+      const payment = await newPayment(kind, database, merchant);
+      const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
+      await learn(database, payment, succeeded(), 'poll');
+      expect(await process(id)).to.equal('repeat');
+      expect(await discrepanciesOf(database, payment.id)).to.deep.equal([]);
+      expect(await reread(database, payment)).to.include({ status: 'completed' });
+    });
+
+    it(`is contrary when it comes after it, for a ${kind}`, async () => {
+      const payment = await newPayment(kind, database, merchant);
+      await learn(database, payment, succeeded(), 'poll');
+      const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
+      expect(await process(id)).to.equal('discrepancy');
+      expect(await discrepanciesOf(database, payment.id)).to.deep.equal(['failure_after_success']);
+    });
+  }
+
+  async function process(id: string) {
+    const row = await firstRow<Callback>(database, 'SELECT * FROM callbacks WHERE id = :id', {
+      id,
+    });
+    const callback = await findStoredCallback(database, row!.merchant_id, id);
+    return processCallback(database, callback!, () => FAILURE);
+  }
+});
