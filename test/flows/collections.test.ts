@@ -5,6 +5,7 @@ import { type Answer, collectionBody, request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
+import { oneWebhook, statementOf } from '../support/flow-checks.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -44,15 +45,29 @@ const ENDINGS: Expectation[] = [
   { phoneEnding: '108', behaviour: 'success after a long time', ...PAID },
 ];
 
+const FAILURE_THEN_SUCCESS = '107';
+const OTHER_AMOUNT = '111';
+
+/** A collection as its merchant knows it. */
+interface Initiated {
+  merchant: TestMerchant;
+  id: string;
+  ref_no: string;
+}
+
 for (const backend of backendsUnderTest()) {
   describe(`A collection, with its queues in ${backend}`, () => {
     let service: TestService;
     let shop: FakeMerchant;
-    let merchant: TestMerchant;
+    /** One for each ending, all under way at once. */
+    const initiated = new Map<string, Initiated>();
 
     before(async () => {
       service = await startTestService({ backend });
       shop = await startFakeMerchant();
+      for (const phoneEnding of [...ENDINGS.map((ending) => ending.phoneEnding), OTHER_AMOUNT]) {
+        initiated.set(phoneEnding, await initiate(phoneEnding));
+      }
     });
 
     after(async () => {
@@ -60,133 +75,113 @@ for (const backend of backendsUnderTest()) {
       await service.close();
     });
 
-    beforeEach(async () => {
-      merchant = await createTestMerchant(service);
-    });
+    const balance = ({ merchant }: Initiated, account: string) =>
+      accountBalance(service.database, merchant.merchantId, account);
+
+    const wallet = ({ merchant }: Initiated) =>
+      walletBalance(service.database, merchant.merchantId, 'collection');
 
     for (const ending of ENDINGS) {
       it(`ends ${ending.status} when the gateway answers with: ${ending.behaviour}`, async () => {
-        const { id, ref_no } = await initiate(ending.phoneEnding);
-        const detail = await ended(id);
+        const collection = initiated.get(ending.phoneEnding)!;
+        const detail = await ended(collection);
         expect(detail.body.status).to.equal(ending.status);
         expect(detail.body.result_code).to.equal(ending.code);
-        await expectOneWebhook(ref_no, ending);
-        await expectMovements(id, ending);
+        const { notification, data } = await oneWebhook(service, shop, collection);
+        expect(notification).to.deep.equal({
+          type: 'collection',
+          event: ending.status === 'completed' ? 'transaction.completed' : 'transaction.failed',
+        });
+        expect(data.result_code).to.equal(ending.code);
+        await expectMovements(collection, ending);
         const net = ending.status === 'completed' ? AMOUNT_CENTS - COMMISSION_CENTS : 0;
-        expect(await walletBalance(service.database, merchant.merchantId, 'collection')).to.equal(
-          net,
-        );
-        expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(0);
+        expect(await wallet(collection)).to.equal(net);
+        expect(await balance(collection, 'suspense')).to.equal(0);
         await expectRightBooks(service.database);
       });
     }
 
     it('stays open on the support list when another amount was paid, with that amount in suspense', async () => {
-      const { id, ref_no } = await initiate('111');
+      const collection = initiated.get(OTHER_AMOUNT)!;
       const discrepancy = await eventually('a discrepancy', () =>
         firstRow<{ kind: string; amount_cents: number }>(
           service.database,
           'SELECT * FROM discrepancies WHERE merchant_id = :merchant_id AND payment_id = :id',
-          { merchant_id: merchant.merchantId, id },
+          { merchant_id: collection.merchant.merchantId, id: collection.id },
         ),
       );
       expect(discrepancy.kind).to.equal('other_amount');
       expect(discrepancy.amount_cents).to.not.equal(AMOUNT_CENTS);
-      const detail = await detailOf(id);
+      const detail = await detailOf(collection);
       expect(detail.body.status).to.be.oneOf(['pending', 'processing']);
-      expect(await walletBalance(service.database, merchant.merchantId, 'collection')).to.equal(0);
-      expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(
-        discrepancy.amount_cents,
-      );
-      expect(shop.webhooksFor(ref_no)).to.deep.equal([]);
+      expect(await wallet(collection)).to.equal(0);
+      expect(await balance(collection, 'suspense')).to.equal(discrepancy.amount_cents);
+      expect(shop.webhooksFor(collection.ref_no)).to.deep.equal([]);
     });
 
     it('gives the money of a late success back to the customer and settles the suspense', async () => {
-      const { id } = await initiate('107');
+      const collection = initiated.get(FAILURE_THEN_SUCCESS)!;
       const returned = await eventually('the return', () =>
         firstRow<{ status: string; account: string; amount_cents: number }>(
           service.database,
           `SELECT * FROM returns
            WHERE merchant_id = :merchant_id AND collection_id = :id AND status = 'completed'`,
-          { merchant_id: merchant.merchantId, id },
+          { merchant_id: collection.merchant.merchantId, id: collection.id },
         ),
       );
       expect(returned.account).to.equal('+254712345107');
       expect(returned.amount_cents).to.equal(AMOUNT_CENTS);
-      expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(0);
-      expect(await accountBalance(service.database, merchant.merchantId, 'gateway_float')).to.equal(
-        0,
-      );
+      expect(await balance(collection, 'suspense')).to.equal(0);
+      expect(await balance(collection, 'gateway_float')).to.equal(0);
     });
 
-    async function initiate(phoneEnding: string): Promise<{ id: string; ref_no: string }> {
+    async function initiate(phoneEnding: string): Promise<Initiated> {
+      const merchant = await createTestMerchant(service);
       const answer = await request('POST', `${service.baseUrl}/collections/checkouts/initiate`, {
         access: merchant.access,
         body: collectionBody({ payfrom: `+254712345${phoneEnding}`, callback_url: shop.url }),
       });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
       expect(answer.body.status).to.equal('pending');
-      return answer.body;
+      return { merchant, ...answer.body };
     }
 
-    function detailOf(id: string): Promise<Answer> {
+    function detailOf({ merchant, id }: Initiated): Promise<Answer> {
       return request('GET', `${service.baseUrl}/collections/checkouts/${id}`, {
         access: merchant.access,
       });
     }
 
-    function ended(id: string): Promise<Answer> {
-      return eventually(`the end of ${id}`, async () => {
-        const detail = await detailOf(id);
+    function ended(collection: Initiated): Promise<Answer> {
+      return eventually(`the end of ${collection.id}`, async () => {
+        const detail = await detailOf(collection);
         return ['completed', 'failed'].includes(detail.body.status) && detail;
       });
     }
 
-    async function expectOneWebhook(refNo: string, ending: Expectation): Promise<void> {
-      const [webhook] = await eventually('the webhook', async () => {
-        const webhooks = shop.webhooksFor(refNo);
-        return webhooks.length > 0 && webhooks;
-      });
-      expect(webhook!.payload.notification).to.deep.equal({
-        type: 'collection',
-        event: ending.status === 'completed' ? 'transaction.completed' : 'transaction.failed',
-      });
-      expect(webhook!.payload.data.result_code).to.equal(ending.code);
-      expect(
-        new Set(shop.webhooksFor(refNo).map(({ headers }) => headers['webhook-id'])).size,
-      ).to.equal(1);
-      const events = await rows(
-        service.database,
-        'SELECT id FROM events WHERE merchant_id = :merchant_id',
-        { merchant_id: merchant.merchantId },
-      );
-      expect(events).to.have.length(1);
-    }
-
     /** What the gateway has moved for this collection, and the returns that it led to. */
-    async function expectMovements(id: string, ending: Expectation): Promise<void> {
+    async function expectMovements(
+      { merchant, id }: Initiated,
+      { statement }: Expectation,
+    ): Promise<void> {
+      const bindings = { merchant_id: merchant.merchantId, id };
+      const returns = () =>
+        rows<{ id: string; status: string }>(
+          service.database,
+          'SELECT id, status FROM returns WHERE merchant_id = :merchant_id AND collection_id = :id',
+          bindings,
+        );
       await eventually('the movements at the gateway', async () => {
-        const { body } = await request('GET', `${service.simulatorUrl}/statement`);
-        const returns = await rows<{ id: string }>(
-          service.database,
-          'SELECT id FROM returns WHERE merchant_id = :merchant_id AND collection_id = :id',
-          { merchant_id: merchant.merchantId, id },
+        const references = [id, ...(await returns()).map((row) => row.id)];
+        const lines = await Promise.all(
+          references.map((reference) => statementOf(service, reference)),
         );
-        const references = [id, ...returns.map((row) => row.id)];
-        const kinds = (body as { reference: string; kind: string }[])
-          .filter(({ reference }) => references.includes(reference))
-          .map(({ kind }) => kind);
-        return kinds.join() === ending.statement.join();
+        const kinds = lines.flat().map(({ kind }) => kind);
+        return kinds.join() === statement.join();
       });
-      const open = await eventually('every return to end', async () => {
-        const rest = await rows(
-          service.database,
-          `SELECT id FROM returns WHERE merchant_id = :merchant_id AND status <> 'completed'`,
-          { merchant_id: merchant.merchantId },
-        );
-        return rest.length === 0 && [rest];
-      });
-      expect(open).to.deep.equal([[]]);
+      await eventually('every return to end', async () =>
+        (await returns()).every(({ status }) => status === 'completed'),
+      );
     }
   });
 }
