@@ -2,19 +2,21 @@ import { Refusal } from '../domain/errors.ts';
 
 /** Where requests wait for something; holds so many at once. */
 export interface WaitingRoom {
-  /** Takes a place. @returns what gives it back. @throws Refusal `unavailable` when there is none */
-  enter(): () => void;
+  /** Takes a place, once for each. @throws Refusal `unavailable` when there is none */
+  enter(who: object): void;
+  /** Gives the place back, if there was one. */
+  leave(who: object): void;
 }
 
 export function createWaitingRoom(places: number): WaitingRoom {
-  let taken = 0;
+  const inside = new Set<object>();
   return {
-    enter() {
-      if (taken >= places) throw new Refusal('unavailable');
-      taken += 1;
-      return () => {
-        taken -= 1;
-      };
+    enter(who) {
+      if (!inside.has(who) && inside.size >= places) throw new Refusal('unavailable');
+      inside.add(who);
+    },
+    leave(who) {
+      inside.delete(who);
     },
   };
 }

@@ -147,13 +147,17 @@ describe('A reversal that waits for the gateway', () => {
   });
 
   it('finds no place when too many wait, before anything is recorded, until their callers go', async () => {
+    const known = await newBody();
+    expectRefusal(await send(known, { key: 'known', to: impatient }), 502, UNREACHABLE);
     const bodies = await Promise.all(Array.from({ length: MAX_WAITING }, newBody));
     const callers = new AbortController();
     const gone = bodies.map((each) => rejection(send(each, { signal: callers.signal })));
-    await eventually('all are recorded', async () => (await recorded()) === MAX_WAITING);
+    await eventually('all are recorded', async () => (await recorded()) === 1 + MAX_WAITING);
     expectRefusal(await send(body), 503, UNAVAILABLE);
     expectRefusal(await send(body, { key: 'k' }), 503, UNAVAILABLE);
-    expect([await recorded(), await kept('true')]).to.deep.equal([MAX_WAITING, 0]);
+    expect([await recorded(), await kept('true')]).to.deep.equal([1 + MAX_WAITING, 1]);
+    // What is known already needs no place.
+    expect((await send(known, { key: 'known' })).body.status).to.equal(0);
     callers.abort();
     await Promise.all(gone);
     const unreceipted = await newCompletedCollection(patient.database, merchant, null);

@@ -4,13 +4,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
 import { firstRow, rows } from '../../src/database.ts';
+import { findReversal } from '../../src/domain/reversals/find-reversal.ts';
 import { findFreePort } from '../../src/sandbox/embedded/port.ts';
 import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
 import { startProcess } from '../../src/sandbox/stack.ts';
-import { collectionBody, request } from '../support/api-client.ts';
+import { collectionBody, request, reversalBody } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
+import { newCompletedCollection } from '../support/payment-kinds.ts';
+import { learn, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const ROUNDS = 3;
@@ -44,8 +47,12 @@ describe('A web process that is killed between the commit and its answer', () =>
 
   const start = () => startProcess('web', { env, logFolder, reaper: environment.reaper });
 
-  const initiate = (key: string, body: Record<string, unknown>) =>
-    request('POST', `${env.PUBLIC_URL}/api/v1/collections/checkouts/initiate`, {
+  const initiate = (
+    key: string,
+    body: Record<string, unknown>,
+    path = '/collections/checkouts/initiate',
+  ) =>
+    request('POST', `${env.PUBLIC_URL}/api/v1${path}`, {
       access: merchant.access,
       body,
       headers: { 'idempotency-key': key },
@@ -73,5 +80,24 @@ describe('A web process that is killed between the commit and its answer', () =>
     }
     const jobs = await rows(testDatabase.database, 'SELECT row_id FROM outbox');
     expect(jobs).to.have.length(ROUNDS);
+  });
+
+  it('leaves a key that repeats a reversal as it is when it waited for the gateway', async () => {
+    const { database } = testDatabase;
+    web ??= await start();
+    const original = await newCompletedCollection(database, merchant);
+    const body = reversalBody(original.ref_no, { ref_no: 'killed-1' });
+    const lost = initiate('key', body, '/reversals/initiate').catch(() => null);
+    const find = () => findReversal(database, merchant.merchantId, 'killed-1');
+    const reversal = await eventually('the commit', find);
+    await web.kill();
+    await lost;
+    web = await start();
+    const before = await initiate('key', body, '/reversals/initiate');
+    expect([before.status, before.body.status]).to.deep.equal([200, 0]);
+    expect(before.headers.get('idempotent-replayed')).to.equal('true');
+    await learn(database, reversal, succeeded());
+    const after = await initiate('key', body, '/reversals/initiate');
+    expect([after.status, after.body.status]).to.deep.equal([200, 3]);
   });
 });

@@ -32,7 +32,7 @@ export interface AwaitedOperation {
 
 /**
  * Serves such an operation to callers with a token. Whoever finds no place in the waiting
- * room is refused before anything is recorded.
+ * room is refused before anything is recorded; a repeated request waits for nothing and needs none.
  */
 export function mountAwaited(
   router: Router,
@@ -44,11 +44,15 @@ export function mountAwaited(
   const admit = admission(context, endpoint);
   serve(router, endpoint, async (req, res) => {
     const admitted = await admit(req, res);
-    const leave = room.enter();
+    const record: Handler = (call) => {
+      room.enter(admitted);
+      return operation.record(call);
+    };
     try {
-      send(res, await performAwaited(context, admitted, operation, signalOfClose(res)));
+      const awaited = { ...operation, record };
+      send(res, await performAwaited(context, admitted, awaited, signalOfClose(res)));
     } finally {
-      leave();
+      room.leave(admitted);
     }
   });
 }
