@@ -1,6 +1,7 @@
 import type { Service } from '../boot.ts';
+import { claimSubmission } from '../domain/payments/claim-submission.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
-import { claimSubmission, recordSubmission } from '../domain/payments/submission.ts';
+import { recordSubmission } from '../domain/payments/record-submission.ts';
 import { callbackUrl } from '../gateways/callback-address.ts';
 import type { SubmitRequest } from '../gateways/gateway.ts';
 import { gatewayNamed } from '../gateways/registry.ts';

@@ -122,6 +122,13 @@ describe('Accepting a reversal', () => {
     expect(await reversals()).to.equal(2);
   });
 
+  it('allows none while support has to decide about money of an earlier one', async () => {
+    const first = await accept();
+    await learn(store.database, first, failed());
+    await learn(store.database, first, succeeded({ transId: 'BACK1', account: '+254722000000' }));
+    await expectRefused('reversal_in_progress');
+  });
+
   it('refuses a reference that is taken, of the same merchant only', async () => {
     await accept({ refNo: 'rev-1' });
     await expectRefused('duplicate_reference', { refNo: 'rev-1' });

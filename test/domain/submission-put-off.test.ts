@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
+import { claimSubmission } from '../../src/domain/payments/claim-submission.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { claimSubmission } from '../../src/domain/payments/submission.ts';
 import type { Reversal } from '../../src/domain/reversals/reversal.ts';
 import {
   newPayment,
@@ -233,4 +233,24 @@ describe('A submission after the deadline', () => {
       expect(await workOn(store.database, payment).claim()).to.include({ attemptNo: 1 });
     });
   }
+
+  for (const kind of ['payout', 'reversal', 'return'] as const) {
+    it(`puts a ${kind} that still waits to be sent on the support list, once`, async () => {
+      const payment = await newPayment(kind, store.database, merchant);
+      await makeLate(payment);
+      const work = workOn(store.database, payment);
+      for (let tries = 0; tries < 2; tries += 1) await work.answer(await work.claim(), NOT_TAKEN);
+      expect(await work.current()).to.include({ next_step: 'submit', parked_reason: null });
+      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal(['overdue']);
+    });
+  }
+
+  it('puts a reversal whose receipt never comes on the support list', async () => {
+    const reversal = await newReversal(store.database, merchant, null);
+    await makeLate(reversal);
+    const work = workOn(store.database, reversal);
+    expect(await work.claim()).to.equal(null);
+    expect(await work.current()).to.include({ next_step: 'submit' });
+    expect(await discrepanciesOf(store.database, reversal.id)).to.deep.equal(['overdue']);
+  });
 });

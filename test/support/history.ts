@@ -1,8 +1,9 @@
 import { type Database, rows } from '../../src/database.ts';
 import { Refusal } from '../../src/domain/errors.ts';
+import { claimSubmission } from '../../src/domain/payments/claim-submission.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/payments/polling.ts';
-import { claimSubmission, recordSubmission } from '../../src/domain/payments/submission.ts';
+import { recordSubmission } from '../../src/domain/payments/record-submission.ts';
 import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { GatewayWorld } from './gateway-world.ts';

@@ -1,12 +1,12 @@
 import { type Database, rows } from '../../src/database.ts';
 import type { QueryResult, SubmitResult } from '../../src/domain/gateway-results.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { type ResubmitRule, recordQuery } from '../../src/domain/payments/polling.ts';
 import {
   claimSubmission,
-  recordSubmission,
   type SubmissionClaim,
-} from '../../src/domain/payments/submission.ts';
+} from '../../src/domain/payments/claim-submission.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { type ResubmitRule, recordQuery } from '../../src/domain/payments/polling.ts';
+import { recordSubmission } from '../../src/domain/payments/record-submission.ts';
 import { reread } from './payments.ts';
 
 export const POLL_FIRST_MS = 5_000;

@@ -1,9 +1,9 @@
 import { type Database, inTransaction, type Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { QueryResult } from '../gateway-results.ts';
 import { transition } from '../transition.ts';
 import { countNotFound } from './attempts.ts';
+import { reportIfOverdue } from './overdue.ts';
 import { isOpen } from './payment.ts';
 import {
   type AnyPayment,
@@ -12,7 +12,7 @@ import {
   type PaymentRef,
   refOf,
 } from './payment-store.ts';
-import { isOverdue, pollSoonStep, pollStep, submitStep } from './schedule.ts';
+import { pollSoonStep, pollStep, submitStep } from './schedule.ts';
 import { settle } from './settle.ts';
 
 /** How often a gateway must say "not found" before it is believed. */
@@ -65,7 +65,7 @@ async function planNext(
   pollFirstMs: number,
 ): Promise<void> {
   const again = pollStep(payment, pollFirstMs);
-  if (isOverdue(payment)) await reportOverdue(trx, payment, outcome);
+  await reportIfOverdue(trx, payment, `the gateway says ${outcome}`);
   if (outcome === 'pending' && payment.status === 'pending') {
     // The acknowledgement was lost, but this is one: the gateway has it.
     await transition(trx, payment, { to: 'processing', step: again, cause: 'poll' });
@@ -86,14 +86,4 @@ async function planNext(
     return;
   }
   await changeStep(trx, refOf(payment), again);
-}
-
-/** It stands on the support list from here on, and is asked about all the same. */
-async function reportOverdue(trx: Transaction, payment: AnyPayment, outcome: string) {
-  await openDiscrepancy(trx, {
-    kind: 'overdue',
-    payment: refOf(payment),
-    amountCents: payment.amount_cents,
-    details: { deadline_at: payment.deadline_at.toISOString(), gateway_says: outcome },
-  });
 }

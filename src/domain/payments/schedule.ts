@@ -7,6 +7,7 @@ import {
 } from '../../jobs/job-types.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { isOverdue } from './overdue.ts';
 import type { AnyPayment } from './payment-store.ts';
 
 /** How soon the same reference goes again after it was not taken: the ladder, then its last rung. */
@@ -16,11 +17,6 @@ const RESUBMIT_DELAYS_MS = [1_000, 2_000, 5_000, 15_000, 30_000, 60_000, 300_000
 const MAX_POLL_DELAY_MS = 60_000;
 /** … and when it is overdue, this. It is asked about for as long as it is open. */
 const OVERDUE_POLL_DELAY_MS = 600_000;
-
-/** Past its deadline a payment is on the support list; it has not failed by that. */
-export function isOverdue(payment: AnyPayment, now = Date.now()): boolean {
-  return now > payment.deadline_at.getTime();
-}
 
 /** Asks the gateway after `firstMs` at the earliest. What is parked stays parked. */
 export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {

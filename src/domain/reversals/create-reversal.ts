@@ -66,9 +66,13 @@ async function refuseSecond(
 ): Promise<void> {
   const first = await firstRow<{ ref_no: string; status: Reversal['status'] }>(
     database,
-    `SELECT ref_no, status FROM reversals
+    `SELECT ref_no, status FROM reversals r
      WHERE merchant_id = :merchant_id
-       AND (ref_no = :ref_no OR (collection_id = :collection_id AND status <> 'failed'))
+       AND (ref_no = :ref_no OR (collection_id = :collection_id
+         -- Of a failed one money may have moved all the same, about which support decides.
+         AND (status <> 'failed' OR EXISTS (SELECT FROM movements m
+           WHERE m.merchant_id = r.merchant_id AND m.payment_kind = 'reversal'
+             AND m.payment_id = r.id AND m.booked = 'suspense'))))
      ORDER BY ref_no = :ref_no DESC LIMIT 1`,
     { merchant_id: merchantId, ref_no: refNo, collection_id: collection.id },
   );
