@@ -5,6 +5,7 @@ import { BASE_PATH } from '../../src/api/base-path.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { clientOf, request } from '../support/api-client.ts';
 import { type FuzzedRequest, type Operation, requestsTo, sendRaw } from '../support/fuzz.ts';
+import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -40,9 +41,13 @@ describe('Requests made at random from the documentation', () => {
     await topUpPayoutWallet(service.database, merchant.merchantId, FUNDS_CENTS, 'T1');
     agent = new Agent({ keepAlive: true });
     operations = operationsOf((await request('GET', `${service.origin}/openapi.json`)).body);
-    // The documentation's own app is nobody's, and what is booked on it goes no further.
+    // The documentation's own app and collection are nobody's: requests would go no further.
+    const { ref_no } = await newCompletedCollection(service.database, merchant, null);
+    const own = { app_code: merchant.appCode, checkout_ref_no: ref_no };
     for (const { body } of operations) {
-      if (body && 'app_code' in body.example) body.example.app_code = merchant.appCode;
+      for (const [name, value] of Object.entries(own)) {
+        if (body && name in body.example) body.example[name] = value;
+      }
     }
   });
 
