@@ -85,16 +85,14 @@ describe('Whatever happens to payments, in whatever order', () => {
 
   /** What the gateway has moved is what is booked. What nobody told is learned by its statement. */
   async function expectReconciled(told: History, merchantId: number): Promise<void> {
-    const options = {
-      gateway: 'simulator',
-      channel: 63902,
-      period: { from: '2026-11-20', to: '2026-11-20' },
-    };
+    const period = { from: told.world.day, to: told.world.day };
+    const options = { gateway: 'simulator', channel: 63902, period };
     const importId = await inTransaction(database, (trx) =>
       importStatement(trx, { ...options, source: 'test', lines: told.world.statement }),
     );
     const result = await reconcile(database, { ...options, importId, settlingWindowMs: 0 });
     expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);
+    expect(result.missing, 'movements that were never made').to.deep.equal([]);
     const moved = told.world.statement.reduce(
       (sum, { kind, amountCents }) => sum + (kind === 'collection' ? -amountCents : amountCents),
       0,

@@ -17,7 +17,7 @@ interface Known {
   newest: Verdict | null;
 }
 
-const COMPLETED_AT = new Date('2026-11-20T10:00:00Z');
+const DAY_MS = 86_400_000;
 
 /**
  * The truth about money in a history: a gateway that takes references, moves money once,
@@ -26,14 +26,21 @@ const COMPLETED_AT = new Date('2026-11-20T10:00:00Z');
  */
 export class GatewayWorld {
   readonly #known = new Map<string, Known>();
-  readonly #receipts = { count: 0, prefix: '' };
+  readonly #number: number;
+  #receipts = 0;
   /** References that came again after they had been taken: promises that were broken. */
   readonly sentTwice: string[] = [];
   /** What has happened that a person may have to decide about, by reference. */
   readonly oddities = new Map<string, Set<string>>();
 
-  constructor(prefix: string) {
-    this.#receipts.prefix = prefix;
+  /** Worlds of other numbers move their money on other days, under other receipts. */
+  constructor(number: number) {
+    this.#number = number;
+  }
+
+  /** The UTC day on which it moves all its money. */
+  get day(): string {
+    return this.#completedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
   }
 
   /** A submission that arrives. */
@@ -65,7 +72,7 @@ export class GatewayWorld {
       amountCents: payment.amount_cents + (odd.amount ? 100 : 0),
       account: accountOf(payment),
       description: 'Done',
-      completedAt: COMPLETED_AT,
+      completedAt: this.#completedAt,
     };
     known.movements.push(known.newest);
   }
@@ -94,9 +101,13 @@ export class GatewayWorld {
         account: movement.account,
         amountCents: movement.amountCents!,
         transId: movement.transId,
-        completedAt: COMPLETED_AT,
+        completedAt: this.#completedAt,
       })),
     );
+  }
+
+  get #completedAt(): Date {
+    return new Date(this.#number * DAY_MS);
   }
 
   #note(payment: AnyPayment, oddity: string): void {
@@ -105,7 +116,7 @@ export class GatewayWorld {
   }
 
   #newReceipt(): string {
-    this.#receipts.count += 1;
-    return `${this.#receipts.prefix}R${this.#receipts.count}`;
+    this.#receipts += 1;
+    return `M${this.#number}R${this.#receipts}`;
   }
 }

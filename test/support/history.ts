@@ -50,7 +50,7 @@ export class History {
     this.#database = database;
     this.#merchant = merchant;
     this.#resubmit = resubmit;
-    this.world = new GatewayWorld(`M${merchant.merchantId}`);
+    this.world = new GatewayWorld(merchant.merchantId);
   }
 
   async happen(happening: Happening): Promise<void> {
