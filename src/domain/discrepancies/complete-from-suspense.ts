@@ -3,45 +3,40 @@ import type { Collection } from '../collections/collection.ts';
 import { createEvent } from '../events/create-event.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import { type Movement, rebookMovement } from '../payments/movements.ts';
+import { findMovement, type Movement, rebookMovement } from '../payments/movements.ts';
 import { isOpen } from '../payments/payment.ts';
-import type { AnyPayment } from '../payments/payment-store.ts';
+import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { postMovement } from '../payments/suspense.ts';
 import { acceptedLines, completedLines } from '../payouts/journals.ts';
 import { awaitsRefund, type Payout } from '../payouts/payout.ts';
+import type { Return } from '../returns/return.ts';
 import { reversedLines } from '../reversals/journals.ts';
 import type { Reversal } from '../reversals/reversal.ts';
 import { transition } from '../transition.ts';
 import { type JournalLine, postJournal } from '../wallets/ledger.ts';
-
-export interface CompleteOptions {
-  /** What has moved becomes the payment's amount; otherwise it must be the same. */
-  acceptAmount: boolean;
-  commissionDefaults: Rate;
-}
+import { supersedeDiscrepancies } from './discrepancy.ts';
 
 /**
- * Completes a payment with the movement that waits for it in suspense.
- * @throws OperatorRefusal when it has ended in a way that does not allow it
+ * Completes a payment with the movement that waits for it in suspense, whose amount becomes
+ * the payment's.
+ * @throws OperatorRefusal when something else has taken its place, or the money is missing
  */
 export async function completeFromSuspense(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
-  options: CompleteOptions,
+  commissionDefaults: Rate,
 ): Promise<void> {
-  if (!options.acceptAmount && movement.amount_cents !== payment.amount_cents) {
-    throw new OperatorRefusal('Another amount has moved than was asked for: accept that or not');
-  }
   await rebookMovement(trx, payment.merchant_id, movement.id, 'settled');
   switch (payment.kind) {
     case 'collection':
-      return completeCollection(trx, payment, movement, options.commissionDefaults);
+      return completeCollection(trx, payment, movement, commissionDefaults);
     case 'payout':
       return completePayout(trx, payment, movement);
     case 'reversal':
       return completeReversal(trx, payment, movement);
     case 'return':
-      throw new OperatorRefusal('A return is not completed by hand: resolve it as returned');
+      return completeReturn(trx, payment, movement);
   }
 }
 
@@ -51,7 +46,6 @@ async function completeCollection(
   movement: Movement,
   defaults: Rate,
 ): Promise<void> {
-  refuseUnless(isOpen(collection), collection);
   const amountCents = movement.amount_cents;
   const commissionCents =
     amountCents === collection.amount_cents
@@ -78,7 +72,6 @@ async function completeCollection(
 
 /** The amount that has moved; the fee stays. What was debited too much goes back, and the reverse. */
 async function completePayout(trx: Transaction, payout: Payout, movement: Movement): Promise<void> {
-  refuseUnless(isOpen(payout) || payout.status === 'failed', payout);
   const actual = { ...payout, amount_cents: movement.amount_cents };
   if (actual.amount_cents < payout.fee_cents) {
     throw new OperatorRefusal('Less has moved than the fee: resolve it as returned or failed');
@@ -116,38 +109,65 @@ function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
   ];
 }
 
-/** The commission is given up as far as the amount goes. */
+/**
+ * The commission is given up as far as the amount goes. Of a reversal that had failed the
+ * merchant was told so: it hears of its end once.
+ */
 async function completeReversal(
   trx: Transaction,
   reversal: Reversal,
   movement: Movement,
 ): Promise<void> {
-  refuseUnless(isOpen(reversal), reversal);
   const amountCents = movement.amount_cents;
   const commissionCents = Math.min(reversal.commission_cents, amountCents);
   await setAmounts(trx, 'reversals', reversal, { amountCents, commissionCents });
   const completed = await complete(trx, reversal, movement);
-  await createEvent(trx, completed);
+  if (isOpen(reversal)) await createEvent(trx, completed);
   await post(trx, completed, 'completed', reversedLines(completed, 'suspense'));
 }
 
+/** The customer has the whole of it, so what came in late leaves suspense with what went out. */
+async function completeReturn(trx: Transaction, payment: Return, movement: Movement) {
+  const original = await findMovement(trx, payment.merchant_id, payment.movement_id);
+  if (original.booked === 'cleared') {
+    throw new OperatorRefusal('The customer has got the money in another way: it cannot complete');
+  }
+  const { id, amount_cents: cents } = movement;
+  // It is no more a question of its own, and then what every completed return is.
+  await postMovement(trx, payment.merchant_id, id, 'cleared', [
+    { account: 'suspense', amountCents: cents },
+    { account: 'gateway_float', amountCents: -cents },
+  ]);
+  await postMovement(trx, payment.merchant_id, id, 'returned', [
+    { account: 'suspense', amountCents: -cents },
+    { account: 'gateway_float', amountCents: cents },
+  ]);
+  await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
+  await complete(trx, payment, movement);
+}
+
 /** @returns the payment as it is now, its new amounts included. */
-async function complete<P extends Collection | Payout | Reversal>(
+async function complete<P extends AnyPayment>(
   trx: Transaction,
   payment: P,
   movement: Movement,
 ): Promise<P> {
-  return transition(trx, payment, {
-    to: 'completed',
-    set: {
-      result_code: 0,
-      result_description: 'Confirmed by support',
-      trans_id: movement.trans_id,
-      payment_completed_at: movement.completed_at,
-    },
-    step: 'none',
-    cause: 'support',
-  });
+  try {
+    return await transition(trx, payment, {
+      to: 'completed',
+      set: {
+        result_code: 0,
+        result_description: 'Confirmed by support',
+        trans_id: movement.trans_id,
+        payment_completed_at: movement.completed_at,
+      },
+      step: 'none',
+      cause: 'support',
+    });
+  } catch (error) {
+    if (!violates(error, 'reversals_one_open_or_done')) throw error;
+    throw new OperatorRefusal('Another reversal of the collection is open or done');
+  }
 }
 
 async function setAmounts(
@@ -196,8 +216,4 @@ async function rateOfMerchant(trx: Transaction, merchantId: number, defaults: Ra
     { merchant_id: merchantId },
   );
   return { bps: own?.bps ?? defaults.bps, fixedCents: own?.fixed_cents ?? defaults.fixedCents };
-}
-
-function refuseUnless(isPossible: boolean, { kind, status }: AnyPayment): void {
-  if (!isPossible) throw new OperatorRefusal(`The ${kind} is ${status}: it cannot be completed`);
 }

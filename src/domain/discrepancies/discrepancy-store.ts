@@ -78,6 +78,22 @@ export async function lockDiscrepancy(
   });
 }
 
+/** Whether other money of the same payment waits for a decision; the payment must be locked. */
+export async function hasOtherQuestion(
+  trx: Transaction,
+  { id, merchant_id, payment_kind, payment_id }: Discrepancy,
+): Promise<boolean> {
+  const other = await firstRow(
+    trx,
+    `SELECT 1 FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_id = :payment_id
+       AND payment_kind = :payment_kind AND id <> :id
+       AND movement_id IS NOT NULL AND resolved_at IS NULL`,
+    { id, merchant_id, payment_kind, payment_id },
+  );
+  return other !== undefined;
+}
+
 /** Takes it off the support list. */
 export async function markResolved(
   trx: Transaction,

@@ -2,7 +2,6 @@ import type { Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { failCollection } from '../collections/settle-collection.ts';
 import type { Failed } from '../gateway-results.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Movement, rebookMovement } from '../payments/movements.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
@@ -33,24 +32,35 @@ export async function returnMovement(
   } else {
     await clear(trx, payment, movement, kind === 'return_failed' ? 'bank' : 'gateway_float');
   }
-  await failIfUndecided(trx, payment, 'The money was returned');
 }
 
-/**
- * Money that went out and does not come back is the operator's loss. What came in is never
- * written off: it belongs to somebody.
- * @throws OperatorRefusal for money that came in
- */
+/** Money that went out and does not come back is the operator's loss. */
 export async function writeOffMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
 ): Promise<void> {
-  if (payment.kind === 'collection') {
-    throw new OperatorRefusal('A customer has paid this money: resolve it as returned');
-  }
   await clear(trx, payment, movement, 'bank');
-  await failIfUndecided(trx, payment, 'Not carried out as asked');
+}
+
+/** A payment that was parked for this ends; the refund of a failed payout goes on. */
+export async function failIfUndecided(
+  trx: Transaction,
+  payment: AnyPayment,
+  description: string,
+): Promise<void> {
+  if (payment.kind === 'payout' && awaitsRefund(payment)) {
+    await changeStep(trx, refOf(payment), REFUND_STEP);
+    return;
+  }
+  if (!isOpen(payment)) return;
+  const news: Failed = {
+    outcome: 'failed',
+    code: SUPPORT_RESULT_CODE,
+    description,
+    externalRef: null,
+  };
+  await fail(trx, payment, news);
 }
 
 /** Takes a movement out of suspense; `against` is the account that it belongs to. */
@@ -68,26 +78,6 @@ async function clear(
     { account: 'suspense', amountCents: -cents },
     { account: against, amountCents: cents },
   ]);
-}
-
-/** A payment that was parked for this ends; the refund of a failed payout goes on. */
-async function failIfUndecided(
-  trx: Transaction,
-  payment: AnyPayment,
-  description: string,
-): Promise<void> {
-  if (payment.kind === 'payout' && awaitsRefund(payment)) {
-    await changeStep(trx, refOf(payment), REFUND_STEP);
-    return;
-  }
-  if (!isOpen(payment)) return;
-  const news: Failed = {
-    outcome: 'failed',
-    code: SUPPORT_RESULT_CODE,
-    description,
-    externalRef: null,
-  };
-  await fail(trx, payment, news);
 }
 
 function fail(trx: Transaction, payment: AnyPayment, news: Failed): Promise<void> {

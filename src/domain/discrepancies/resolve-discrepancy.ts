@@ -4,18 +4,20 @@ import type { Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { findMovement, type Movement } from '../payments/movements.ts';
 import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
 import { settle } from '../payments/settle.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
+import { supersedeDiscrepancies } from './discrepancy.ts';
 import {
   type Discrepancy,
   findDiscrepancy,
+  hasOtherQuestion,
   lockDiscrepancy,
   markResolved,
 } from './discrepancy-store.ts';
-import { returnMovement, writeOffMovement } from './leave-suspense.ts';
-import { ALLOWED_RESOLUTIONS, type Resolution, SUPPORT_RESULT_CODE } from './resolution.ts';
+import { failIfUndecided, returnMovement, writeOffMovement } from './leave-suspense.ts';
+import { allowedResolutions, type Resolution, SUPPORT_RESULT_CODE } from './resolution.ts';
 
 export interface Decision {
   as: Resolution;
@@ -49,9 +51,13 @@ export async function resolveDiscrepancy(
   // The payment's lock comes first, as everywhere.
   const payment = await paymentOf(trx, found);
   const discrepancy = (await lockDiscrepancy(trx, id))!;
-  refuseUnlessAllowed(discrepancy, decision.as);
+  refuseResolved(discrepancy);
   const movement = await movementInSuspense(trx, discrepancy);
-  if (payment) await apply(trx, { discrepancy, payment, movement }, decision, options);
+  refuseUnlessAllowed(discrepancy, payment, movement, decision.as);
+  if (payment) {
+    await apply(trx, { discrepancy, payment, movement }, decision, options);
+    await supersedeIfEnded(trx, payment);
+  }
   await markResolved(trx, id, decision);
   return (await findDiscrepancy(trx, id))!;
 }
@@ -64,13 +70,26 @@ async function paymentOf(
   return lockPayment(trx, { kind, merchantId, id });
 }
 
-function refuseUnlessAllowed({ id, kind, resolved_at, resolution }: Discrepancy, as: Resolution) {
-  if (resolved_at) {
-    throw new OperatorRefusal(`Discrepancy ${id} is resolved already: ${resolution}`);
-  }
-  const allowed = ALLOWED_RESOLUTIONS[kind];
+function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {
+  if (!resolved_at) return;
+  throw new OperatorRefusal(`Discrepancy ${id} is resolved already: ${resolution}`);
+}
+
+function refuseUnlessAllowed(
+  { kind }: Discrepancy,
+  payment: AnyPayment | undefined,
+  movement: Movement | null,
+  as: Resolution,
+): void {
+  const allowed = allowedResolutions({
+    kind,
+    payment: payment ?? null,
+    suspenseCents: movement?.amount_cents ?? null,
+  });
   if (allowed.includes(as)) return;
-  throw new OperatorRefusal(`A discrepancy ${kind} can only be resolved as ${allowed.join(', ')}`);
+  throw new OperatorRefusal(
+    `This discrepancy (${kind}) can only be resolved as ${allowed.join(', ')}`,
+  );
 }
 
 async function movementInSuspense(
@@ -95,33 +114,42 @@ async function apply(
   options: ResolveOptions,
 ): Promise<void> {
   const { as } = decision;
-  if (as === 'dismissed') return dismiss(trx, payment, movement, options);
-  if (discrepancy.kind === 'overdue' || discrepancy.kind === 'never_taken') {
-    return settleByHand(trx, payment, decision);
+  const { kind } = discrepancy;
+  if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
+  if (kind === 'overdue' || kind === 'never_taken') return settleByHand(trx, payment, decision);
+  if (as === 'completed' || as === 'accept-amount') {
+    return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }
-  if (!movement) {
-    throw new OperatorRefusal('There is no money in suspense for it: it can only be dismissed');
-  }
-  if (as === 'returned') return returnMovement(trx, payment, movement, discrepancy.kind);
-  if (as === 'failed') return writeOffMovement(trx, payment, movement);
-  return completeFromSuspense(trx, payment, movement, {
-    acceptAmount: as === 'accept-amount',
-    commissionDefaults: options.commissionDefaults,
-  });
+  if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
+  else await writeOffMovement(trx, payment, movement!);
+  // Another movement may be the payment's own: that decides about it.
+  if (await hasOtherQuestion(trx, discrepancy)) return;
+  await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
-/** What was parked for it goes on being asked about. */
-async function dismiss(
+/** Why a payment has failed whose movement was no good. */
+const WITHOUT_MONEY = {
+  returned: 'The money was returned',
+  failed: 'Not carried out as asked',
+} as const;
+
+/** What was parked for this alone goes on being asked about. */
+async function goOn(
   trx: Transaction,
+  discrepancy: Discrepancy,
   payment: AnyPayment,
-  movement: Movement | null,
   { pollFirstMs }: ResolveOptions,
 ): Promise<void> {
-  if (movement) {
-    throw new OperatorRefusal('Its money is in suspense: say what becomes of that');
-  }
   if (!isOpen(payment) || !payment.parked_reason?.startsWith('discrepancy:')) return;
+  if (await hasOtherQuestion(trx, discrepancy)) return;
   await changeStep(trx, refOf(payment), pollStep({ ...payment, parked_reason: null }, pollFirstMs));
+}
+
+/** What was asked about a payment that did not end is answered by its end. */
+async function supersedeIfEnded(trx: Transaction, before: AnyPayment): Promise<void> {
+  const ref = refOf(before);
+  const payment = (await findPayment(trx, ref))!;
+  if (!isOpen(payment)) await supersedeDiscrepancies(trx, ref, ['overdue', 'never_taken']);
 }
 
 /** The gateway's word, which support has got in another way. */
