@@ -1,0 +1,302 @@
+import { expect } from 'chai';
+import { firstRow, inTransaction, rows } from '../../src/database.ts';
+import {
+  type DiscrepancyKind,
+  openDiscrepancy,
+} from '../../src/domain/discrepancies/discrepancy.ts';
+import { RESOLUTIONS, type Resolution } from '../../src/domain/discrepancies/resolution.ts';
+import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
+import {
+  booksOf,
+  discrepancyOf,
+  eventsOf,
+  hear,
+  refund,
+  resolve,
+  returnsOf,
+  type Scene,
+  suspenseOwed,
+} from '../support/discrepancies/scene.ts';
+import { DISCREPANCY_STORIES } from '../support/discrepancies/stories.ts';
+import type { Decided } from '../support/discrepancies/story.ts';
+import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  discrepanciesOf,
+  learn,
+  newCollection,
+  rejection,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+
+describe('A discrepancy', () => {
+  let store: TestStore;
+  let scene: Scene;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    scene = { database: store.database, merchant: await store.newMerchant() };
+  });
+
+  afterEach(async () => {
+    await expectSoundLedger(store.database);
+    const suspense = await accountBalance(store.database, scene.merchant.merchantId, 'suspense');
+    expect(suspense, 'suspense').to.equal(await suspenseOwed(scene));
+  });
+
+  /** All that is stored of the merchant's money, payments and what is undecided. */
+  async function snapshot(): Promise<unknown> {
+    const tables = ['collections', 'payouts', 'reversals', 'returns', 'movements', 'wallets'];
+    const parts = [...tables, 'events', 'journals', 'discrepancies', 'payment_history'].map(
+      (table) => `SELECT '${table}' AS of, md5(string_agg(CAST(t AS text), '|'
+         ORDER BY CAST(t AS text))) AS digest FROM ${table} t WHERE merchant_id = :id`,
+    );
+    return rows(store.database, parts.join(' UNION ALL '), { id: scene.merchant.merchantId });
+  }
+
+  async function expectDecided(payment: AnyPayment, decided: Decided): Promise<void> {
+    const now = await reread(store.database, payment);
+    expect(now.status).to.equal(decided.status);
+    const step = now.parked_reason === null ? now.next_step : 'parked';
+    expect(step ?? 'none', 'what it does next').to.equal(decided.step ?? 'none');
+    expect(await booksOf(scene), 'books').to.deep.equal(decided.books);
+    expect(await eventsOf(scene, payment), 'told').to.deep.equal(decided.told ?? []);
+    const returns = (await returnsOf(scene)).map(({ amount_cents }) => amount_cents);
+    expect(returns, 'on its way back').to.deep.equal(decided.returns ?? []);
+    const left = (await discrepanciesOf(store.database, payment.id)).filter(
+      (kind) => !kind.endsWith(' (resolved)'),
+    );
+    expect(left, 'undecided').to.deep.equal(decided.left ?? []);
+  }
+
+  for (const [what, { kind, arrange, decisions }] of Object.entries(DISCREPANCY_STORIES)) {
+    for (const as of RESOLUTIONS) {
+      const decided = decisions[as];
+      if (decided) {
+        it(`(${kind}) of ${what} can be resolved as ${as}`, async () => {
+          const payment = await arrange(scene);
+          const resolved = await resolve(scene, await discrepancyOf(scene, kind), as);
+          expect(resolved).to.include({
+            resolution: as,
+            resolved_by: 'tester',
+            resolved_reason: 'because',
+          });
+          expect(resolved.resolved_at).to.be.an.instanceOf(Date);
+          await expectDecided(payment, decided);
+        });
+      } else {
+        it(`(${kind}) of ${what} cannot be resolved as ${as}`, async () => {
+          await arrange(scene);
+          const discrepancy = await discrepancyOf(scene, kind);
+          const before = await snapshot();
+          expect(await rejection(resolve(scene, discrepancy, as))).to.be.instanceOf(
+            OperatorRefusal,
+          );
+          expect(await snapshot()).to.deep.equal(before);
+        });
+      }
+    }
+  }
+
+  const WITHOUT_PAYMENT: DiscrepancyKind[] = [
+    'missing_at_gateway',
+    'unknown_movement',
+    'other_payment',
+    'unknown_payment',
+  ];
+  for (const kind of WITHOUT_PAYMENT) {
+    it(`(${kind}) can only be dismissed`, async () => {
+      const payment = await newCollection(store.database, scene.merchant);
+      const { merchantId } = scene.merchant;
+      const of: Record<string, AnyPayment['id'] | null> = {
+        missing_at_gateway: payment.id,
+        other_payment: payment.id,
+        unknown_payment: '0192f0c0-0000-7000-8000-000000000000',
+      };
+      const id = of[kind] ?? null;
+      await inTransaction(store.database, (trx) =>
+        openDiscrepancy(trx, {
+          kind,
+          payment: id === null ? null : { kind: 'collection', merchantId, id },
+          details: {},
+        }),
+      );
+      const found = await firstRow<{ id: string }>(
+        store.database,
+        'SELECT id FROM discrepancies WHERE kind = :kind ORDER BY id DESC',
+        { kind },
+      );
+      const before = await reread(store.database, payment);
+      for (const as of RESOLUTIONS.filter((resolution) => resolution !== 'dismissed')) {
+        const { message } = await rejection(resolve(scene, found!, as));
+        expect(message).to.equal(`This discrepancy (${kind}) can only be resolved as dismissed`);
+      }
+      expect(await resolve(scene, found!, 'dismissed')).to.include({ resolution: 'dismissed' });
+      expect(await reread(store.database, payment)).to.deep.equal(before);
+    });
+  }
+
+  describe('once resolved', () => {
+    const arrange = (what: keyof typeof DISCREPANCY_STORIES) =>
+      DISCREPANCY_STORIES[what]!.arrange(scene);
+
+    it('is resolved once, whoever decides at the same moment', async () => {
+      const payment = await arrange('another amount for an open collection');
+      const discrepancy = await discrepancyOf(scene, 'other_amount');
+      const outcomes = await Promise.allSettled(
+        (['accept-amount', 'returned', 'accept-amount', 'returned'] as const).map((as) =>
+          resolve(scene, discrepancy, as),
+        ),
+      );
+      const done = outcomes.filter(({ status }) => status === 'fulfilled');
+      expect(done).to.have.length(1);
+      const { resolution } = (done[0] as PromiseFulfilledResult<{ resolution: Resolution }>).value;
+      for (const outcome of outcomes) {
+        if (outcome.status === 'rejected') {
+          expect((outcome.reason as Error).message).to.equal(
+            `Discrepancy ${discrepancy.id} is resolved already: ${resolution}`,
+          );
+        }
+      }
+      const story = DISCREPANCY_STORIES['another amount for an open collection']!;
+      await expectDecided(payment, story.decisions[resolution]!);
+    });
+
+    it('leaves nothing in suspense when the customer has got the money back', async () => {
+      await arrange('another amount for an open collection');
+      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'returned');
+      const [back] = await returnsOf(scene);
+      await hear(scene, back!, succeeded({ transId: 'BACK1', amountCents: 5_000 }));
+      expect(await booksOf(scene)).to.deep.equal({});
+    });
+
+    it('returns to whoever has paid', async () => {
+      await arrange('money of a stranger for a failed collection');
+      await resolve(scene, await discrepancyOf(scene, 'other_account'), 'returned');
+      const [back] = await returnsOf(scene);
+      expect(back).to.include({ account: '+254733999999', original_trans_id: 'RCPT1' });
+    });
+
+    it('lets the refund of a failed payout go on, which tells the merchant', async () => {
+      const payment = await arrange('a payout to a stranger before the refund');
+      await resolve(scene, await discrepancyOf(scene, 'other_account'), 'returned');
+      await refund(scene, payment);
+      expect(await booksOf(scene)).to.deep.equal({ bank: -10_250, 'wallet:payout': 10_250 });
+      expect(await eventsOf(scene, payment)).to.deep.equal(['failed']);
+    });
+
+    it('ends the payment with the last of its questions, in either order', async () => {
+      for (const first of ['other_amount', 'second_success'] as const) {
+        scene = { ...scene, merchant: await store.newMerchant() };
+        const payment = await arrange('a second receipt while another amount is undecided');
+        const second = first === 'other_amount' ? 'second_success' : 'other_amount';
+        await resolve(scene, await discrepancyOf(scene, first), 'returned');
+        expect(await reread(store.database, payment)).to.include({ status: 'pending' });
+        await resolve(scene, await discrepancyOf(scene, second), 'returned');
+        expect(await reread(store.database, payment)).to.include({
+          status: 'failed',
+          parked_reason: null,
+        });
+        expect(await eventsOf(scene, payment)).to.deep.equal(['failed']);
+      }
+    });
+
+    it('answers what was asked about a payment that did not end', async () => {
+      const payment = await arrange('an overdue collection');
+      await hear(scene, payment, succeeded({ amountCents: 5_000 }));
+      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'accept-amount');
+      expect(await discrepancyOf(scene, 'overdue')).to.include({ resolution: 'superseded' });
+    });
+
+    it('lets what was parked for it alone be asked about again', async () => {
+      const open = await newCollection(store.database, scene.merchant);
+      await inTransaction(store.database, async (trx) => {
+        await openDiscrepancy(trx, { kind: 'other_account', payment: refOf(open), details: {} });
+        await changeStep(trx, refOf(open), { park: 'discrepancy: other_account' });
+      });
+      await resolve(scene, await discrepancyOf(scene, 'other_account'), 'dismissed');
+      expect(await reread(store.database, open)).to.include({
+        next_step: 'poll',
+        parked_reason: null,
+      });
+    });
+  });
+
+  describe('that needs more than the payout wallet holds', () => {
+    it('is refused until it is topped up', async () => {
+      const payment = await newPayout(store.database, scene.merchant);
+      await hear(scene, payment, succeeded({ amountCents: 12_000 }));
+      const discrepancy = await discrepancyOf(scene, 'other_amount');
+      const before = await snapshot();
+      const { message } = await rejection(resolve(scene, discrepancy, 'accept-amount'));
+      expect(message).to.equal('The payout wallet does not hold the money for it: top it up first');
+      expect(await snapshot()).to.deep.equal(before);
+      await topUpPayoutWallet(store.database, scene.merchant.merchantId, 2_000, 'more');
+      await resolve(scene, discrepancy, 'accept-amount');
+      const fees = { fees: 250, gateway_float: 12_000 };
+      expect(await booksOf(scene)).to.deep.equal({ bank: -12_250, ...fees });
+      expect(await reread(store.database, payment)).to.include({
+        status: 'completed',
+        amount_cents: 12_000,
+      });
+    });
+
+    it('is refused when less has moved than the fee', async () => {
+      const payment = await newPayout(store.database, scene.merchant);
+      await hear(scene, payment, succeeded({ amountCents: 249 }));
+      const discrepancy = await discrepancyOf(scene, 'other_amount');
+      const { message } = await rejection(resolve(scene, discrepancy, 'accept-amount'));
+      expect(message).to.equal('Less has moved than the fee: resolve it as returned or failed');
+    });
+  });
+
+  describe('of an overdue payment', () => {
+    for (const [news, status] of [
+      [SUCCESS, 'completed'],
+      [FAILURE, 'failed'],
+    ] as const) {
+      it(`is superseded when the payment has ${status} after all`, async () => {
+        const payment = await DISCREPANCY_STORIES['an overdue payout']!.arrange(scene);
+        await hear(scene, payment, news);
+        const discrepancy = await discrepancyOf(scene, 'overdue');
+        expect(discrepancy).to.include({ resolution: 'superseded', resolved_by: null });
+        const { message } = await rejection(resolve(scene, discrepancy, 'failed'));
+        expect(message).to.include('is resolved already: superseded');
+      });
+    }
+
+    it('keeps the receipt that support has learned', async () => {
+      const payment = await DISCREPANCY_STORIES['an overdue payout']!.arrange(scene);
+      await resolve(scene, await discrepancyOf(scene, 'overdue'), 'completed', 'RCPT7');
+      expect(await reread(store.database, payment)).to.include({ trans_id: 'RCPT7' });
+      // What the gateway says later is the same movement, or another one.
+      expect(await learn(store.database, payment, succeeded({ transId: 'RCPT7' }))).to.equal(
+        'repeat',
+      );
+    });
+
+    it('cannot be settled by hand while money of it is undecided', async () => {
+      const payment = await DISCREPANCY_STORIES['an overdue collection']!.arrange(scene);
+      await hear(scene, payment, succeeded({ amountCents: 5_000 }));
+      const before = await snapshot();
+      for (const as of ['completed', 'failed'] as const) {
+        const discrepancy = await discrepancyOf(scene, 'overdue');
+        const { message } = await rejection(resolve(scene, discrepancy, as));
+        expect(message).to.include('has another open discrepancy');
+      }
+      expect(await snapshot()).to.deep.equal(before);
+    });
+  });
+});

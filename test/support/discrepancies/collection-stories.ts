@@ -1,0 +1,125 @@
+import type { Verdict } from '../../../src/domain/gateway-results.ts';
+import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
+import { newCollection } from '../payments.ts';
+import { hear, makeOverdue, neverTake } from './scene.ts';
+import {
+  COLLECTED,
+  type Decided,
+  type DiscrepancyStory,
+  HALF,
+  HALF_OF_STRANGER,
+  type Stories,
+} from './story.ts';
+
+const COMPLETED: Decided = { status: 'completed', told: ['completed'], books: COLLECTED };
+
+function collection(...news: Verdict[]): DiscrepancyStory['arrange'] {
+  return async (scene) => hear(scene, await newCollection(scene.database, scene.merchant), ...news);
+}
+
+function returned(cents: number): Decided {
+  const books = { gateway_float: -cents, suspense: cents };
+  return { status: 'failed', told: ['failed'], returns: [cents], books };
+}
+
+export const COLLECTION_DISCREPANCIES: Stories = {
+  'another amount for an open collection': {
+    kind: 'other_amount',
+    arrange: collection(HALF),
+    decisions: {
+      'accept-amount': {
+        ...COMPLETED,
+        books: { 'wallet:collection': 4_925, commission: 75, gateway_float: -5_000 },
+      },
+      returned: returned(5_000),
+    },
+  },
+  'money of a stranger for an open collection': {
+    kind: 'other_account',
+    arrange: collection(STRANGER),
+    decisions: { completed: COMPLETED, returned: returned(10_000) },
+  },
+  'another amount of a stranger for an open collection': {
+    kind: 'other_account',
+    arrange: collection(HALF_OF_STRANGER),
+    decisions: {
+      'accept-amount': {
+        ...COMPLETED,
+        books: { 'wallet:collection': 4_925, commission: 75, gateway_float: -5_000 },
+      },
+      returned: returned(5_000),
+    },
+  },
+  'money of a stranger for a failed collection': {
+    kind: 'other_account',
+    arrange: collection(FAILURE, STRANGER),
+    decisions: { returned: returned(10_000) },
+  },
+  'a second receipt for a completed collection': {
+    kind: 'second_success',
+    arrange: collection(SUCCESS, SECOND),
+    decisions: {
+      returned: {
+        ...COMPLETED,
+        returns: [10_000],
+        books: { ...COLLECTED, gateway_float: -20_000, suspense: 10_000 },
+      },
+    },
+  },
+  'a second receipt while another amount is undecided': {
+    kind: 'second_success',
+    arrange: collection(HALF, SECOND),
+    decisions: {
+      completed: {
+        ...COMPLETED,
+        books: { ...COLLECTED, gateway_float: -15_000, suspense: 5_000 },
+        left: ['other_amount'],
+      },
+      returned: {
+        status: 'pending',
+        step: 'parked',
+        returns: [10_000],
+        books: { gateway_float: -15_000, suspense: 15_000 },
+        left: ['other_amount'],
+      },
+    },
+  },
+  'a failure of a completed collection': {
+    kind: 'failure_after_success',
+    arrange: collection(SUCCESS, FAILURE),
+    decisions: { dismissed: COMPLETED },
+  },
+  'a failure while another amount is undecided': {
+    kind: 'failure_after_success',
+    arrange: collection(HALF, FAILURE),
+    decisions: {
+      dismissed: {
+        status: 'pending',
+        step: 'parked',
+        books: { gateway_float: -5_000, suspense: 5_000 },
+        left: ['other_amount'],
+      },
+    },
+  },
+  'the receipt of a completed collection with another amount': {
+    kind: 'other_amount',
+    arrange: collection(SUCCESS, HALF),
+    decisions: { dismissed: COMPLETED },
+  },
+  'the receipt of a completed collection with another account': {
+    kind: 'other_account',
+    arrange: collection(SUCCESS, STRANGER),
+    decisions: { dismissed: COMPLETED },
+  },
+  'an overdue collection': {
+    kind: 'overdue',
+    arrange: async (scene) =>
+      makeOverdue(scene, await newCollection(scene.database, scene.merchant)),
+    decisions: { completed: COMPLETED, failed: { status: 'failed', told: ['failed'], books: {} } },
+  },
+  'a collection that was never taken': {
+    kind: 'never_taken',
+    arrange: async (scene) => neverTake(scene, await newCollection(scene.database, scene.merchant)),
+    decisions: { failed: { status: 'failed', told: ['failed'], books: {} } },
+  },
+};

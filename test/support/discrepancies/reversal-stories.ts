@@ -1,0 +1,95 @@
+import type { Verdict } from '../../../src/domain/gateway-results.ts';
+import { createReversal } from '../../../src/domain/reversals/create-reversal.ts';
+import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
+import { newCompletedCollection, newReversal, reversalRequest } from '../payment-kinds.ts';
+import { hear, makeOverdue } from './scene.ts';
+import {
+  COLLECTED,
+  type Decided,
+  type DiscrepancyStory,
+  HALF,
+  lost,
+  type Stories,
+} from './story.ts';
+
+const REVERSED: Decided = { status: 'completed', told: ['completed'], books: {} };
+const NOT_REVERSED: Decided = { status: 'failed', told: ['failed'], books: COLLECTED };
+
+function reversal(...news: Verdict[]): DiscrepancyStory['arrange'] {
+  return async (scene) => hear(scene, await newReversal(scene.database, scene.merchant), ...news);
+}
+
+/** A reversal that failed, another one with this news, and then success of the first. */
+function overtaken(...news: Verdict[]): DiscrepancyStory['arrange'] {
+  return async (scene) => {
+    const original = await newCompletedCollection(scene.database, scene.merchant);
+    const first = await createReversal(scene.database, reversalRequest(original));
+    await hear(scene, first, FAILURE);
+    const second = await createReversal(scene.database, reversalRequest(original));
+    await hear(scene, first, SUCCESS);
+    await hear(scene, second, ...news);
+    return first;
+  };
+}
+
+export const REVERSAL_DISCREPANCIES: Stories = {
+  'another amount of an open reversal': {
+    kind: 'other_amount',
+    arrange: reversal(HALF),
+    decisions: {
+      'accept-amount': {
+        ...REVERSED,
+        books: { 'wallet:collection': 5_000, gateway_float: -5_000 },
+      },
+      returned: NOT_REVERSED,
+      failed: lost(NOT_REVERSED, 5_000),
+    },
+  },
+  'an open reversal to a stranger': {
+    kind: 'other_account',
+    arrange: reversal(STRANGER),
+    decisions: {
+      completed: REVERSED,
+      returned: NOT_REVERSED,
+      failed: lost(NOT_REVERSED, 10_000),
+    },
+  },
+  'a failed reversal that went to a stranger': {
+    kind: 'other_account',
+    arrange: reversal(FAILURE, STRANGER),
+    decisions: {
+      completed: { ...REVERSED, told: ['failed'] },
+      returned: NOT_REVERSED,
+      failed: lost(NOT_REVERSED, 10_000),
+    },
+  },
+  'a second receipt of a completed reversal': {
+    kind: 'second_success',
+    arrange: reversal(SUCCESS, SECOND),
+    decisions: { returned: REVERSED, failed: lost(REVERSED, 10_000) },
+  },
+  'a failed reversal that succeeds while another is open': {
+    kind: 'second_reversal',
+    arrange: overtaken(),
+    decisions: { returned: NOT_REVERSED, failed: lost(NOT_REVERSED, 10_000) },
+  },
+  'a failed reversal whose successor has failed too': {
+    kind: 'second_reversal',
+    arrange: overtaken(FAILURE),
+    decisions: {
+      completed: { ...REVERSED, told: ['failed'] },
+      returned: NOT_REVERSED,
+      failed: lost(NOT_REVERSED, 10_000),
+    },
+  },
+  'a failure of a completed reversal': {
+    kind: 'failure_after_success',
+    arrange: reversal(SUCCESS, FAILURE),
+    decisions: { dismissed: REVERSED },
+  },
+  'an overdue reversal': {
+    kind: 'overdue',
+    arrange: async (scene) => makeOverdue(scene, await newReversal(scene.database, scene.merchant)),
+    decisions: { completed: REVERSED, failed: NOT_REVERSED },
+  },
+};

@@ -1,0 +1,132 @@
+import { type Database, firstRow, inTransaction, rows } from '../../../src/database.ts';
+import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
+import type { Discrepancy } from '../../../src/domain/discrepancies/discrepancy-store.ts';
+import type { Resolution } from '../../../src/domain/discrepancies/resolution.ts';
+import { resolveDiscrepancy } from '../../../src/domain/discrepancies/resolve-discrepancy.ts';
+import type { Verdict } from '../../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../../src/domain/payments/payment-store.ts';
+import { refundPayout } from '../../../src/domain/payouts/refund-payout.ts';
+import type { Return } from '../../../src/domain/returns/return.ts';
+import { learn, reread } from '../payments.ts';
+import { POLL_FIRST_MS, UNKNOWN, workOn } from '../submissions.ts';
+import type { TestMerchant } from '../test-merchant.ts';
+
+/** Where something does not add up: a merchant of its own, in a database. */
+export interface Scene {
+  database: Database;
+  merchant: TestMerchant;
+}
+
+/** The gateway's news of a payment, in order. @returns the payment afterwards. */
+export async function hear<P extends AnyPayment>(
+  { database }: Scene,
+  payment: P,
+  ...news: Verdict[]
+): Promise<P> {
+  for (const verdict of news) await learn(database, payment, verdict);
+  return reread(database, payment);
+}
+
+/** What the refunds worker does. */
+export async function refund({ database }: Scene, payout: AnyPayment): Promise<void> {
+  const { step_no } = await reread(database, payout);
+  await refundPayout(database, refOf(payout), step_no);
+}
+
+export async function passDeadline({ database }: Scene, payment: AnyPayment): Promise<void> {
+  const table = `${payment.kind}s`;
+  await rows(
+    database,
+    `UPDATE ${table} SET deadline_at = now() - interval '1 second' WHERE id = :id`,
+    { id: payment.id },
+  );
+}
+
+/** Submitted without an answer, past its deadline, and asked about in vain. */
+export async function makeOverdue<P extends AnyPayment>(scene: Scene, payment: P): Promise<P> {
+  const work = workOn(scene.database, payment);
+  await work.answer(await work.claim(), UNKNOWN);
+  await passDeadline(scene, payment);
+  await work.hear({ outcome: 'noAnswer', reason: 'timeout' });
+  return reread(scene.database, payment);
+}
+
+/** Past its deadline before it could be sent. */
+export async function neverTake<P extends AnyPayment>(scene: Scene, payment: P): Promise<P> {
+  await passDeadline(scene, payment);
+  await workOn(scene.database, payment).claim();
+  return reread(scene.database, payment);
+}
+
+export async function discrepancyOf(
+  { database, merchant }: Scene,
+  kind: DiscrepancyKind,
+): Promise<Discrepancy> {
+  const found = await firstRow<Discrepancy>(
+    database,
+    'SELECT * FROM discrepancies WHERE merchant_id = :id AND kind = :kind',
+    { id: merchant.merchantId, kind },
+  );
+  if (!found) throw new Error(`There is no discrepancy ${kind}`);
+  return found;
+}
+
+export function resolve(
+  { database }: Scene,
+  { id }: Pick<Discrepancy, 'id'>,
+  as: Resolution,
+  transId: string | null = null,
+): Promise<Discrepancy> {
+  const decision = { as, actor: 'tester', reason: 'because', transId };
+  return inTransaction(database, (trx) =>
+    resolveDiscrepancy(trx, id, decision, {
+      commissionDefaults: { bps: 150, fixedCents: 0 },
+      pollFirstMs: POLL_FIRST_MS,
+    }),
+  );
+}
+
+/** The sums of a merchant's accounts in cents; what is even is left out. */
+export async function booksOf({ database, merchant }: Scene): Promise<Record<string, number>> {
+  const sums = await rows<{ account: string; sum: number }>(
+    database,
+    `SELECT account, sum(amount_cents)::bigint AS sum FROM entries
+     WHERE merchant_id = :id GROUP BY account HAVING sum(amount_cents) <> 0`,
+    { id: merchant.merchantId },
+  );
+  return Object.fromEntries(sums.map(({ account, sum }) => [account, sum]));
+}
+
+/** What suspense must hold: what waits for a decision or a return, and nothing else. */
+export async function suspenseOwed({ database, merchant }: Scene): Promise<number> {
+  const row = await firstRow<{ owed: number }>(
+    database,
+    `SELECT coalesce(sum(CASE m.payment_kind WHEN 'collection' THEN m.amount_cents
+         ELSE -m.amount_cents END), 0)::bigint AS owed
+     FROM movements m
+     WHERE m.merchant_id = :id AND m.booked = 'suspense'
+       AND NOT EXISTS (SELECT FROM returns r WHERE r.merchant_id = m.merchant_id
+         AND r.movement_id = m.id AND r.status = 'completed')`,
+    { id: merchant.merchantId },
+  );
+  return row!.owed;
+}
+
+export async function eventsOf({ database }: Scene, payment: AnyPayment): Promise<string[]> {
+  const events = await rows<{ type: string }>(
+    database,
+    'SELECT type FROM events WHERE payment_id = :id ORDER BY created_at',
+    { id: payment.id },
+  );
+  return events.map(({ type }) => type.replace('transaction.', ''));
+}
+
+/** What is on its way back to customers, oldest first. */
+export async function returnsOf({ database, merchant }: Scene): Promise<Return[]> {
+  const found = await rows<Return>(
+    database,
+    'SELECT * FROM returns WHERE merchant_id = :id ORDER BY id',
+    { id: merchant.merchantId },
+  );
+  return found.map((row) => ({ ...row, kind: 'return' }));
+}
