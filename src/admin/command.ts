@@ -76,6 +76,8 @@ export interface Change<Value> {
 
 export interface ChangeContext {
   service: Service;
+  /** Who changes it. */
+  actor: string;
   /** Why it is changed, in the operator's words. */
   reason: string;
   /** Makes a change and its line in the audit log, in one transaction. `work` may run again. */

@@ -1,8 +1,10 @@
 import { appVerbs } from './app.ts';
 import { channelVerbs } from './channel.ts';
 import type { Noun } from './command.ts';
+import { discrepancyVerbs } from './discrepancy.ts';
 import { ledgerVerbs } from './ledger.ts';
 import { merchantVerbs } from './merchant.ts';
+import { paymentVerbs } from './payment.ts';
 import { reconcileVerbs } from './reconcile.ts';
 import { secretsVerbs } from './secrets.ts';
 import { userVerbs } from './user.ts';
@@ -15,6 +17,11 @@ export const COMMANDS: Readonly<Record<string, Noun>> = {
   app: { summary: "A merchant's programs, with their keys and secrets", verbs: appVerbs },
   wallet: { summary: "Money that the operator books on a merchant's wallets", verbs: walletVerbs },
   ledger: { summary: 'The books: every movement of money, entered twice', verbs: ledgerVerbs },
+  payment: { summary: 'Payments of all merchants, for support', verbs: paymentVerbs },
+  discrepancy: {
+    summary: 'What does not add up, until somebody decides',
+    verbs: discrepancyVerbs,
+  },
   channel: { summary: 'Ways to move money', verbs: channelVerbs },
   reconcile: {
     summary: "The gateway's statements against the books",

@@ -15,6 +15,8 @@ export const limitOption = optionalOr(
 export interface ListView<Row> {
   /** One of them, in the singular; also names the list of the JSON document, with an s. */
   what: string;
+  /** Where an s is not enough. */
+  plural?: string;
   /** What the list is ordered by, and --after takes. */
   keyOf(row: Row): number | string;
   document(row: Row): object;
@@ -36,16 +38,20 @@ export async function answerList<Row>(
   const page = found.slice(0, limit);
   const next = found.length > limit ? view.keyOf(page.at(-1)!) : null;
   return {
-    data: { [`${view.what}s`]: page.map((row) => view.document(row)), next },
+    data: { [pluralOf(view)]: page.map((row) => view.document(row)), next },
     lines: table(view, page, next),
   };
 }
 
 function table<Row>(view: ListView<Row>, page: Row[], next: number | string | null): string[] {
-  if (page.length === 0) return [`No ${view.what}s`];
-  const count = `${page.length} ${view.what}${page.length === 1 ? '' : 's'}`;
+  if (page.length === 0) return [`No ${pluralOf(view)}`];
+  const count = `${page.length} ${page.length === 1 ? view.what : pluralOf(view)}`;
   return [
     ...columns([view.titles, ...page.map((row) => view.cells(row))]),
     next === null ? `(${count})` : `(${count}; there are more: --after ${next})`,
   ];
+}
+
+function pluralOf<Row>({ what, plural = `${what}s` }: ListView<Row>): string {
+  return plural;
 }

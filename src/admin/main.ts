@@ -48,6 +48,7 @@ function changeContext(service: Service, order: Order): ChangeContext {
   const action = `${order.noun}.${order.verb}`;
   return {
     service,
+    actor,
     reason,
     audited: (work) =>
       inTransaction(service.database, async (trx) => {

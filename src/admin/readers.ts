@@ -1,3 +1,4 @@
+import { validate as isUuid } from 'uuid';
 import { CHANNELS, type Channel } from '../domain/channels/channel.ts';
 import { isEmail } from '../domain/email.ts';
 import type { Product, Role } from '../domain/merchants/merchant.ts';
@@ -96,6 +97,15 @@ function idOf(raw: string, expected: string): number {
   if (!(value <= MAX_ID)) throw wrong(expected, raw);
   return value;
 }
+
+/** An id as it is stored. */
+export const uuid: Reader<string> = {
+  placeholder: 'ID',
+  read: (raw) => {
+    if (!isUuid(raw)) throw wrong('an id such as 0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e', raw);
+    return raw.toLowerCase();
+  },
+};
 
 export const email: Reader<string> = {
   placeholder: 'EMAIL',

@@ -1,6 +1,5 @@
 import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { PaymentRef } from '../payments/payment-store.ts';
 import type { DiscrepancyKind } from './discrepancy.ts';
 import type { Resolution } from './resolution.ts';
 
@@ -21,43 +20,6 @@ export interface Discrepancy {
   resolution: Resolution | 'superseded' | null;
   resolved_by: string | null;
   resolved_reason: string | null;
-}
-
-export interface DiscrepancyFilter {
-  open: boolean;
-  kind?: DiscrepancyKind | undefined;
-  merchantId?: number | undefined;
-  /** Begin after this one, in the order of the list. */
-  after?: string | undefined;
-  limit: number;
-}
-
-/** Discrepancies of every merchant, for support; the oldest first, since they wait longest. */
-export async function listDiscrepancies(
-  database: Database,
-  { open, kind, merchantId, after, limit }: DiscrepancyFilter,
-): Promise<Discrepancy[]> {
-  const where = [open ? 'resolved_at IS NULL' : 'resolved_at IS NOT NULL'];
-  if (kind) where.push('kind = :kind');
-  if (merchantId !== undefined) where.push('merchant_id = :merchant_id');
-  if (after) where.push('id > :after');
-  return rows<Discrepancy>(
-    database,
-    `SELECT * FROM discrepancies WHERE ${where.join(' AND ')} ORDER BY id LIMIT :limit`,
-    { kind: kind ?? null, merchant_id: merchantId ?? null, after: after ?? null, limit },
-  );
-}
-
-/** The discrepancies of one payment, oldest first. */
-export async function discrepanciesOf(
-  database: Database | Transaction,
-  { merchantId, id }: PaymentRef,
-): Promise<Discrepancy[]> {
-  return rows<Discrepancy>(
-    database,
-    `SELECT * FROM discrepancies WHERE merchant_id = :merchant_id AND payment_id = :id ORDER BY id`,
-    { merchant_id: merchantId, id },
-  );
 }
 
 /** One discrepancy; ids are unique over all merchants. */

@@ -54,6 +54,7 @@ export async function resolveDiscrepancy(
   refuseResolved(discrepancy);
   const movement = await movementInSuspense(trx, discrepancy);
   refuseUnlessAllowed(discrepancy, payment, movement, decision.as);
+  refuseReceipt(discrepancy, decision);
   if (payment) {
     await apply(trx, { discrepancy, payment, movement }, decision, options);
     await supersedeIfEnded(trx, payment);
@@ -90,6 +91,12 @@ function refuseUnlessAllowed(
   throw new OperatorRefusal(
     `This discrepancy (${kind}) can only be resolved as ${allowed.join(', ')}`,
   );
+}
+
+/** Money in suspense has the receipt that the gateway gave, or none. */
+function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
+  if (transId === null || kind === 'overdue') return;
+  throw new OperatorRefusal('A receipt is only needed for a payment that is overdue');
 }
 
 async function movementInSuspense(

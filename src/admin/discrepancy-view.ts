@@ -1,0 +1,78 @@
+import type { DiscrepancyKind } from '../domain/discrepancies/discrepancy.ts';
+import type { DiscrepancyCase } from '../domain/discrepancies/discrepancy-cases.ts';
+import { formatAmount } from '../domain/money.ts';
+import type { JournalRow } from '../domain/payments/payment-file.ts';
+import type { ListView } from './lists.ts';
+import { amountOrNull } from './merchant-view.ts';
+import { moment } from './output.ts';
+import { rowDocument, shortened } from './support-view.ts';
+
+/** What has happened, in the words that support reads. */
+export const KIND_WORDS: Readonly<Record<DiscrepancyKind, string>> = {
+  other_amount: 'another amount moved than was asked for',
+  other_account: 'money moved from or to another account',
+  second_success: 'a second receipt for one payment',
+  failure_after_success: 'the gateway takes back a success',
+  return_failed: 'late money could not be given back',
+  paid_after_refund: 'a payout arrived after its refund',
+  second_reversal: 'a failed reversal succeeded after another took its place',
+  never_taken: 'it could not be sent before its deadline',
+  overdue: 'the gateway has not said in time how it ended',
+  missing_at_gateway: "not in the gateway's statement",
+  unknown_movement: "in the gateway's statement, and not here",
+  other_payment: 'a callback names another payment than its address',
+  unknown_payment: 'a callback for a payment that is not here',
+};
+
+export const discrepancyList: ListView<DiscrepancyCase> = {
+  what: 'discrepancy',
+  plural: 'discrepancies',
+  keyOf: ({ id }) => id,
+  document: discrepancyDocument,
+  titles: [
+    ...['ID', 'SINCE', 'WHAT', 'MERCHANT', 'PAYMENT', 'STATUS', 'ASKED', 'MOVED'],
+    ...['IN SUSPENSE', 'ACCOUNT', 'RECEIPT', 'RESOLVE AS'],
+  ],
+  cells: (row) => [
+    row.id,
+    moment(row.opened_at),
+    `${row.kind}: ${KIND_WORDS[row.kind]}`,
+    String(row.merchant_id ?? '-'),
+    row.payment_kind ? `${row.payment_kind} ${row.ref_no ?? row.payment_id}` : '-',
+    row.status ?? '-',
+    amountOrNull(row.asked_cents) ?? '-',
+    amountOrNull(row.amount_cents) ?? '-',
+    amountOrNull(row.suspense_cents) ?? '-',
+    row.moved_account ?? row.account ?? '-',
+    shortened(row.trans_id ?? '-'),
+    row.resolution ?? row.allowed.join(', '),
+  ],
+};
+
+/** A discrepancy as JSON. `amount` is what the gateway speaks of, `asked` the payment's own. */
+export function discrepancyDocument(row: DiscrepancyCase) {
+  const { details, ...rest } = row;
+  return {
+    ...rowDocument(rest),
+    what: KIND_WORDS[row.kind],
+    details: rowDocument(details),
+  };
+}
+
+/** The command for everything that can be decided about it. */
+export function resolveCommands({ id, allowed }: DiscrepancyCase): string[] {
+  return allowed.map((as) => `  discrepancy resolve ${id} --as ${as} --reason …`);
+}
+
+export function journalDocument({ entries, ...journal }: JournalRow) {
+  return {
+    id: journal.id,
+    source: journal.source_kind,
+    kind: journal.kind,
+    created_at: journal.created_at.toISOString(),
+    entries: entries.map(({ account, amount_cents }) => ({
+      account,
+      amount: formatAmount(amount_cents),
+    })),
+  };
+}

@@ -1,0 +1,178 @@
+import { expect } from 'chai';
+import { loadConfig } from '../../src/config.ts';
+import {
+  type AdminTester,
+  createAdminTester,
+  type Document,
+  expectWrong,
+} from '../support/admin.ts';
+import { SECOND, SUCCESS } from '../support/collection-stories.ts';
+import { discrepancyOf, hear, makeOverdue } from '../support/discrepancies/scene.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import { newCollection, reread, succeeded } from '../support/payments.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+
+const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
+const HALF = succeeded({ amountCents: 5_000 });
+
+describe('admin discrepancy', () => {
+  let admin: AdminTester;
+  let merchant: TestMerchant;
+  const config = loadConfig({ DATABASE_URL: 'postgres://unused' });
+
+  before(async () => {
+    admin = await createAdminTester();
+  });
+
+  after(() => admin.close());
+
+  beforeEach(async () => {
+    merchant = await createTestMerchant({ database: admin.database, config });
+  });
+
+  const scene = () => ({ database: admin.database, merchant });
+  const newOther = async (refNo: string) =>
+    hear(scene(), await newCollection(admin.database, merchant, { refNo }), HALF);
+  const list = async (options = '') =>
+    (await admin.json(`discrepancy list --merchant ${merchant.merchantId} ${options}`))
+      .discrepancies as Document[];
+
+  it('lists what support needs to decide, oldest first', async () => {
+    const collection = await newOther('half');
+    const payout = await newPayout(admin.database, merchant);
+    await hear(scene(), payout, SUCCESS, SECOND);
+    const [first, second, ...others] = await list();
+    expect(others).to.deep.equal([]);
+    expect(first).to.include({
+      kind: 'other_amount',
+      what: 'another amount moved than was asked for',
+      merchant_id: merchant.merchantId,
+      payment_kind: 'collection',
+      payment_id: collection.id,
+      ref_no: 'half',
+      status: 'pending',
+      asked: '100.00',
+      amount: '50.00',
+      suspense: '50.00',
+      account: '+254712345678',
+      trans_id: 'RCPT1',
+      resolved_at: null,
+    });
+    expect(first!.allowed).to.deep.equal(['accept-amount', 'returned']);
+    expect(second).to.include({ kind: 'second_success', payment_id: payout.id, trans_id: 'RCPT2' });
+    expect(second!.allowed).to.deep.equal(['returned', 'failed']);
+    const byKind = await list('--kind second_success');
+    expect(byKind.map(({ id }) => id)).to.deep.equal([second!.id]);
+    const after = await list(`--limit 1 --after ${first!.id}`);
+    expect(after.map(({ id }) => id)).to.deep.equal([second!.id]);
+    expect(await list('--resolved')).to.deep.equal([]);
+    const text = await admin.text(`discrepancy list --merchant ${merchant.merchantId}`);
+    expect(text)
+      .to.match(/^ID +SINCE +WHAT +MERCHANT +PAYMENT +STATUS +ASKED +MOVED +IN SUSPENSE +ACCOUNT/)
+      .and.match(
+        /other_amount: another amount .* collection half +pending +100\.00 +50\.00 +50\.00/,
+      )
+      .and.match(/\(2 discrepancies\)\n$/);
+  });
+
+  it('resolves one, says what it did, and writes that down', async () => {
+    const collection = await newOther('accepted');
+    const { id } = await discrepancyOf(scene(), 'other_amount');
+    const answer = await admin.changeJson(`discrepancy resolve ${id} --as accept-amount`);
+    expect(answer).to.include({
+      id,
+      resolution: 'accept-amount',
+      resolved_by: 'tester',
+      resolved_reason: 'because',
+      previous_status: 'pending',
+      status: 'completed',
+      asked: '50.00',
+      suspense: null,
+    });
+    const entries = [
+      { account: 'suspense', amount: '-50.00' },
+      // The commission is the configuration's, on what has moved.
+      { account: 'commission', amount: '0.75' },
+      { account: 'wallet:collection', amount: '49.25' },
+    ];
+    const [journal, ...others] = answer.booked as Document[];
+    expect(others).to.deep.equal([]);
+    expect(journal).to.include({ kind: 'completed', source: 'collection' });
+    expect(journal!.entries).to.deep.equal(entries);
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'discrepancy.resolve',
+      merchant_id: merchant.merchantId,
+      subject: `discrepancy ${id}`,
+      details: {
+        kind: 'other_amount',
+        resolution: 'accept-amount',
+        payment: `collection ${collection.id}`,
+        status: { from: 'pending', to: 'completed' },
+        journals: [journal],
+      },
+    });
+    expect((await list('--resolved')).map((found) => found.id)).to.deep.equal([id]);
+    expect(await list()).to.deep.equal([]);
+  });
+
+  it('tells people the same', async () => {
+    const payout = await newPayout(admin.database, merchant, { refNo: 'lost-1' });
+    await hear(scene(), payout, HALF);
+    const { id } = await discrepancyOf(scene(), 'other_amount');
+    expect(await admin.change(`discrepancy resolve ${id} --as failed`)).to.equal(
+      [
+        `Discrepancy ${id} (other_amount) is resolved as failed`,
+        '  payment  payout lost-1',
+        '  status   failed, was pending',
+        '  amount   100.00',
+        '  booked (cleared): suspense 50.00',
+        '  booked (cleared): bank -50.00',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('takes the receipt of an overdue payment, and of no other', async () => {
+    const payout = await makeOverdue(scene(), await newPayout(admin.database, merchant));
+    await newOther('without');
+    const other = await discrepancyOf(scene(), 'other_amount');
+    const { id } = await discrepancyOf(scene(), 'overdue');
+    const resolve = `discrepancy resolve ${id} --as completed --trans-id RCPT9`;
+    expect(await admin.changeJson(resolve)).to.include({ status: 'completed' });
+    expect((await reread(admin.database, payout)).trans_id).to.equal('RCPT9');
+    expect((await admin.lastAudit()).details).to.include({ trans_id: 'RCPT9' });
+    await admin.refused([
+      [resolve, `Discrepancy ${id} is resolved already: completed`],
+      [
+        `discrepancy resolve ${other.id} --as completed --trans-id RCPT9`,
+        'This discrepancy (other_amount) can only be resolved as accept-amount, returned',
+      ],
+      [`discrepancy resolve ${NOBODY} --as dismissed`, `There is no discrepancy ${NOBODY}`],
+    ]);
+  });
+
+  it('lets one of two who decide at once do it', async () => {
+    await newOther('raced');
+    const { id } = await discrepancyOf(scene(), 'other_amount');
+    const command = (as: string) => `discrepancy resolve ${id} --as ${as} --reason because`;
+    const runs = await Promise.all([
+      admin.run(command('returned')),
+      admin.run(command('accept-amount')),
+    ]);
+    expect(runs.map(({ status }) => status)).to.have.members([0, 1]);
+    const audits = (await admin.audits()).filter(({ subject }) => subject.endsWith(id));
+    expect(audits).to.have.length(1);
+  });
+
+  it('takes no bad options', () => {
+    const resolve = `discrepancy resolve ${NOBODY}`;
+    expectWrong([
+      ['discrepancy resolve --as failed', '--discrepancy is required'],
+      ['discrepancy resolve x --as failed', '--discrepancy must be an id such as'],
+      [resolve, '--as is required'],
+      [`${resolve} --as superseded`, '--as must be one of completed, failed, returned'],
+      [`${resolve} --as failed --trans-id R1`, 'use it with --as completed'],
+      ['discrepancy list --kind strange', '--kind must be one of other_amount'],
+    ]);
+  });
+});

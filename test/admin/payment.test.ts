@@ -1,0 +1,203 @@
+import { expect } from 'chai';
+import { loadConfig } from '../../src/config.ts';
+import { rows } from '../../src/database.ts';
+import { storeCallback } from '../../src/domain/callbacks/callback.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { callbackUrl } from '../../src/gateways/callback-address.ts';
+import {
+  type AdminTester,
+  createAdminTester,
+  type Document,
+  expectWrong,
+} from '../support/admin.ts';
+import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
+import { hear, makeOverdue, neverTake } from '../support/discrepancies/scene.ts';
+import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
+import { newCollection, newReturn, succeeded } from '../support/payments.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+
+const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
+
+describe('admin payment', () => {
+  let admin: AdminTester;
+  let merchant: TestMerchant;
+  const config = loadConfig({ DATABASE_URL: 'postgres://unused' });
+
+  before(async () => {
+    admin = await createAdminTester();
+  });
+
+  after(() => admin.close());
+
+  const newMerchant = () => createTestMerchant({ database: admin.database, config });
+  const scene = () => ({ database: admin.database, merchant });
+
+  beforeEach(async () => {
+    merchant = await newMerchant();
+  });
+
+  const idsIn = ({ payments }: Document) => (payments as Document[]).map(({ id }) => id);
+  const shown = async (what: string) =>
+    ((await admin.json(`payment show ${what}`)).payment as Document).id;
+
+  it('finds a payment by whatever is known of it', async () => {
+    const collection = await newCollection(admin.database, merchant, { refNo: 'order-1' });
+    await hear(scene(), collection, succeeded({ transId: 'QWE123', externalRef: 'gw/77' }));
+    const [event] = await rows<{ id: string }>(
+      admin.database,
+      'SELECT id FROM events WHERE payment_id = :id',
+      { id: collection.id },
+    );
+    for (const what of ['order-1', collection.id, 'QWE123', 'gw/77', event!.id]) {
+      expect(await shown(what), what).to.equal(collection.id);
+    }
+  });
+
+  it('finds a return by its id and its receipt', async () => {
+    const payment = await newReturn(admin.database, merchant);
+    await hear(scene(), payment, succeeded({ transId: 'BACK77' }));
+    for (const what of [payment.id, 'BACK77']) expect(await shown(what)).to.equal(payment.id);
+  });
+
+  it('lists several, which a merchant or a kind narrows', async () => {
+    const other = await newMerchant();
+    const theirs = await newCollection(admin.database, other, { refNo: 'same' });
+    const ours = await newCollection(admin.database, merchant, { refNo: 'same' });
+    const payout = await newPayout(admin.database, merchant, { refNo: 'same' });
+    const all = await admin.json('payment show same');
+    expect(idsIn(all)).to.deep.equal([payout.id, ours.id, theirs.id]);
+    expect(all.more).to.equal(false);
+    expect((all.payments as Document[])[0]).to.include({
+      kind: 'payout',
+      merchant_id: merchant.merchantId,
+      ref_no: 'same',
+      status: 'pending',
+      amount: '100.00',
+      account: '+254712345678',
+    });
+    expect(await admin.text('payment show same')).to.match(
+      /^It may be one of 3 payments; say which with --merchant, --kind or its id:\nKIND +MERCHANT/,
+    );
+    expect(await shown(`same --merchant ${other.merchantId}`)).to.equal(theirs.id);
+    expect(await shown(`same --kind payout`)).to.equal(payout.id);
+  });
+
+  it('says in one line that there is none', async () => {
+    await admin.refused([
+      ['payment show nothing', 'No payment is known by "nothing"'],
+      [`payment show ${NOBODY}`, `No payment is known by "${NOBODY}"`],
+      ['payment show order-1 --merchant 999', 'No payment is known by "order-1"'],
+    ]);
+  });
+
+  it('shows everything about it', async () => {
+    const collection = await newCollection(admin.database, merchant, {
+      refNo: 'whole',
+      callbackUrl: 'https://shop.example/hook?key=hush',
+    });
+    await hear(scene(), collection, SUCCESS, succeeded({ transId: 'RCPT2' }));
+    const reversal = await createReversal(admin.database, reversalRequest(collection));
+    await numberEvents(admin.database);
+    await storeCallback(admin.database, 'simulator', refOf(collection), '{"status":\n"fine"}');
+    const file = (await admin.json('payment show whole --kind collection')) as Record<
+      string,
+      never
+    >;
+    expect(file.payment).to.include({
+      kind: 'collection',
+      status: 'completed',
+      amount: '100.00',
+      commission: '1.50',
+      trans_id: 'RCPT1',
+      callback_url: 'https://shop.example/hook?…',
+      overdue: false,
+    });
+    const column = (of: Document[], name: string) => of.map((row) => row[name]);
+    expect(column(file.history!, 'to_status')).to.deep.equal(['pending', 'completed']);
+    expect(column(file.movements!, 'booked')).to.deep.equal(['settled', 'suspense']);
+    expect(column(file.journals!, 'kind')).to.deep.equal(['completed', 'suspense']);
+    expect((file.journals![0] as Document).entries).to.deep.equal([
+      { account: 'gateway_float', amount: '-100.00' },
+      { account: 'commission', amount: '1.50' },
+      { account: 'wallet:collection', amount: '98.50' },
+    ]);
+    expect(file.event).to.include({ type: 'transaction.completed' });
+    expect(column(file.callbacks!, 'body')).to.deep.equal(['{"status": "fine"}']);
+    expect(file.discrepancies![0]).to.include({ kind: 'second_success', suspense: '100.00' });
+    expect((file.discrepancies![0] as Document).allowed).to.deep.equal(['returned']);
+    expect(column(file.related!, 'id')).to.deep.equal([reversal.id]);
+    const back = (await admin.json(`payment show ${reversal.id}`)) as Record<string, Document[]>;
+    expect(column(back.related!, 'id')).to.deep.equal([collection.id]);
+    const text = await admin.text(`payment show ${collection.id}`);
+    expect(text)
+      .to.match(/^collection \S+ of merchant \d+ is completed\n/)
+      .and.match(/^ {2}amount +100\.00$/m)
+      .and.match(/^ {2}discrepancy resolve \S+ --as returned --reason …$/m);
+  });
+
+  it('shows what a payment waits for, and whether it is late', async () => {
+    const collection = await makeOverdue(scene(), await newCollection(admin.database, merchant));
+    const file = (await admin.json(`payment show ${collection.id}`)) as Record<string, Document[]>;
+    expect(file.payment).to.include({ overdue: true, next_step: 'poll' });
+    expect(file.attempts![0]).to.include({ attempt_no: 1, result: 'unknown', detail: 'timeout' });
+    expect(await admin.text(`payment show ${collection.id}`)).to.match(
+      /is pending, overdue; next: poll at \d{4}-/,
+    );
+  });
+
+  it('shows neither what proves a callback address nor control characters', async () => {
+    const collection = await newCollection(admin.database, merchant);
+    const ref = refOf(collection);
+    const address = callbackUrl('https://pay.example', config.secretsKeys, 'simulator', ref);
+    const proof = address.split('~').at(-1)!;
+    await storeCallback(
+      admin.database,
+      'simulator',
+      ref,
+      `${address} \u001b[2J ${'x'.repeat(900)}`,
+    );
+    for (const command of [`payment show ${ref.id}`, `payment show ${ref.id} --json`]) {
+      const output = await admin.text(command);
+      expect(output).to.include('~…').and.not.include(proof);
+      expect(output).not.to.include('\u001b').and.not.include('x'.repeat(600));
+    }
+  });
+
+  it('lists what needs support, oldest first', async () => {
+    const parked = await neverTake(scene(), await newCollection(admin.database, merchant));
+    const overdue = await makeOverdue(scene(), await newPayout(admin.database, merchant));
+    await newCollection(admin.database, merchant);
+    await hear(scene(), await newCollection(admin.database, merchant), FAILURE);
+    const half = await newPayout(admin.database, merchant);
+    await hear(scene(), half, succeeded({ amountCents: 5_000 }));
+    const list = async (options: string) =>
+      idsIn(await admin.json(`payment list --merchant ${merchant.merchantId} ${options}`));
+    const all = [parked.id, overdue.id, half.id];
+    expect(await list('')).to.deep.equal(all);
+    expect(await list('--parked')).to.deep.equal([parked.id, half.id]);
+    expect(await list('--overdue')).to.deep.equal([parked.id, overdue.id]);
+    expect(await list('--overdue --parked')).to.deep.equal(all);
+    expect(await list('--kind payout')).to.deep.equal([overdue.id, half.id]);
+    expect(await list('--limit 1')).to.deep.equal([parked.id]);
+    expect(await list(`--limit 1 --after ${parked.id}`)).to.deep.equal([overdue.id]);
+    expect(await list('--kind return')).to.deep.equal([]);
+    const other = await newMerchant();
+    expect(await admin.text(`payment list --merchant ${other.merchantId}`)).to.equal(
+      'No payments\n',
+    );
+    expect(await admin.text(`payment list --merchant ${merchant.merchantId}`))
+      .to.match(/ parked: overdue: the gateway has not taken it; overdue since \d/)
+      .and.match(/ parked: discrepancy: other_amount$/m);
+  });
+
+  it('takes no bad options', () => {
+    expectWrong([
+      ['payment show', '--what is required'],
+      ['payment show a b', 'payment show takes options only, not "b"'],
+      ['payment list --kind refund', '--kind must be one of collection, payout, reversal, return'],
+      ['payment list --after x', '--after must be an id such as'],
+    ]);
+  });
+});
