@@ -9,7 +9,6 @@ import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import {
   booksOf,
   discrepancyOf,
@@ -28,7 +27,6 @@ import { newPayout } from '../support/payment-kinds.ts';
 import {
   createTestStore,
   discrepanciesOf,
-  learn,
   newCollection,
   rejection,
   reread,
@@ -259,44 +257,6 @@ describe('A discrepancy', () => {
       const discrepancy = await discrepancyOf(scene, 'other_amount');
       const { message } = await rejection(resolve(scene, discrepancy, 'accept-amount'));
       expect(message).to.equal('Less has moved than the fee: resolve it as returned or failed');
-    });
-  });
-
-  describe('of an overdue payment', () => {
-    for (const [news, status] of [
-      [SUCCESS, 'completed'],
-      [FAILURE, 'failed'],
-    ] as const) {
-      it(`is superseded when the payment has ${status} after all`, async () => {
-        const payment = await DISCREPANCY_STORIES['an overdue payout']!.arrange(scene);
-        await hear(scene, payment, news);
-        const discrepancy = await discrepancyOf(scene, 'overdue');
-        expect(discrepancy).to.include({ resolution: 'superseded', resolved_by: null });
-        const { message } = await rejection(resolve(scene, discrepancy, 'failed'));
-        expect(message).to.include('is resolved already: superseded');
-      });
-    }
-
-    it('keeps the receipt that support has learned', async () => {
-      const payment = await DISCREPANCY_STORIES['an overdue payout']!.arrange(scene);
-      await resolve(scene, await discrepancyOf(scene, 'overdue'), 'completed', 'RCPT7');
-      expect(await reread(store.database, payment)).to.include({ trans_id: 'RCPT7' });
-      // What the gateway says later is the same movement, or another one.
-      expect(await learn(store.database, payment, succeeded({ transId: 'RCPT7' }))).to.equal(
-        'repeat',
-      );
-    });
-
-    it('cannot be settled by hand while money of it is undecided', async () => {
-      const payment = await DISCREPANCY_STORIES['an overdue collection']!.arrange(scene);
-      await hear(scene, payment, succeeded({ amountCents: 5_000 }));
-      const before = await snapshot();
-      for (const as of ['completed', 'failed'] as const) {
-        const discrepancy = await discrepancyOf(scene, 'overdue');
-        const { message } = await rejection(resolve(scene, discrepancy, as));
-        expect(message).to.include('has another open discrepancy');
-      }
-      expect(await snapshot()).to.deep.equal(before);
     });
   });
 });

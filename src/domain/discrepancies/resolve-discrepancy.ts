@@ -6,7 +6,6 @@ import { findMovement, type Movement } from '../payments/movements.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
-import { settle } from '../payments/settle.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import { supersedeDiscrepancies } from './discrepancy.ts';
 import {
@@ -17,7 +16,8 @@ import {
   markResolved,
 } from './discrepancy-store.ts';
 import { failIfUndecided, returnMovement, writeOffMovement } from './leave-suspense.ts';
-import { allowedResolutions, type Resolution, SUPPORT_RESULT_CODE } from './resolution.ts';
+import { allowedResolutions, type Resolution } from './resolution.ts';
+import { settleByHand } from './settle-by-hand.ts';
 
 export interface Decision {
   as: Resolution;
@@ -157,36 +157,4 @@ async function supersedeIfEnded(trx: Transaction, before: AnyPayment): Promise<v
   const ref = refOf(before);
   const payment = (await findPayment(trx, ref))!;
   if (!isOpen(payment)) await supersedeDiscrepancies(trx, ref, ['overdue', 'never_taken']);
-}
-
-/** The gateway's word, which support has got in another way. */
-async function settleByHand(
-  trx: Transaction,
-  payment: AnyPayment,
-  { as, transId }: Decision,
-): Promise<void> {
-  if (!isOpen(payment)) throw new OperatorRefusal(`The ${payment.kind} has ended meanwhile`);
-  const settlement = await settle(
-    trx,
-    payment,
-    as === 'failed'
-      ? {
-          outcome: 'failed',
-          code: SUPPORT_RESULT_CODE,
-          description: 'Not carried out',
-          externalRef: null,
-        }
-      : {
-          outcome: 'succeeded',
-          transId,
-          externalRef: null,
-          amountCents: null,
-          account: null,
-          description: 'Confirmed by the gateway',
-          completedAt: null,
-        },
-    'support',
-  );
-  if (settlement === 'completed' || settlement === 'failed') return;
-  throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
 }
