@@ -172,6 +172,30 @@ describe('A discrepancy', () => {
       await expectDecided(payment, story.decisions[resolution]!);
     });
 
+    it('takes the commission of the merchant on what has moved', async () => {
+      await rows(
+        store.database,
+        'UPDATE merchants SET commission_bps = 1000, commission_fixed_cents = 10 WHERE id = :id',
+        { id: scene.merchant.merchantId },
+      );
+      await arrange('another amount for an open collection');
+      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'accept-amount');
+      const books = { commission: 510, 'wallet:collection': 4_490, gateway_float: -5_000 };
+      expect(await booksOf(scene)).to.deep.equal(books);
+    });
+
+    it('tells the merchant the amount that has moved', async () => {
+      const payment = await arrange('another amount for an open collection');
+      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'accept-amount');
+      const event = await firstRow<{ body: string }>(
+        store.database,
+        'SELECT body FROM events WHERE payment_id = :id',
+        { id: payment.id },
+      );
+      const { data } = JSON.parse(event!.body);
+      expect(data).to.include({ result_code: 0, amount: '50.00', trans_id: 'RCPT1' });
+    });
+
     it('leaves nothing in suspense when the customer has got the money back', async () => {
       await arrange('another amount for an open collection');
       await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'returned');
