@@ -56,7 +56,6 @@ export const PAYOUT_MACHINE: StateMachine<PaymentStatus> = {
     pending: ['processing', 'completed', 'failed'],
     processing: ['completed', 'failed'],
     completed: [],
-    // It arrived all the same: before its refund is posted, or when support debits it again.
     failed: ['completed'],
   },
 };
@@ -68,7 +67,6 @@ export const REVERSAL_MACHINE: StateMachine<PaymentStatus> = {
     pending: ['processing', 'completed', 'failed'],
     processing: ['completed', 'failed'],
     completed: [],
-    // The gateway reported a failure and has paid the customer all the same.
     failed: ['completed'],
   },
 };
@@ -79,7 +77,6 @@ export const RETURN_MACHINE: StateMachine<PaymentStatus> = {
     pending: ['processing', 'completed', 'failed'],
     processing: ['completed', 'failed'],
     completed: [],
-    // The gateway reported a failure and has paid the customer all the same.
     failed: ['completed'],
   },
 };
@@ -89,6 +86,24 @@ export const MACHINES: Readonly<Record<GatewayPaymentKind, StateMachine<PaymentS
   payout: PAYOUT_MACHINE,
   reversal: REVERSAL_MACHINE,
   return: RETURN_MACHINE,
+};
+
+/** On what condition a payment of each kind leaves a state that is an end for all others. */
+export const LATE_MOVES: Readonly<
+  Record<GatewayPaymentKind, Partial<Record<PaymentStatus, string>>>
+> = {
+  collection: {},
+  payout: {
+    failed: 'It arrived all the same: before its refund is posted, or support debits it again',
+  },
+  reversal: {
+    failed:
+      'The customer was paid all the same, and no other reversal of the collection is open or done',
+  },
+  return: {
+    failed:
+      'The customer was paid all the same, and support has not given the money back otherwise',
+  },
 };
 
 /** Open: the gateway's definite word is still awaited. */

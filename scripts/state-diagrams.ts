@@ -1,0 +1,69 @@
+import type { GatewayPaymentKind } from '../src/domain/gateway-results.ts';
+import {
+  isOpen,
+  LATE_MOVES,
+  MACHINES,
+  type PaymentStatus,
+} from '../src/domain/payments/payment.ts';
+import { REVERSAL_STATES } from '../src/domain/reversals/reversal.ts';
+
+const BEGIN = '<!-- states:begin -->';
+const END = '<!-- states:end -->';
+
+/** How each kind begins. */
+const BEGINNINGS: Readonly<Record<GatewayPaymentKind, string>> = {
+  collection: 'accepted',
+  payout: 'accepted, debited',
+  reversal: 'accepted',
+  return: 'a late success was booked',
+};
+
+/** What moves a payment that is open; the condition of every other move is in LATE_MOVES. */
+const CAUSES: Readonly<Record<string, string>> = {
+  'pending processing': 'the gateway acknowledged',
+  'pending completed': 'success overtook the acknowledgement',
+  'pending failed': 'declined, or failure overtook',
+  'processing completed': 'success',
+  'processing failed': 'failure',
+};
+
+/** The document with the drawings between its markers as the tables say. @throws Error without markers */
+export function withStateDiagrams(document: string): string {
+  const begin = document.indexOf(BEGIN);
+  const end = document.indexOf(END);
+  if (begin < 0 || end < begin) throw new Error(`There is no ${BEGIN} with a ${END} after it`);
+  const kinds = Object.keys(MACHINES) as GatewayPaymentKind[];
+  const drawings = kinds.map((kind) => `A ${kind}:\n\n${diagramOf(kind)}\n`);
+  return `${document.slice(0, begin)}${BEGIN}\n${drawings.join('\n')}${document.slice(end)}`;
+}
+
+/** One state machine as a drawing in Mermaid. */
+export function diagramOf(kind: GatewayPaymentKind): string {
+  const { initial, transitions } = MACHINES[kind];
+  const moves = Object.entries(transitions) as [PaymentStatus, readonly PaymentStatus[]][];
+  const states = moves.map(([state]) => state);
+  return [
+    '```mermaid',
+    'stateDiagram-v2',
+    ...(kind === 'reversal' ? states.map(apiNameOf) : []),
+    `    [*] --> ${initial}: ${BEGINNINGS[kind]}`,
+    ...moves.flatMap(([from, targets]) => targets.map((to) => arrow(from, to))),
+    ...states.filter((state) => !isOpen({ status: state })).map((state) => `    ${state} --> [*]`),
+    ...Object.entries(LATE_MOVES[kind]).flatMap(([state, condition]) => note(state, condition)),
+    '```',
+  ].join('\n');
+}
+
+/** The API has names of its own for what becomes of a reversal. */
+function apiNameOf(state: PaymentStatus): string {
+  const { label } = REVERSAL_STATES[state];
+  return label === state ? `    state ${state}` : `    state "${label} (${state})" as ${state}`;
+}
+
+function arrow(from: PaymentStatus, to: PaymentStatus): string {
+  return `    ${from} --> ${to}: ${CAUSES[`${from} ${to}`] ?? 'late success'}`;
+}
+
+function note(state: string, condition: string): string[] {
+  return [`    note right of ${state}`, `        ${condition}`, '    end note'];
+}
