@@ -45,7 +45,7 @@ export function diagramOf(kind: GatewayPaymentKind): string {
   return [
     '```mermaid',
     'stateDiagram-v2',
-    ...(kind === 'reversal' ? states.map(apiNameOf) : []),
+    ...(kind === 'reversal' ? states.flatMap(apiNameOf) : []),
     `    [*] --> ${initial}: ${BEGINNINGS[kind]}`,
     ...moves.flatMap(([from, targets]) => targets.map((to) => arrow(from, to))),
     ...states.filter((state) => !isOpen({ status: state })).map((state) => `    ${state} --> [*]`),
@@ -55,9 +55,9 @@ export function diagramOf(kind: GatewayPaymentKind): string {
 }
 
 /** The API has names of its own for what becomes of a reversal. */
-function apiNameOf(state: PaymentStatus): string {
+function apiNameOf(state: PaymentStatus): string[] {
   const { label } = REVERSAL_STATES[state];
-  return label === state ? `    state ${state}` : `    state "${label} (${state})" as ${state}`;
+  return label === state ? [] : [`    state "${label} (${state})" as ${state}`];
 }
 
 function arrow(from: PaymentStatus, to: PaymentStatus): string {

@@ -94,7 +94,7 @@ export const LATE_MOVES: Readonly<
 > = {
   collection: {},
   payout: {
-    failed: 'It arrived all the same: before its refund is posted, or support debits it again',
+    failed: 'It arrived all the same, before its refund is posted or when support debits it again',
   },
   reversal: {
     failed:
