@@ -31,8 +31,16 @@ const list = reads({
   },
 });
 
-const pause = verdict('Stops a channel from taking new payments', 'paused', pauseChannel);
-const resume = verdict('Lets a paused channel take payments again', 'open', resumeChannel);
+const pause = verdict(
+  'Stops new payments of a channel, and submissions of those that wait',
+  'paused',
+  pauseChannel,
+);
+const resume = verdict(
+  'Lets a paused channel take and submit payments again',
+  'open',
+  resumeChannel,
+);
 
 function verdict(
   summary: string,

@@ -63,19 +63,32 @@ export async function supersedeDiscrepancies(
   );
 }
 
-/** Puts something that does not add up on the support list. The same finding again changes nothing. */
+/**
+ * Puts something that does not add up on the support list. The same finding again changes
+ * nothing, also when it is resolved; one that says something else opens it anew, with what
+ * was decided before. The audit log keeps every decision.
+ */
 export async function openDiscrepancy(
   trx: Transaction,
   { kind, payment, movementId, transId = null, amountCents = null, details }: NewDiscrepancy,
 ): Promise<void> {
   await rows(
     trx,
-    `INSERT INTO discrepancies
+    `INSERT INTO discrepancies AS known
        (id, merchant_id, kind, payment_kind, payment_id, movement_id, trans_id, amount_cents,
         details)
      VALUES (:id, :merchant_id, :kind, :payment_kind, :payment_id, :movement_id, :trans_id,
        :amount_cents, CAST(:details AS jsonb))
-     ON CONFLICT (merchant_id, payment_kind, payment_id, kind, trans_id) DO NOTHING`,
+     ON CONFLICT (merchant_id, payment_kind, payment_id, kind, trans_id) DO UPDATE
+       SET movement_id = excluded.movement_id, amount_cents = excluded.amount_cents,
+         details = excluded.details || jsonb_build_object('decided_before', jsonb_build_object(
+           'as', known.resolution, 'by', known.resolved_by, 'at', known.resolved_at,
+           'amount_cents', known.amount_cents, 'details', known.details)),
+         opened_at = now(), resolved_at = NULL, resolution = NULL, resolved_by = NULL,
+         resolved_reason = NULL
+       WHERE known.resolved_at IS NOT NULL
+         AND (known.movement_id, known.amount_cents, known.details - 'decided_before')
+           IS DISTINCT FROM (excluded.movement_id, excluded.amount_cents, excluded.details)`,
     {
       id: uuidv7(),
       merchant_id: payment?.merchantId ?? null,

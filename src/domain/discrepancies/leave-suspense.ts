@@ -28,7 +28,7 @@ export async function returnMovement(
   kind: DiscrepancyKind,
 ): Promise<void> {
   if (payment.kind === 'collection') {
-    await createReturn(trx, payment, movement);
+    await createReturn(trx, payment, movement, 'support');
   } else {
     await clear(trx, payment, movement, kind === 'return_failed' ? 'bank' : 'gateway_float');
   }

@@ -12,6 +12,7 @@ export async function createReturn(
   trx: Transaction,
   collection: Collection,
   movement: Movement,
+  cause: 'late_success' | 'support' = 'late_success',
 ): Promise<void> {
   await rows(
     trx,
@@ -28,7 +29,7 @@ export async function createReturn(
      )
      INSERT INTO payment_history
        (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
-     SELECT merchant_id, 'return', id, NULL, status, 'late_success' FROM moved`,
+     SELECT merchant_id, 'return', id, NULL, status, :cause FROM moved`,
     {
       merchant_id: collection.merchant_id,
       id: uuidv7(),
@@ -41,6 +42,7 @@ export async function createReturn(
       account: movement.account ?? collection.payfrom,
       amount_cents: movement.amount_cents,
       deadline_ms: RETURN_DEADLINE_MS,
+      cause,
       queue: returnsQueue(collection.gateway),
     },
   );
