@@ -14,6 +14,8 @@ export interface Figure {
   worstMs: number;
   /** CPU time of the web process for one request, in ms; null where it was not asked for. */
   webCpuMs: number | null;
+  /** CPU time of all processes of the service and its stores for one, in ms; likewise. */
+  totalCpuMs: number | null;
   errors: number;
   /** `perSecond` as a part of the scenario's reference; null where there is none. */
   ratio: number | null;
@@ -23,8 +25,11 @@ export interface Figure {
   over: 'median' | 'worst' | null;
 }
 
+/** What a figure needs to know of one round. */
+export type Round = Pick<LoadResult, 'latenciesMs' | 'elapsedMs' | 'errors'>;
+
 /** The figure of work done at full speed, from its rounds. */
-export function throughputFigure(scenario: string, name: string, rounds: LoadResult[]): Figure {
+export function throughputFigure(scenario: string, name: string, rounds: readonly Round[]): Figure {
   const rates = rounds.map(perSecondOf);
   const sorted = sortedSamples(rounds);
   return {
@@ -40,7 +45,7 @@ export function throughputFigure(scenario: string, name: string, rounds: LoadRes
 export function latencyFigure(
   scenario: string,
   name: string,
-  rounds: LoadResult[],
+  rounds: readonly Round[],
   limitMs: number,
 ): Figure {
   const figure = latencies(scenario, name, rounds, sortedSamples(rounds));
@@ -59,7 +64,12 @@ export function percentile(sorted: readonly number[], percent: number): number {
   return sorted[rank - 1] ?? Number.NaN;
 }
 
-function latencies(scenario: string, name: string, rounds: LoadResult[], sorted: number[]): Figure {
+function latencies(
+  scenario: string,
+  name: string,
+  rounds: readonly Round[],
+  sorted: number[],
+): Figure {
   return {
     scenario,
     name,
@@ -70,6 +80,7 @@ function latencies(scenario: string, name: string, rounds: LoadResult[], sorted:
     p99Ms: null,
     worstMs: percentile(sorted, 100),
     webCpuMs: null,
+    totalCpuMs: null,
     errors: rounds.reduce((sum, { errors }) => sum + errors, 0),
     ratio: null,
     spread: 0,
@@ -77,11 +88,11 @@ function latencies(scenario: string, name: string, rounds: LoadResult[], sorted:
   };
 }
 
-function perSecondOf({ latenciesMs, elapsedMs }: LoadResult): number {
+function perSecondOf({ latenciesMs, elapsedMs }: Round): number {
   return (latenciesMs.length / elapsedMs) * 1_000;
 }
 
-function sortedSamples(rounds: LoadResult[]): number[] {
+function sortedSamples(rounds: readonly Round[]): number[] {
   return rounds.flatMap(({ latenciesMs }) => latenciesMs).sort((one, other) => one - other);
 }
 

@@ -11,20 +11,21 @@ export interface BenchMerchant extends AppCredentials {
   merchantId: number;
 }
 
-/** Makes two merchants; the first is the large one where it matters. */
+/** Makes merchants, by default two; the first is the large one where it matters. */
 export async function createMerchants(
   database: Database,
   secretsKeys: KeyRing,
+  names: readonly string[] = NAMES,
 ): Promise<BenchMerchant[]> {
   const merchants: BenchMerchant[] = [];
-  for (const [index, name] of NAMES.entries()) {
+  for (const [index, name] of names.entries()) {
     const merchantId = await createMerchant(database, {
       name,
       email: `${name.toLowerCase()}@bench.example`,
-      phoneNumber: `+25471100000${index}`,
+      phoneNumber: `+2547110000${String(index).padStart(2, '0')}`,
       approved: true,
     });
-    const products = ['collections' as const];
+    const products = ['collections' as const, 'payouts' as const];
     const app = await createApp(database, secretsKeys, merchantId, { name: 'Till', products });
     merchants.push({ merchantId, ...app });
   }

@@ -7,6 +7,9 @@ const MAX_SECONDS = 60;
 const DEFAULT_ROWS_COUNT = 1_000_000;
 const MIN_ROWS_COUNT = 2_000;
 const MAX_ROWS_COUNT = 5_000_000;
+const DEFAULT_PAYMENTS_COUNT = 2_000;
+const MIN_PAYMENTS_COUNT = 100;
+const MAX_PAYMENTS_COUNT = 20_000;
 
 /** What the command line asks for. */
 export interface BenchOptions {
@@ -18,6 +21,8 @@ export interface BenchOptions {
   seconds: number;
   /** Collections of the large merchant, for the scenarios that need many. */
   rowsCount: number;
+  /** Payments of the backlog that is drained. */
+  paymentsCount: number;
 }
 
 /** Reads the command line. @throws BenchError for what it does not know */
@@ -33,6 +38,10 @@ export function readOptions(args: string[], known: readonly string[]): BenchOpti
     plans: values.plans ?? false,
     seconds: countIn('--seconds', values.seconds, DEFAULT_SECONDS, [1, MAX_SECONDS]),
     rowsCount: countIn('--rows', values.rows, DEFAULT_ROWS_COUNT, [MIN_ROWS_COUNT, MAX_ROWS_COUNT]),
+    paymentsCount: countIn('--payments', values.payments, DEFAULT_PAYMENTS_COUNT, [
+      MIN_PAYMENTS_COUNT,
+      MAX_PAYMENTS_COUNT,
+    ]),
   };
 }
 
@@ -46,6 +55,7 @@ function parse(args: string[]) {
         plans: { type: 'boolean' },
         seconds: { type: 'string' },
         rows: { type: 'string' },
+        payments: { type: 'string' },
       },
     });
   } catch (error) {

@@ -50,6 +50,7 @@ const COLUMNS: readonly (readonly [title: string, cell: (figure: Figure) => stri
   ['p99 ms', ({ p99Ms }) => rounded(p99Ms)],
   ['worst ms', ({ worstMs }) => rounded(worstMs)],
   ['web CPU ms', ({ webCpuMs }) => webCpuMs?.toFixed(2) ?? ''],
+  ['all CPU ms', ({ totalCpuMs }) => totalCpuMs?.toFixed(1) ?? ''],
   ['errors', ({ errors }) => String(errors)],
   ['ratio', ({ ratio }) => (ratio === null ? '' : ratio.toFixed(2))],
   ['spread', ({ spread }) => `${Math.round(spread * 100)} %`],

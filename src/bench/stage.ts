@@ -22,6 +22,9 @@ const POOL_MAX = 2;
 /** What a scenario is played on: processes of the service, for this scenario alone. */
 export interface Stage {
   config: Config;
+  /** The environment of the service's processes. */
+  env: NodeJS.ProcessEnv;
+  reaper: Reaper;
   /** The launcher's own connections. */
   database: Database;
   /** Of the web process, without a path. */
@@ -32,9 +35,12 @@ export interface Stage {
   generator: LoadGenerator;
   /** Process id of the web process. */
   webPid: number;
+  postgresPid: number;
   machine: Machine;
   /** A fresh access token of a merchant's app; good for some minutes. */
   tokenOf(merchant: BenchMerchant): Promise<string>;
+  /** Has what a scenario starts itself stopped with the stage, however that ends. */
+  stopAtEnd(stop: Stop): void;
 }
 
 export interface StageOptions {
@@ -89,11 +95,13 @@ async function setUp({ reaper, signal }: StageOptions, stops: Stop[]) {
   stops.push(() => generator.stop());
   const baseUrl = `${config.publicUrl}/api/v1`;
   const stage: Stage = {
-    ...{ config, database, merchants, generator, baseUrl },
+    ...{ config, env, reaper, database, merchants, generator, baseUrl },
     origin: config.publicUrl,
     webPid: web.pid,
+    postgresPid: postgres.pid,
     machine: describeMachine(stores, config, from),
     tokenOf: (merchant) => tokenOf(baseUrl, merchant),
+    stopAtEnd: (stop) => void stops.push(stop),
   };
   return { stage, crashed: crashOf(web, postgres) };
 }

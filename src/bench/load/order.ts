@@ -2,9 +2,18 @@
 export type Work =
   | { kind: 'get'; url: string; token: string | null }
   | { kind: 'checkout'; baseUrl: string; tokens: string[]; keyed: boolean; tag: string }
-  | { kind: 'insert'; databaseUrl: string; poolMax: number; payees: Payee[]; tag: string };
+  | { kind: 'insert'; databaseUrl: string; poolMax: number; payees: Payee[]; tag: string }
+  | {
+      kind: 'accept';
+      databaseUrl: string;
+      poolMax: number;
+      payees: Payee[];
+      tag: string;
+      payments: readonly ('collection' | 'payout')[];
+      callbackUrl: string;
+    };
 
-/** Whose collections are recorded. */
+/** Whose payments are recorded. */
 export interface Payee {
   merchantId: number;
   appCode: number;

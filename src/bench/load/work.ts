@@ -1,5 +1,6 @@
 import { openDatabase } from '../../database.ts';
 import { createCollection } from '../../domain/collections/create-collection.ts';
+import { acceptTask } from './accept-task.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import type { Work } from './order.ts';
 
@@ -22,6 +23,7 @@ export interface Task {
 /** Opens the connections that the work needs. */
 export function prepareWork(work: Work, concurrency: number): Task {
   if (work.kind === 'insert') return insertTask(work);
+  if (work.kind === 'accept') return acceptTask(work);
   const client = createHttpClient(concurrency);
   return {
     run: work.kind === 'get' ? getter(work, client) : initiator(work, client),
