@@ -22,6 +22,8 @@ interface Raw {
   LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug';
   HOST: string;
   PORT: number;
+  METRICS_PORT?: number;
+  METRICS_HOST: string;
   PUBLIC_URL?: string;
   TRUST_PROXY?: string;
   TLS_CERT?: string;
@@ -186,6 +188,8 @@ function derive(raw: Raw, lists: Lists) {
     logLevel: raw.LOG_LEVEL,
     host: raw.HOST,
     port: raw.PORT,
+    metricsPort: raw.METRICS_PORT,
+    metricsHost: raw.METRICS_HOST,
     publicUrl,
     trustProxy: trustProxyOf(raw.TRUST_PROXY),
     tls: raw.TLS_CERT && raw.TLS_KEY ? { cert: raw.TLS_CERT, key: raw.TLS_KEY } : null,

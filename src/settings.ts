@@ -30,6 +30,18 @@ export const settings = {
       'Address that the API listens on; `0.0.0.0` for all. With the development key only this machine’s own',
   },
   PORT: { ...port, default: 8080, description: 'Port of the API; `0` picks a free one' },
+  METRICS_PORT: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 65_535,
+    description:
+      'Port of `/metrics` in each process, or the next free one, as the log says. Default: no metrics',
+  },
+  METRICS_HOST: {
+    type: 'string',
+    default: '127.0.0.1',
+    description: 'Address that `/metrics` listens on; never one that strangers reach',
+  },
   PUBLIC_URL: {
     ...url,
     description:

@@ -6,6 +6,7 @@ import { boot } from '../boot.ts';
 import type { Config } from '../config.ts';
 import { messageOf } from '../database.ts';
 import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
+import { startMetricsServer } from '../metrics-server.ts';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../rate-limiter.ts';
 import { openImpatientRedis } from '../redis.ts';
 import { createApp } from './app.ts';
@@ -28,6 +29,7 @@ await runMain(async () => {
   );
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.headersTimeout = HEADERS_TIMEOUT_MS;
+  const metrics = await startMetricsServer(service);
   await listen(server, config.port, config.host);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, [
     {
@@ -37,6 +39,7 @@ await runMain(async () => {
         return closeServer(server);
       },
     },
+    ...(metrics ? [metrics] : []),
     { name: 'redis', close: async () => redis?.disconnect() },
     { name: 'database', close: () => service.database.destroy() },
   ]);

@@ -1,6 +1,7 @@
 import { boot } from '../boot.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
 import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
+import { startMetricsServer } from '../metrics-server.ts';
 import { PROCESS_TYPES, type ProcessType, startWorkers } from './start-workers.ts';
 
 /** Runs the worker types given as arguments in this process; `all` runs every one. */
@@ -10,10 +11,12 @@ await runMain(async () => {
   const backend = createQueueBackend(service.config);
   const problem = await backend.problem();
   if (problem) throw new BootError(problem);
+  const metrics = await startMetricsServer(service);
   const parts = startWorkers(service, backend, types);
   shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, [
     // All stop taking work at once; each then finishes what it has.
     { name: 'workers', close: () => Promise.allSettled(parts.map((part) => part.close())) },
+    ...(metrics ? [metrics] : []),
     { name: 'database', close: () => service.database.destroy() },
   ]);
   service.logger.info('ready', { types, queues: backend.name });
