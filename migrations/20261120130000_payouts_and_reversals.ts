@@ -115,8 +115,6 @@ export async function up(knex: Knex): Promise<void> {
     ALTER TABLE movements DROP CONSTRAINT movements_booked_check;
     ALTER TABLE movements ADD CONSTRAINT movements_booked_check
       CHECK (booked IN ('settled', 'suspense', 'cleared')) NOT VALID;
-    CREATE INDEX movements_in_suspense ON movements (merchant_id) WHERE booked = 'suspense';
-    CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
 
     -- A movement of a gateway that no payment here explains belongs to nobody.
     ALTER TABLE discrepancies
@@ -129,7 +127,19 @@ export async function up(knex: Knex): Promise<void> {
         ('completed', 'failed', 'returned', 'accept-amount', 'dismissed', 'superseded')),
       ADD COLUMN resolved_by text,
       ADD COLUMN resolved_reason text;
-    CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
+    UPDATE discrepancies d SET movement_id = m.id FROM movements m
+    WHERE d.resolved_at IS NULL AND m.merchant_id = d.merchant_id
+      AND m.payment_kind = d.payment_kind AND m.payment_id = d.payment_id
+      AND m.trans_id IS NOT DISTINCT FROM d.trans_id AND m.booked = 'suspense';
+    UPDATE discrepancies d SET movement_id = r.movement_id FROM returns r
+    WHERE d.resolved_at IS NULL AND d.kind = 'return_failed'
+      AND r.merchant_id = d.merchant_id AND r.id = d.payment_id;
+
+    -- What the operator pays because money went where it should not have gone.
+    ALTER TABLE entries DROP CONSTRAINT entries_account_check;
+    ALTER TABLE entries ADD CONSTRAINT entries_account_check CHECK (account IN (
+      'wallet:collection', 'wallet:payout', 'gateway_float', 'payouts_in_flight',
+      'commission', 'fees', 'suspense', 'bank', 'losses')) NOT VALID;
   `);
 }
 

@@ -16,6 +16,13 @@ export async function up(knex: Knex): Promise<void> {
     'returns_open',
     `returns (deadline_at) WHERE status IN ('pending', 'processing')`,
   );
+  await buildIndex(
+    knex,
+    'movements_in_suspense',
+    `movements (merchant_id) WHERE booked = 'suspense'`,
+  );
+  await buildIndex(knex, 'movements_by_receipt', 'movements (trans_id) WHERE trans_id IS NOT NULL');
+  await buildIndex(knex, 'discrepancies_by_payment', 'discrepancies (merchant_id, payment_id)');
   for (const table of ['collections', 'payouts', 'reversals', 'returns']) {
     await buildIndex(
       knex,

@@ -17,6 +17,7 @@ export const KIND_WORDS: Readonly<Record<DiscrepancyKind, string>> = {
   paid_after_refund: 'a payout arrived after its refund',
   second_reversal: 'a failed reversal succeeded after another took its place',
   never_taken: 'it could not be sent before its deadline',
+  taken_after_failure: 'the gateway took it after it was failed here',
   overdue: 'the gateway has not said in time how it ended',
   missing_at_gateway: "not in the gateway's statement",
   unknown_movement: "in the gateway's statement, and not here",

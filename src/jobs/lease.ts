@@ -1,4 +1,16 @@
-import { type Database, firstRow } from '../database.ts';
+import { type Database, firstRow, rows } from '../database.ts';
+
+/** Gives a lease back before its end, so that somebody may take it at once. */
+export async function releaseLease(
+  database: Database,
+  name: string,
+  holder: string,
+): Promise<void> {
+  await rows(database, 'DELETE FROM leases WHERE name = :name AND holder = :holder', {
+    name,
+    holder,
+  });
+}
 
 /**
  * Takes or keeps a lease: of several processes one does the work, and another takes over

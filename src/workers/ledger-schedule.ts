@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Service } from '../boot.ts';
 import { recordVerification } from '../domain/ledger/last-verification.ts';
 import { verifyLedger } from '../domain/ledger/verify-ledger.ts';
-import { holdLease } from '../jobs/lease.ts';
+import { holdLease, releaseLease } from '../jobs/lease.ts';
 
 /** How often at least it is asked whether a verification is due. */
 const MAX_TICK_MS = 60_000;
@@ -19,9 +19,14 @@ export function ledgerTickMs({ config }: Service): number {
  */
 export async function verifyOnSchedule(service: Service, stopping: AbortSignal): Promise<0> {
   const { database, config, logger } = service;
-  const isDue = await holdLease(database, 'ledger', randomUUID(), config.ledgerVerifyIntervalMs);
+  const holder = randomUUID();
+  const isDue = await holdLease(database, 'ledger', holder, config.ledgerVerifyIntervalMs);
   if (!isDue) return 0;
-  const verification = await verifyLedger(database, { signal: stopping });
+  const verification = await verifyLedger(database, { signal: stopping }).catch(async (error) => {
+    // What could not be proven now is tried again soon, and not at the next appointment.
+    await releaseLease(database, 'ledger', holder).catch(() => {});
+    throw error;
+  });
   for (const { merchantId: merchant_id, ...found } of verification.breaks) {
     logger.error('the books are wrong', { merchant_id, ...found });
   }

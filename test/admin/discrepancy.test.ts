@@ -126,7 +126,7 @@ describe('admin discrepancy', () => {
         '  status   failed, was pending',
         '  amount   100.00',
         '  booked (cleared): suspense 50.00',
-        '  booked (cleared): bank -50.00',
+        '  booked (cleared): losses -50.00',
         '',
       ].join('\n'),
     );

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import { inTransaction } from '../../src/database.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import type { Collection } from '../../src/domain/collections/collection.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { settle } from '../../src/domain/payments/settle.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
+import { eventually } from '../support/eventually.ts';
 import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
@@ -129,6 +131,32 @@ describe('Accepting a reversal', () => {
     await expectRefused('reversal_in_progress');
   });
 
+  it('waits for news of an earlier one that is being booked, and sees what came of it', async () => {
+    const first = await accept();
+    await learn(store.database, first, failed());
+    let second: Promise<unknown> = Promise.resolve();
+    await inTransaction(store.database, async (trx) => {
+      const locked = (await lockPayment(trx, refOf(first)))!;
+      const news = succeeded({ transId: 'BACK1', amountCents: AMOUNT_CENTS + 100 });
+      await settle(trx, locked, news, 'callback');
+      second = rejection(accept());
+      await eventually('the second one to wait for the collection', () =>
+        isWaitedFor(store.database),
+      );
+    });
+    expect(await second).to.include({ code: 'reversal_in_progress' });
+    expect(await reversals()).to.equal(1);
+  });
+
+  it('pays whoever paid, where that is not the phone that was asked', async () => {
+    const payer = '+254733999999';
+    await rows(store.database, 'UPDATE movements SET account = :payer WHERE payment_id = :id', {
+      payer,
+      id: collection.id,
+    });
+    expect(await accept()).to.include({ account: payer });
+  });
+
   it('refuses a reference that is taken, of the same merchant only', async () => {
     await accept({ refNo: 'rev-1' });
     await expectRefused('duplicate_reference', { refNo: 'rev-1' });
@@ -161,3 +189,12 @@ describe('Accepting a reversal', () => {
     expect(await reversals()).to.equal(2);
   });
 });
+
+async function isWaitedFor(database: Database): Promise<boolean> {
+  const waiting = await firstRow(
+    database,
+    `SELECT 1 FROM pg_stat_activity
+     WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+  );
+  return waiting !== undefined;
+}

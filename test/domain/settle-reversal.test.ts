@@ -221,7 +221,7 @@ describe('News of a reversal', () => {
       expect(await settle(trx, locked!, SUCCESS, 'callback')).to.equal('completed');
       return [waiting];
     });
-    expect(await trying).to.include({ name: 'Refusal', code: 'reversal_in_progress' });
+    expect(await trying).to.include({ name: 'Refusal', code: 'reversal_done' });
     await expectBooks({ collected: 1, returned: 1 });
   });
 

@@ -253,4 +253,17 @@ describe('A submission after the deadline', () => {
     expect(await work.current()).to.include({ next_step: 'submit' });
     expect(await discrepanciesOf(store.database, reversal.id)).to.deep.equal(['overdue']);
   });
+
+  it('sends a reversal whose receipt comes after its deadline', async () => {
+    const reversal = await newReversal(store.database, merchant, null);
+    await makeLate(reversal);
+    const work = workOn(store.database, reversal);
+    expect(await work.claim()).to.equal(null);
+    await rows(store.database, `UPDATE collections SET trans_id = 'LATER9' WHERE id = :id`, {
+      id: reversal.collection_id,
+    });
+    const claimed = await work.claim();
+    expect(claimed).to.include({ attemptNo: 1 });
+    expect(claimed!.payment).to.include({ original_trans_id: 'LATER9' });
+  });
 });

@@ -70,3 +70,28 @@ export async function markResolved(
     { id, ...decision },
   );
 }
+
+/**
+ * Finds the money of a discrepancy that does not name it, as those that a process of the
+ * release before has opened. @returns the movement's id, or null when no money waits for it.
+ */
+export async function adoptMovement(
+  trx: Transaction,
+  { id }: Pick<Discrepancy, 'id'>,
+): Promise<string | null> {
+  const row = await firstRow<{ movement_id: string }>(
+    trx,
+    `UPDATE discrepancies d SET movement_id = m.id
+     FROM movements m LEFT JOIN returns r
+       ON r.merchant_id = m.merchant_id AND r.movement_id = m.id AND r.status = 'failed'
+     WHERE d.id = :id AND m.merchant_id = d.merchant_id AND m.booked = 'suspense'
+       AND (r.id = d.payment_id AND d.kind = 'return_failed'
+         OR m.payment_kind = d.payment_kind AND m.payment_id = d.payment_id
+           AND m.trans_id IS NOT DISTINCT FROM d.trans_id)
+       AND NOT EXISTS (SELECT FROM discrepancies other WHERE other.merchant_id = m.merchant_id
+         AND other.movement_id = m.id AND other.resolved_at IS NULL)
+     RETURNING d.movement_id`,
+    { id },
+  );
+  return row?.movement_id ?? null;
+}

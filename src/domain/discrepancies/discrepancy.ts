@@ -10,6 +10,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
  * - paid_after_refund: a payout arrived after its money was put back.
  * - second_reversal: a reversal that had failed succeeded after another took its place.
  * - never_taken: it could not be sent before its deadline.
+ * - taken_after_failure: the gateway took it after it was failed here.
  * - overdue: its deadline is past and the gateway has not said how it ended.
  * - missing_at_gateway: completed here, and not in the gateway's statement.
  * - unknown_movement: in the gateway's statement, and not here.
@@ -25,6 +26,7 @@ export type DiscrepancyKind =
   | 'paid_after_refund'
   | 'second_reversal'
   | 'never_taken'
+  | 'taken_after_failure'
   | 'overdue'
   | 'missing_at_gateway'
   | 'unknown_movement'
@@ -83,7 +85,7 @@ export async function openDiscrepancy(
        SET movement_id = excluded.movement_id, amount_cents = excluded.amount_cents,
          details = excluded.details || jsonb_build_object('decided_before', jsonb_build_object(
            'as', known.resolution, 'by', known.resolved_by, 'at', known.resolved_at,
-           'amount_cents', known.amount_cents, 'details', known.details)),
+           'amount_cents', known.amount_cents, 'details', known.details - 'decided_before')),
          opened_at = now(), resolved_at = NULL, resolution = NULL, resolved_by = NULL,
          resolved_reason = NULL
        WHERE known.resolved_at IS NOT NULL

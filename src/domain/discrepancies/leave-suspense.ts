@@ -40,7 +40,7 @@ export async function writeOffMovement(
   payment: AnyPayment,
   movement: Movement,
 ): Promise<void> {
-  await clear(trx, payment, movement, 'bank');
+  await clear(trx, payment, movement, 'losses');
 }
 
 /** A payment that was parked for this ends; the refund of a failed payout goes on. */

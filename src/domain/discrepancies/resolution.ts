@@ -30,6 +30,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   never_taken: ['failed', 'dismissed'],
+  taken_after_failure: ['dismissed'],
   overdue: ['completed', 'failed', 'dismissed'],
   missing_at_gateway: ['dismissed'],
   unknown_movement: ['dismissed'],

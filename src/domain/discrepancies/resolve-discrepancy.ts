@@ -9,6 +9,7 @@ import { pollStep } from '../payments/schedule.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import { supersedeDiscrepancies } from './discrepancy.ts';
 import {
+  adoptMovement,
   type Discrepancy,
   findDiscrepancy,
   hasOtherQuestion,
@@ -101,8 +102,10 @@ function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
 
 async function movementInSuspense(
   trx: Transaction,
-  { merchant_id: merchantId, movement_id: id }: Discrepancy,
+  discrepancy: Discrepancy,
 ): Promise<Movement | null> {
+  const { merchant_id: merchantId } = discrepancy;
+  const id = discrepancy.movement_id ?? (await adoptMovement(trx, discrepancy));
   if (merchantId === null || id === null) return null;
   const movement = await findMovement(trx, merchantId, id);
   return movement.booked === 'suspense' ? movement : null;

@@ -1,6 +1,7 @@
-import { firstRow, type Transaction } from '../../database.ts';
+import { firstRow, rows, type Transaction } from '../../database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
+import { isUnderWay } from '../payments/attempts.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { settle } from '../payments/settle.ts';
 import { type Resolution, SUPPORT_RESULT_CODE } from './resolution.ts';
@@ -15,6 +16,7 @@ export async function settleByHand(
   { as, transId }: { as: Resolution; transId: string | null },
 ): Promise<void> {
   if (transId !== null) await refuseReceiptOfAnother(trx, payment, transId);
+  if (as === 'failed') await refuseWhileUnderWay(trx, payment);
   const settlement = await settle(
     trx,
     payment,
@@ -40,12 +42,24 @@ export async function settleByHand(
   throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
 }
 
+/** The answer of a call that may still be going on could be that it was taken. */
+async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promise<void> {
+  if (!(await isUnderWay(trx, payment))) return;
+  throw new OperatorRefusal(
+    `The ${payment.kind} is being sent at this moment: try again in a minute`,
+  );
+}
+
 /** A receipt is one movement's, whosever it is: a slip of the hand must not book it twice. */
 async function refuseReceiptOfAnother(
   trx: Transaction,
   { merchant_id, id, gateway }: AnyPayment,
   transId: string,
 ): Promise<void> {
+  // Two decisions at once must not both find it free.
+  await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', {
+    name: `receipt ${gateway} ${transId}`,
+  });
   const other = await firstRow<{ kind: GatewayPaymentKind; merchant_id: number; id: string }>(
     trx,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM movements

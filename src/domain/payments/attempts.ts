@@ -42,6 +42,19 @@ export async function mayHaveArrived(trx: Transaction, payment: AnyPayment): Pro
   return row !== undefined;
 }
 
+/** Whether a call to the gateway may be going on now. */
+export async function isUnderWay(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  const row = await firstRow(
+    trx,
+    `SELECT 1 FROM attempts
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND result IS NULL
+       AND started_at + :longest_call_ms * interval '1 millisecond' > now()`,
+    { ...keyOf(payment), longest_call_ms: LONGEST_CALL_MS },
+  );
+  return row !== undefined;
+}
+
 /** Writes down the answer to an attempt, once. */
 export async function answerAttempt(
   trx: Transaction,

@@ -49,8 +49,9 @@ async function claim(
   { pollFirstMs, allPaused = false }: ClaimOptions,
 ): Promise<SubmissionClaim | null> {
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
-  const mustWait = allPaused || (await isPaused(trx, payment.channel));
-  if (isOverdue(payment) || mustWait || !(await hasOriginalReceipt(trx, payment))) {
+  const hasReceipt = await hasOriginalReceipt(trx, payment);
+  const mustWait = !hasReceipt || allPaused || (await isPaused(trx, payment.channel));
+  if (isOverdue(payment) || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();
       return null;
@@ -61,7 +62,7 @@ async function claim(
     }
     await reportIfOverdue(trx, payment, 'it has not been taken yet');
   }
-  if (mustWait || isWithoutReceipt(payment)) {
+  if (mustWait) {
     await changeStep(trx, refOf(payment), putOffStep(payment));
     return null;
   }
@@ -92,7 +93,7 @@ async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void>
 
 /** A reversal names the receipt of what it reverses, which may come later than the money did. */
 async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promise<boolean> {
-  if (!isWithoutReceipt(payment)) return true;
+  if (payment.kind !== 'reversal' || payment.original_trans_id !== null) return true;
   const filled = await firstRow<{ original_trans_id: string }>(
     trx,
     `UPDATE reversals r SET original_trans_id = c.trans_id FROM collections c
@@ -103,8 +104,4 @@ async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promis
   );
   if (filled) Object.assign(payment, filled);
   return filled !== undefined;
-}
-
-function isWithoutReceipt(payment: AnyPayment): boolean {
-  return payment.kind === 'reversal' && payment.original_trans_id === null;
 }

@@ -51,10 +51,22 @@ export async function recordQuery(
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     if (result.outcome === 'succeeded' || result.outcome === 'failed') {
       await settle(trx, payment, result, 'poll');
+      await askAgainIfOpen(trx, asked, pollFirstMs);
     } else if (payment.step_no === asked.step_no) {
       await planNext(trx, payment, result.outcome, rule, pollFirstMs);
     }
   });
+}
+
+/** News that is known, or that only a person can use, does not end a payment: its step goes on. */
+async function askAgainIfOpen(
+  trx: Transaction,
+  asked: AnyPayment,
+  pollFirstMs: number,
+): Promise<void> {
+  const payment = await findPayment(trx, refOf(asked));
+  if (!payment || !isOpen(payment) || payment.step_no !== asked.step_no) return;
+  await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
 }
 
 async function planNext(

@@ -1,5 +1,6 @@
-import { type Database, inTransaction, type Transaction } from '../../database.ts';
+import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { SubmitResult } from '../gateway-results.ts';
 import { transition } from '../transition.ts';
 import { type AttemptResult, answerAttempt } from './attempts.ts';
@@ -51,7 +52,8 @@ async function applyResult(
   switch (result.outcome) {
     case 'acknowledged':
       if (payment.status !== 'pending') {
-        return fillEmpty(trx, payment, { external_ref: result.externalRef });
+        await fillEmpty(trx, payment, { external_ref: result.externalRef });
+        return reportTakenAfterFailure(trx, payment);
       }
       await transition(trx, payment, {
         to: 'processing',
@@ -72,4 +74,26 @@ async function applyResult(
     case 'unknown':
       if (isOpen(payment)) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   }
+}
+
+/**
+ * A gateway that has said itself how it ended may acknowledge it late. If somebody else
+ * has failed the payment, the gateway has now got what nobody waits for.
+ */
+async function reportTakenAfterFailure(trx: Transaction, payment: AnyPayment): Promise<void> {
+  if (payment.status !== 'failed') return;
+  const failedHere = await firstRow(
+    trx,
+    `SELECT 1 FROM payment_history
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND to_status = 'failed' AND cause IN ('support', 'statement')`,
+    { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id },
+  );
+  if (!failedHere) return;
+  await openDiscrepancy(trx, {
+    kind: 'taken_after_failure',
+    payment: refOf(payment),
+    amountCents: payment.amount_cents,
+    details: { external_ref: payment.external_ref },
+  });
 }

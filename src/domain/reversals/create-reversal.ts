@@ -1,5 +1,11 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, type Transaction, violates } from '../../database.ts';
+import {
+  type Database,
+  firstRow,
+  inOneTransaction,
+  type Transaction,
+  violates,
+} from '../../database.ts';
 import { reversalsQueue } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import type { Collection } from '../collections/collection.ts';
@@ -21,8 +27,8 @@ export interface NewReversal {
 const REVERSAL_DEADLINE_MS = 4 * 3_600_000;
 
 /**
- * Records a reversal of a whole collection, with its history and first job, in one
- * statement. The collection's row is locked first, so reversals of it take turns, and an
+ * Records a reversal of a whole collection, with its history and first job. The
+ * collection's row is locked first, so reversals of it, and news of them, take turns; an
  * index lets one of them be open or done.
  * @throws Refusal `transaction_not_found`, `collection_not_completed`, `reversal_done`,
  * `reversal_in_progress`, `duplicate_reference`, `unavailable` (the channel is paused)
@@ -31,13 +37,36 @@ export async function createReversal(
   database: Database | Transaction,
   request: NewReversal,
 ): Promise<Reversal> {
-  const collection = await findOriginal(database, request);
-  if (!collection) throw new Refusal('transaction_not_found');
-  if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
-  await refuseSecond(database, request, collection);
+  return inOneTransaction(database, async (trx) => {
+    const collection = await lockOriginal(trx, request);
+    if (!collection) throw new Refusal('transaction_not_found');
+    if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
+    // A statement of its own, so that it sees what was committed while the lock was awaited.
+    await refuseSecond(trx, request, collection);
+    return insert(trx, request, collection);
+  });
+}
+
+async function lockOriginal(
+  trx: Transaction,
+  { merchantId, checkoutRefNo }: NewReversal,
+): Promise<Collection | undefined> {
+  return firstRow<Collection>(
+    trx,
+    `SELECT * FROM collections WHERE merchant_id = :merchant_id AND ref_no = :ref_no
+     FOR NO KEY UPDATE`,
+    { merchant_id: merchantId, ref_no: checkoutRefNo },
+  );
+}
+
+async function insert(
+  trx: Transaction,
+  request: NewReversal,
+  collection: Collection,
+): Promise<Reversal> {
   try {
-    const reversal = await firstRow<Reversal>(database, INSERT, bindingsOf(request, collection));
-    if (!reversal) throw await refusalOfChannel(database, collection.channel, 'unavailable');
+    const reversal = await firstRow<Reversal>(trx, INSERT, bindingsOf(request, collection));
+    if (!reversal) throw await refusalOfChannel(trx, collection.channel, 'unavailable');
     return { ...reversal, kind: 'reversal' };
   } catch (error) {
     if (violates(error, 'reversals_ref_no_unique')) throw new Refusal('duplicate_reference');
@@ -46,26 +75,14 @@ export async function createReversal(
   }
 }
 
-/** A completed collection stays one, so reading it before the statement is enough. */
-async function findOriginal(
-  database: Database | Transaction,
-  { merchantId, checkoutRefNo }: NewReversal,
-): Promise<Collection | undefined> {
-  return firstRow<Collection>(
-    database,
-    'SELECT * FROM collections WHERE merchant_id = :merchant_id AND ref_no = :ref_no',
-    { merchant_id: merchantId, ref_no: checkoutRefNo },
-  );
-}
-
 /** Says which of the three it is; that there is no second one is what the indexes are for. */
 async function refuseSecond(
-  database: Database | Transaction,
+  trx: Transaction,
   { merchantId, refNo }: NewReversal,
   collection: Collection,
 ): Promise<void> {
   const first = await firstRow<{ ref_no: string; status: Reversal['status'] }>(
-    database,
+    trx,
     `SELECT ref_no, status FROM reversals r
      WHERE merchant_id = :merchant_id
        AND (ref_no = :ref_no OR (collection_id = :collection_id
@@ -82,17 +99,19 @@ async function refuseSecond(
 }
 
 const INSERT = `
-  WITH original AS (
-    SELECT * FROM collections WHERE merchant_id = :merchant_id AND id = :collection_id
-    FOR NO KEY UPDATE
-  ), moved AS (
+  WITH moved AS (
     INSERT INTO reversals (merchant_id, id, app_code, collection_id, checkout_ref_no,
       original_trans_id, channel, gateway, account, amount_cents, commission_cents, ref_no, reason,
       callback_url, deadline_at, next_step, next_step_at, step_no)
-    SELECT merchant_id, :id, :app_code, id, ref_no, trans_id, channel, gateway, payfrom,
+    SELECT merchant_id, :id, :app_code, id, ref_no, trans_id, channel, gateway,
+      -- Whoever paid, where the gateway says so, gets it back.
+      coalesce((SELECT m.account FROM movements m WHERE m.merchant_id = c.merchant_id
+        AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
+        LIMIT 1), payfrom),
       amount_cents, commission_cents, :ref_no, :reason, :callback_url,
       now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
-    FROM original WHERE NOT EXISTS (SELECT FROM paused_channels p WHERE p.code = channel)
+    FROM collections c WHERE merchant_id = :merchant_id AND id = :collection_id
+      AND NOT EXISTS (SELECT FROM paused_channels p WHERE p.code = channel)
     RETURNING *
   ), queued AS (
     INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)

@@ -10,7 +10,8 @@ export type Account =
   | 'commission'
   | 'fees'
   | 'suspense'
-  | 'bank';
+  | 'bank'
+  | 'losses';
 
 /** How a merchant sees a line of its wallet. */
 export interface TransactionLabel {

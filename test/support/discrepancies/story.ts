@@ -37,8 +37,8 @@ export const COLLECTED = { 'wallet:collection': 9_850, commission: 150, gateway_
 
 /** The same, with so much of what went out lost to the operator. */
 export function lost(decided: Decided, cents: number): Decided {
-  const { bank = 0, gateway_float = 0, ...others } = decided.books;
-  const books = { ...others, bank: bank - cents, gateway_float: gateway_float + cents };
+  const { gateway_float = 0, ...others } = decided.books;
+  const books = { ...others, losses: -cents, gateway_float: gateway_float + cents };
   const uneven = Object.entries(books).filter(([, sum]) => sum !== 0);
   return { ...decided, books: Object.fromEntries(uneven) };
 }

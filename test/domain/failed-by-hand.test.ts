@@ -1,0 +1,143 @@
+import { expect } from 'chai';
+import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
+import { resolveDiscrepancy } from '../../src/domain/discrepancies/resolve-discrepancy.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  discrepanciesOf,
+  newCollection,
+  rejection,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { ACKNOWLEDGED, NOT_TAKEN, workOn } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+describe('An overdue payment that support fails', () => {
+  let store: TestStore;
+  let database: Database;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    database = store.database;
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  async function makeLate({ kind, id }: AnyPayment): Promise<void> {
+    await rows(
+      database,
+      `UPDATE ${kind}s SET deadline_at = now() - interval '1 minute' WHERE id = :id`,
+      { id },
+    );
+  }
+
+  async function resolve(payment: AnyPayment, as: 'completed' | 'failed', transId?: string) {
+    const row = await firstRow<{ id: string }>(
+      database,
+      'SELECT id FROM discrepancies WHERE payment_id = :id AND resolved_at IS NULL',
+      { id: payment.id },
+    );
+    const decision = { as, actor: 'asha', reason: 'asked them', transId: transId ?? null };
+    return inTransaction(database, (trx) =>
+      resolveDiscrepancy(trx, row!.id, decision, {
+        commissionDefaults: { bps: 0, fixedCents: 0 },
+        pollFirstMs: 1_000,
+      }),
+    );
+  }
+
+  async function overduePayout() {
+    const payout = await newPayout(database, merchant);
+    await makeLate(payout);
+    const work = workOn(database, payout);
+    await work.answer(await work.claim(), NOT_TAKEN);
+    return { payout, work };
+  }
+
+  it('is not failed while it is being sent', async () => {
+    const { payout, work } = await overduePayout();
+    const claimed = await work.claim();
+    expect(await rejection(resolve(payout, 'failed'))).to.include({
+      name: 'OperatorRefusal',
+      message: 'The payout is being sent at this moment: try again in a minute',
+    });
+    expect(await work.current()).to.include({ status: 'pending' });
+    await work.answer(claimed, NOT_TAKEN);
+    await resolve(payout, 'failed');
+    expect(await work.current()).to.include({ status: 'failed', next_step: 'refund' });
+  });
+
+  it('is for support again when the gateway has taken it after all', async () => {
+    const { payout, work } = await overduePayout();
+    const claimed = await work.claim();
+    await work.setAttempts(`started_at = started_at - interval '1 minute'`);
+    await resolve(payout, 'failed');
+    await work.answer(claimed, ACKNOWLEDGED);
+    expect(await discrepanciesOf(database, payout.id)).to.include('taken_after_failure');
+  });
+
+  it('is not for support when the gateway itself said that it failed before it answered', async () => {
+    const payout = await newPayout(database, merchant);
+    const work = workOn(database, payout);
+    const claimed = await work.claim();
+    await work.hear({ outcome: 'failed', code: 1, description: 'No', externalRef: null });
+    await work.answer(claimed, ACKNOWLEDGED);
+    expect(await discrepanciesOf(database, payout.id)).to.deep.equal([]);
+  });
+
+  it('is given a receipt once, by whichever of two decisions is first', async () => {
+    const payments = await Promise.all(
+      Array.from({ length: 2 }, async () => {
+        const collection = await newCollection(database, merchant);
+        const work = workOn(database, collection);
+        await work.answer(await work.claim(), ACKNOWLEDGED);
+        await makeLate(collection);
+        await work.hear({ outcome: 'pending' });
+        return collection;
+      }),
+    );
+    const decided = await Promise.allSettled(
+      payments.map((payment) => resolve(payment, 'completed', 'ONCE1')),
+    );
+    expect(decided.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected']);
+    const now = await Promise.all(payments.map((payment) => reread(database, payment)));
+    expect(now.filter(({ status }) => status === 'completed')).to.have.length(1);
+  });
+
+  it('finds its money also when the discrepancy was opened without naming it', async () => {
+    const collection = await newCollection(database, merchant);
+    const work = workOn(database, collection);
+    await work.answer(await work.claim(), ACKNOWLEDGED);
+    await work.hear(succeeded({ transId: 'OLD1', account: '+254722000000' }));
+    await rows(database, 'UPDATE discrepancies SET movement_id = NULL WHERE payment_id = :id', {
+      id: collection.id,
+    });
+    await resolve(collection, 'completed');
+    expect(await work.current()).to.include({ status: 'completed', trans_id: 'OLD1' });
+  });
+
+  it('is asked about again when a poll brings only what is known of it', async () => {
+    const collection = await newCollection(database, merchant);
+    const work = workOn(database, collection);
+    await work.answer(await work.claim(), ACKNOWLEDGED);
+    const news = succeeded({ transId: 'ODD1', account: '+254722000000' });
+    await work.hear(news);
+    await rows(
+      database,
+      `UPDATE collections SET parked_reason = NULL, next_step = 'poll', next_step_at = now()
+       WHERE id = :id`,
+      { id: collection.id },
+    );
+    const { step_no } = await work.current();
+    const after = await work.hear(news);
+    expect(after).to.include({ next_step: 'poll', step_no: step_no + 1 });
+  });
+});
