@@ -56,13 +56,23 @@ export const SABOTAGE: Readonly<Record<BreakKind, { sql: string; gives: Partial<
     gives: { subject: 'wallet', id: 'collection' },
   },
   journal_missing: {
-    sql: `UPDATE collections SET status = 'completed'
-          WHERE id = ${newest('collections', `status = 'failed'`)}`,
+    sql: `WITH ended AS (
+            UPDATE collections SET status = 'completed'
+            WHERE id = ${newest('collections', `status = 'failed'`)} RETURNING *
+          )
+          INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
+            amount_cents, booked)
+          SELECT merchant_id, gen_random_uuid(), 'collection', id, gateway, 'STRAY', amount_cents,
+            'settled' FROM ended`,
     gives: { subject: 'collection', expected: 'journal completed', found: 'none' },
   },
   journal_unexpected: {
-    sql: `UPDATE reversals SET status = 'failed'
-          WHERE id = ${newest('reversals', `status = 'completed'`)}`,
+    sql: `WITH ended AS (
+            UPDATE reversals SET status = 'failed'
+            WHERE id = ${newest('reversals', `status = 'completed'`)} RETURNING *
+          )
+          UPDATE movements m SET booked = 'cleared' FROM ended
+          WHERE m.merchant_id = ended.merchant_id AND m.payment_id = ended.id`,
     gives: { subject: 'reversal', expected: 'none', found: 'journal completed' },
   },
   journal_amounts: {
@@ -73,6 +83,11 @@ export const SABOTAGE: Readonly<Record<BreakKind, { sql: string; gives: Partial<
       expected: 'commission 1.51, paid -100.00, wallet:collection 98.49',
       found: 'commission 1.50, paid -100.00, wallet:collection 98.50',
     },
+  },
+  movement_amounts: {
+    sql: `UPDATE movements SET amount_cents = amount_cents + 1
+          WHERE id = ${newest('movements', `booked = 'settled' AND payment_kind = 'payout'`)}`,
+    gives: { subject: 'payout' },
   },
   refund_not_due: {
     sql: `UPDATE payouts SET next_step = NULL, next_step_at = NULL, parked_reason = NULL

@@ -7,6 +7,7 @@
  * - wallet_astray: a wallet is not what its newest entry says.
  * - journal_missing, journal_unexpected, journal_amounts: what is booked of a payment is not
  *   what its state calls for.
+ * - movement_amounts: what gateways have moved for a payment is not what its state calls for.
  * - refund_not_due: a payout failed, its money is not back, and nothing will bring it back.
  * - in_flight_sum, suspense_sum: an account is not the sum of what should be in it.
  * - suspense_unattended: money waits in suspense and nobody is asked about it.
@@ -21,6 +22,7 @@ export const BREAK_KINDS = [
   'journal_missing',
   'journal_unexpected',
   'journal_amounts',
+  'movement_amounts',
   'refund_not_due',
   'in_flight_sum',
   'suspense_sum',

@@ -37,10 +37,19 @@ export function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Mi
   return [
     ...unexpected.map((name) => misbooked('journal_unexpected', 'none', `journal ${name}`)),
     ...expected.flatMap((group) => findingsOfGroup(group, payment.booked)),
+    ...findingsOfMovements(payment),
     ...(kind === 'payout' && awaitsRefund(payment) && !payment.has_next
       ? [misbooked('refund_not_due', 'a next step, or a place on the support list', 'neither')]
       : []),
   ];
+}
+
+/** A completed payment is one movement of its amount; any other has none of its own. */
+function findingsOfMovements({ status, amount_cents, settled }: BookedPayment): Misbooking[] {
+  const amounts = (cents: number[]) => cents.map(formatAmount).join(', ') || 'none';
+  const expected = amounts(status === 'completed' ? [amount_cents] : []);
+  const found = amounts(settled.map(Number));
+  return expected === found ? [] : [misbooked('movement_amounts', expected, found)];
 }
 
 function findingsOfGroup(

@@ -11,6 +11,8 @@ export interface BookedPayment {
   refund_posted_at: Date | null;
   redebited_at: Date | null;
   has_next: boolean;
+  /** What gateways have moved for it and is booked as its own, in cents. */
+  settled: number[];
   /** By kind of journal and account, in cents. */
   booked: Record<string, Accounts>;
 }

@@ -50,7 +50,9 @@ export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
        ON p.merchant_id = :merchant_id AND p.id = changed.id`;
   const sql = `
   SELECT p.id, p.status, p.amount_cents, ${columns},
-    p.next_step IS NOT NULL OR p.parked_reason IS NOT NULL AS has_next, sums.booked
+    p.next_step IS NOT NULL OR p.parked_reason IS NOT NULL AS has_next, sums.booked,
+    array(SELECT m.amount_cents FROM movements m WHERE m.merchant_id = p.merchant_id
+      AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'settled') AS settled
   FROM ${wanted} CROSS JOIN LATERAL (
     SELECT coalesce(jsonb_object_agg(kind, accounts), '{}') AS booked FROM (
       SELECT kind, coalesce(jsonb_object_agg(account, cents) FILTER (WHERE account IS NOT NULL), '{}')
