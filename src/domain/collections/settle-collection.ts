@@ -1,69 +1,33 @@
 import type { Transaction } from '../../database.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { createEvent } from '../events/create-event.ts';
-import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
-import {
-  fillReceipt,
-  insertMovement,
-  type Movement,
-  mismatchOf,
-  movementsOf,
-  repeatedMovement,
-} from '../payments/movements.ts';
+import type { Failed, Succeeded } from '../gateway-results.ts';
+import type { Settling } from '../payments/apply-verdict.ts';
+import { insertMovement, mismatchOf } from '../payments/movements.ts';
 import { failureColumns, successColumns } from '../payments/outcome.ts';
 import { isOpen } from '../payments/payment.ts';
-import { fillEmpty, refOf } from '../payments/payment-store.ts';
-import { reportContradiction } from '../payments/report-contradiction.ts';
-import type { Settlement } from '../payments/settle.ts';
-import { bookToSuspense, keepInSuspense } from '../payments/suspense.ts';
-import { createReturn, fillReturnedReceipt } from '../returns/create-return.ts';
+import { bookToSuspense } from '../payments/suspense.ts';
+import { createReturn } from '../returns/create-return.ts';
 import { transition } from '../transition.ts';
 import { postJournal } from '../wallets/ledger.ts';
 import type { Collection } from './collection.ts';
 
 /**
- * Applies a gateway's verdict to a locked collection. Whatever money the gateway reports is
- * booked: to the merchant when it is what was asked for, else to suspense. The merchant
- * hears of the collection's end once; later news never changes what it was told.
+ * A collection's money goes to the merchant when it is what was asked for. What comes after
+ * its failure was recorded goes back to the customer.
  */
-export async function settleCollection(
-  trx: Transaction,
-  collection: Collection,
-  verdict: Verdict,
-  cause: string,
-): Promise<Settlement> {
-  const known = await movementsOf(trx, collection);
-  return verdict.outcome === 'succeeded'
-    ? applySuccess(trx, collection, known, verdict, cause)
-    : applyFailure(trx, collection, known, verdict, cause);
-}
-
-async function applySuccess(
-  trx: Transaction,
-  collection: Collection,
-  known: Movement[],
-  news: Succeeded,
-  cause: string,
-): Promise<Settlement> {
-  const repeated = repeatedMovement(known, news);
-  if (repeated) {
-    await fillReceipt(trx, collection, repeated, news.transId);
-    await fillReturnedReceipt(trx, collection, repeated, news.transId);
-    if (repeated.booked === 'settled') {
-      await fillEmpty(trx, collection, { trans_id: news.transId, external_ref: news.externalRef });
-    }
-    return reportContradiction(trx, collection, repeated, news);
-  }
-  if (known.length > 0) return keepInSuspense(trx, collection, news, 'second_success');
-  const mismatch = mismatchOf(collection, news);
-  // Another amount of the same customer can simply go back; money of somebody else cannot.
-  if (!isOpen(collection) && mismatch !== 'other_account') {
-    return returnLateMoney(trx, collection, news);
-  }
-  if (mismatch) return keepInSuspense(trx, collection, news, mismatch);
-  await complete(trx, collection, news, cause);
-  return 'completed';
-}
+export const COLLECTION_SETTLING: Settling<Collection> = {
+  problemOf: (_trx, collection, news) => {
+    const mismatch = mismatchOf(collection, news);
+    // Another amount of the same customer can simply go back; money of somebody else cannot.
+    return isOpen(collection) || mismatch === 'other_account' ? mismatch : null;
+  },
+  complete: async (trx, collection, news, cause) => {
+    if (!isOpen(collection)) return returnLateMoney(trx, collection, news);
+    await complete(trx, collection, news, cause);
+    return 'completed';
+  },
+  fail: failCollection,
+};
 
 async function complete(
   trx: Transaction,
@@ -108,33 +72,10 @@ async function returnLateMoney(
   trx: Transaction,
   collection: Collection,
   news: Succeeded,
-): Promise<Settlement> {
+): Promise<'late_success'> {
   const movement = await bookToSuspense(trx, collection, news);
   await createReturn(trx, collection, movement);
   return 'late_success';
-}
-
-async function applyFailure(
-  trx: Transaction,
-  collection: Collection,
-  known: Movement[],
-  news: Failed,
-  cause: string,
-): Promise<Settlement> {
-  if (collection.status === 'failed') {
-    await fillEmpty(trx, collection, { external_ref: news.externalRef });
-    return 'repeat';
-  }
-  if (known.length > 0) {
-    await openDiscrepancy(trx, {
-      kind: 'failure_after_success',
-      payment: refOf(collection),
-      details: { code: news.code, description: news.description },
-    });
-    return 'discrepancy';
-  }
-  await failCollection(trx, collection, news, cause);
-  return 'failed';
 }
 
 /** Ends an open collection without money, and tells the merchant. */

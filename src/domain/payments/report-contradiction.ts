@@ -1,9 +1,9 @@
 import type { Transaction } from '../../database.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
+import type { Settlement } from './apply-verdict.ts';
 import { contradictionOf, type Movement } from './movements.ts';
 import { type AnyPayment, refOf } from './payment-store.ts';
-import type { Settlement } from './settle.ts';
 
 /**
  * News of a movement that is known changes no books. If it states another amount or account

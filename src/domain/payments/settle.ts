@@ -1,24 +1,16 @@
 import type { Transaction } from '../../database.ts';
-import { settleCollection } from '../collections/settle-collection.ts';
+import { COLLECTION_SETTLING } from '../collections/settle-collection.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Verdict } from '../gateway-results.ts';
-import { settlePayout } from '../payouts/settle-payout.ts';
-import { settleReturn } from '../returns/settle-return.ts';
-import { settleReversal } from '../reversals/settle-reversal.ts';
+import { PAYOUT_SETTLING } from '../payouts/settle-payout.ts';
+import { RETURN_SETTLING } from '../returns/settle-return.ts';
+import { REVERSAL_SETTLING } from '../reversals/settle-reversal.ts';
 import { storableText } from '../storable-text.ts';
+import { applyVerdict, type Settlement } from './apply-verdict.ts';
 import { learnedSince } from './movements.ts';
 import { type AnyPayment, refOf } from './payment-store.ts';
 
-/** What a verdict came to, in words for support and logs. */
-export type Settlement =
-  | 'completed'
-  | 'failed'
-  /** Known already; at most empty fields were filled. */
-  | 'repeat'
-  /** Success after a recorded failure: the money is in suspense and on its way back. */
-  | 'late_success'
-  /** It contradicts the payment: recorded as a discrepancy, the payment's state not moved. */
-  | 'discrepancy';
+export type { Settlement } from './apply-verdict.ts';
 
 const MAX_TEXT_LENGTH = 500;
 
@@ -52,13 +44,13 @@ async function settleKind(
 ): Promise<Settlement> {
   switch (payment.kind) {
     case 'collection':
-      return settleCollection(trx, payment, news, cause);
+      return applyVerdict(trx, COLLECTION_SETTLING, payment, news, cause);
     case 'payout':
-      return settlePayout(trx, payment, news, cause);
+      return applyVerdict(trx, PAYOUT_SETTLING, payment, news, cause);
     case 'reversal':
-      return settleReversal(trx, payment, news, cause);
+      return applyVerdict(trx, REVERSAL_SETTLING, payment, news, cause);
     case 'return':
-      return settleReturn(trx, payment, news, cause);
+      return applyVerdict(trx, RETURN_SETTLING, payment, news, cause);
   }
 }
 

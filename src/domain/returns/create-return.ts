@@ -51,7 +51,7 @@ export async function createReturn(
 /** Tells the return of a movement the receipt that was not known when it was planned. */
 export async function fillReturnedReceipt(
   trx: Transaction,
-  collection: Collection,
+  { merchant_id }: { merchant_id: number },
   movement: Movement,
   transId: string | null,
 ): Promise<void> {
@@ -60,6 +60,6 @@ export async function fillReturnedReceipt(
     trx,
     `UPDATE returns SET original_trans_id = :trans_id
      WHERE merchant_id = :merchant_id AND movement_id = :movement_id AND original_trans_id IS NULL`,
-    { merchant_id: collection.merchant_id, movement_id: movement.id, trans_id: transId },
+    { merchant_id, movement_id: movement.id, trans_id: transId },
   );
 }

@@ -1,74 +1,28 @@
 import { firstRow, type Transaction } from '../../database.ts';
-import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { createEvent } from '../events/create-event.ts';
-import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
-import {
-  fillReceipt,
-  insertMovement,
-  type Movement,
-  mismatchOf,
-  movementsOf,
-  repeatedMovement,
-} from '../payments/movements.ts';
+import type { Failed, Succeeded } from '../gateway-results.ts';
+import type { Settling } from '../payments/apply-verdict.ts';
+import { insertMovement, mismatchOf } from '../payments/movements.ts';
 import { failureColumns, successColumns } from '../payments/outcome.ts';
 import { isOpen } from '../payments/payment.ts';
-import { fillEmpty, refOf } from '../payments/payment-store.ts';
-import { reportContradiction } from '../payments/report-contradiction.ts';
-import type { Settlement } from '../payments/settle.ts';
-import { keepInSuspense } from '../payments/suspense.ts';
 import { transition } from '../transition.ts';
 import { postJournal } from '../wallets/ledger.ts';
 import { reversedLines } from './journals.ts';
 import type { Reversal } from './reversal.ts';
 
 /**
- * Applies a gateway's verdict to a reversal that is locked, and its collection before it.
  * A success after a failure still reverses the collection, unless another reversal has
- * taken its place: then the customer was paid twice, which support must settle.
+ * taken its place: then the customer was paid twice, which support must settle. The
+ * collection is locked, so none can begin meanwhile.
  */
-export async function settleReversal(
-  trx: Transaction,
-  reversal: Reversal,
-  verdict: Verdict,
-  cause: string,
-): Promise<Settlement> {
-  const known = await movementsOf(trx, reversal);
-  return verdict.outcome === 'succeeded'
-    ? applySuccess(trx, reversal, known, verdict, cause)
-    : applyFailure(trx, reversal, known, verdict, cause);
-}
-
-async function applySuccess(
-  trx: Transaction,
-  reversal: Reversal,
-  known: Movement[],
-  news: Succeeded,
-  cause: string,
-): Promise<Settlement> {
-  const repeated = repeatedMovement(known, news);
-  if (repeated) {
-    await fillReceipt(trx, reversal, repeated, news.transId);
-    if (repeated.booked === 'settled') {
-      await fillEmpty(trx, reversal, { trans_id: news.transId, external_ref: news.externalRef });
-    }
-    return reportContradiction(trx, reversal, repeated, news);
-  }
-  const problem = await problemOf(trx, reversal, known, news);
-  if (problem) return keepInSuspense(trx, reversal, news, problem);
-  await complete(trx, reversal, news, cause);
-  return 'completed';
-}
-
-async function problemOf(
-  trx: Transaction,
-  reversal: Reversal,
-  known: Movement[],
-  news: Succeeded,
-): Promise<DiscrepancyKind | null> {
-  if (known.length > 0) return 'second_success';
-  if (!isOpen(reversal) && (await hasSuccessor(trx, reversal))) return 'second_reversal';
-  return mismatchOf(reversal, news);
-}
+export const REVERSAL_SETTLING: Settling<Reversal> = {
+  problemOf: async (trx, reversal, news) => {
+    if (!isOpen(reversal) && (await hasSuccessor(trx, reversal))) return 'second_reversal';
+    return mismatchOf(reversal, news);
+  },
+  complete,
+  fail: failReversal,
+};
 
 /** Whether another reversal of the same collection is open or done; none can begin meanwhile. */
 async function hasSuccessor(trx: Transaction, reversal: Reversal): Promise<boolean> {
@@ -91,7 +45,7 @@ async function complete(
   reversal: Reversal,
   news: Succeeded,
   cause: string,
-): Promise<void> {
+): Promise<'completed'> {
   const completed = await transition(trx, reversal, {
     to: 'completed',
     set: successColumns(reversal, news),
@@ -109,29 +63,7 @@ async function complete(
     lines: reversedLines(completed),
   });
   if (!posted) throw new Error(`The journal of reversal ${completed.id} was posted before`);
-}
-
-async function applyFailure(
-  trx: Transaction,
-  reversal: Reversal,
-  known: Movement[],
-  news: Failed,
-  cause: string,
-): Promise<Settlement> {
-  if (reversal.status === 'failed') {
-    await fillEmpty(trx, reversal, { external_ref: news.externalRef });
-    return 'repeat';
-  }
-  if (known.length > 0) {
-    await openDiscrepancy(trx, {
-      kind: 'failure_after_success',
-      payment: refOf(reversal),
-      details: { code: news.code, description: news.description },
-    });
-    return 'discrepancy';
-  }
-  await failReversal(trx, reversal, news, cause);
-  return 'failed';
+  return 'completed';
 }
 
 /** Ends an open reversal; its collection may be reversed again. */
