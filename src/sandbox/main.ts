@@ -16,6 +16,10 @@ import { startStack } from './stack.ts';
 
 const FOLDER = join(ROOT_FOLDER, '.sandbox');
 const LOG_FOLDER = join(FOLDER, 'logs');
+/** Mobile money, and the banks KCB, Co-operative and Equity. */
+const SIMULATED_CHANNELS = [63902, 63903, 63907, 1, 11, 68]
+  .map((code) => `${code}=simulator`)
+  .join(',');
 const FILE = join(FOLDER, 'sandbox.json');
 const DEFAULT_API_PORT = 8080;
 const DEFAULT_SIMULATOR_PORT = 8090;
@@ -165,6 +169,7 @@ function environmentOf(
   }
   return {
     SWEEP_GRACE_MS: String(SWEEP_GRACE_MS),
+    CHANNELS: SIMULATED_CHANNELS,
     ...process.env,
     MALIPO_ENV: 'sandbox',
     DATABASE_URL: databaseUrl,
