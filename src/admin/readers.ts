@@ -4,7 +4,7 @@ import { isEmail } from '../domain/email.ts';
 import type { Product, Role } from '../domain/merchants/merchant.ts';
 import { isKenyanMobile } from '../domain/phone.ts';
 import { type Reader, UsageError } from './command.ts';
-import { COLUMN_NAMES, type ColumnMap, type ColumnName } from './statement-file.ts';
+import { COLUMN_NAMES, type ColumnMap, type ColumnName, isDay } from './statement-file.ts';
 
 const MAX_SHOWN_LENGTH = 60;
 
@@ -157,10 +157,21 @@ export function duration(maxDays: number): Reader<number> {
 export const day: Reader<string> = {
   placeholder: 'YYYY-MM-DD',
   read: (raw) => {
-    const date = /^[1-9]\d{3}-\d\d-\d\d$/.test(raw) ? new Date(`${raw}T00:00:00Z`) : null;
-    const isDay = date !== null && !Number.isNaN(date.getTime());
-    if (!isDay || !date.toISOString().startsWith(raw)) throw wrong('a day, YYYY-MM-DD', raw);
+    if (!/^[1-9]\d{3}-\d\d-\d\d$/.test(raw) || !isDay(raw)) throw wrong('a day, YYYY-MM-DD', raw);
     return raw;
+  },
+};
+
+const MOMENT = /^([1-9]\d{3}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** A moment, in ISO 8601 with its offset; of a day its beginning in UTC. */
+export const moment: Reader<Date> = {
+  placeholder: 'MOMENT',
+  read: (raw) => {
+    const [, date = ''] = MOMENT.exec(raw) ?? [];
+    const read = new Date(raw);
+    if (isDay(date) && !Number.isNaN(read.getTime())) return read;
+    throw wrong('a moment such as 2026-11-20T18:00:00+03:00, or a day', raw);
   },
 };
 

@@ -1,79 +1,125 @@
 import { basename } from 'node:path';
 import type { Service } from '../boot.ts';
 import type { Channel } from '../domain/channels/channel.ts';
-import { formatAmount } from '../domain/money.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import type { StoredLine } from '../domain/reconciliation/match-statement.ts';
-import {
-  type MissingMovement,
-  type Reconciliation,
-  reconcile,
-} from '../domain/reconciliation/reconcile.ts';
+import { type AnyPayment, type PaymentRef, refOf } from '../domain/payments/payment-store.ts';
+import { type Reconciliation, reconcile } from '../domain/reconciliation/reconcile.ts';
 import {
   importStatement,
   momentsOf,
   type Period,
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
-import { type Answer, changes, optional, optionalOr, required, UsageError } from './command.ts';
-import { columns } from './output.ts';
-import { channel, columnMap, day, oneOf, text, utcOffset } from './readers.ts';
+import { callbackUrl } from '../gateways/callback-address.ts';
+import { changes, optional, required, UsageError, type ValuesOf } from './command.ts';
+import { channel, columnMap, day, moment, oneOf, someOf, text, utcOffset } from './readers.ts';
+import { reconciliationAnswer } from './reconcile-view.ts';
 import { readStatementFile } from './statement-file.ts';
 
 const MAX_PATH_LENGTH = 1_000;
 
+const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
+
+const options = {
+  channel: required(channel, 'Whose payments'),
+  from: required(day, 'First day (UTC)'),
+  to: required(day, 'Last day (UTC)'),
+  file: optional(text('PATH', MAX_PATH_LENGTH), 'A CSV file with a head line'),
+  columns: optional(columnMap, "The file's columns; those not named have our names"),
+  kind: optional(oneOf(LINE_KINDS), 'What all of its lines are, where no column says it'),
+  covers: optional(someOf(LINE_KINDS), 'Kinds of which the file has all. Default: that of --kind'),
+  'complete-until': optional(moment, 'The file has all before it; a day is its beginning (UTC)'),
+  'utc-offset': optional(utcOffset, "Of the file's times; required with --file"),
+};
+
 const run = changes({
   summary: "Compares a gateway's statement with the books, and settles what it shows",
   notes: [
-    'Without --file the gateway is asked. What differs becomes a discrepancy; open payments that',
-    'the statement shows are settled by it, and overdue ones that it rules out fail.',
+    'Without --file the gateway is asked. What differs becomes a discrepancy, and open payments',
+    'that the statement shows are settled by it. Overdue ones that it would have to list fail, if',
+    'the gateway, asked about each, does not say otherwise: of a file only before --complete-until.',
     'It may be run again: nothing is booked twice.',
   ],
-  options: {
-    channel: required(channel, 'Whose payments'),
-    from: required(day, 'First day (UTC)'),
-    to: required(day, 'Last day (UTC)'),
-    file: optional(text('PATH', MAX_PATH_LENGTH), 'A CSV file with a head line'),
-    columns: optional(columnMap, "The file's columns; those not named have our names"),
-    kind: optional(
-      oneOf(['collection', 'payout', 'reversal'] as const),
-      'What all of its lines are, where no column says it',
-    ),
-    'utc-offset': optionalOr(utcOffset, '+00:00', "Of the file's times. Default: +00:00"),
-  },
-  check: ({ from, to }) => {
-    if (from > to) throw new UsageError('--from must not be after --to');
-  },
+  options,
+  check: checkOptions,
   run: async (context, values) => {
     const { service } = context;
     const { code } = values.channel;
     const period: Period = { from: values.from, to: values.to };
     const gateway = gatewayOf(service, values.channel);
-    const lines = values.file
-      ? await readStatementFile({
-          path: values.file,
-          columns: values.columns ?? {},
-          kind: values.kind,
-          utcOffset: values['utc-offset'],
-        })
-      : await askForStatement(gateway, period);
-    const source = values.file ? basename(values.file) : 'gateway';
+    const { lines, source, covers, completeUntil } = await readStatement(gateway, values);
+    const subject = `channel ${code}`;
     const importId = await context.audited(async (trx) => {
       const statement = { gateway: gateway.name, channel: code, period, source, lines };
       const id = await importStatement(trx, statement);
-      const details = { ...period, source, lines: lines.length, import_id: id };
-      return { value: id, audit: { merchantId: null, subject: `channel ${code}`, details } };
+      const details = {
+        ...period,
+        source,
+        covers,
+        complete_until: completeUntil,
+        lines: lines.length,
+        import_id: id,
+      };
+      return { value: id, audit: { merchantId: null, subject, details } };
     });
     const result = await reconcile(service.database, {
       importId,
       gateway: gateway.name,
       channel: code,
       period,
+      covers,
+      completeUntil,
       settlingWindowMs: gateway.settlingWindowMs,
+      ask: (payment) => askAbout(service, gateway, payment),
     });
-    return answerOf(importId, result);
+    const details = { import_id: importId, ...settledBy(result) };
+    await context.audited(async () => ({
+      value: null,
+      audit: { merchantId: null, subject, details },
+    }));
+    return reconciliationAnswer(importId, result);
   },
 });
+
+type Values = ValuesOf<typeof options>;
+
+function checkOptions(values: Values): void {
+  if (values.from > values.to) throw new UsageError('--from must not be after --to');
+  if (values.file) {
+    if (!values['utc-offset']) throw new UsageError('--utc-offset is required with --file');
+    if (values.kind && values.covers) {
+      throw new UsageError('--covers is for files whose lines have kinds: --kind says what it has');
+    }
+  } else if (values.covers || values['complete-until']) {
+    throw new UsageError('--covers and --complete-until are about a --file');
+  }
+}
+
+interface Statement {
+  lines: StatementLine[];
+  source: string;
+  covers: readonly StatementLine['kind'][];
+  completeUntil: Date | null;
+}
+
+async function readStatement(gateway: Gateway, values: Values): Promise<Statement> {
+  const { file, kind } = values;
+  if (!file) {
+    // What moves while the gateway answers may be missing in it.
+    const completeUntil = new Date();
+    const lines = await askForStatement(gateway, values);
+    return { lines, source: 'gateway', covers: LINE_KINDS, completeUntil };
+  }
+  const lines = await readStatementFile({
+    path: file,
+    columns: values.columns ?? {},
+    kind,
+    utcOffset: values['utc-offset']!,
+    isMobileMoney: values.channel.type === 'Mobile Money',
+  });
+  const covers = kind ? [kind] : (values.covers ?? []);
+  return { lines, source: basename(file), covers, completeUntil: values['complete-until'] ?? null };
+}
 
 type Gateway = NonNullable<ReturnType<Service['gateways']['get']>>;
 
@@ -93,45 +139,30 @@ async function askForStatement(gateway: Gateway, period: Period): Promise<Statem
   throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
 }
 
-function answerOf(importId: string, result: Reconciliation): Answer {
-  const { lines, unknown, contradicting, missing, ruledOut } = result;
-  const breaks = [
-    ...unknown.map((line) => breakOfLine('at the gateway, not with us', line)),
-    ...missing.map(breakOfMovement),
-    ...contradicting.map((line) => breakOfLine('differing', line)),
-  ];
-  const clean = breaks.length === 0;
+function askAbout(
+  { config }: Service,
+  gateway: Gateway,
+  payment: AnyPayment,
+): ReturnType<Gateway['query']> {
+  const { gatewayCallbackUrl, secretsKeys } = config;
+  return gateway.query({
+    kind: payment.kind,
+    reference: payment.id,
+    externalRef: payment.external_ref,
+    callbackUrl: callbackUrl(gatewayCallbackUrl, secretsKeys, gateway.name, refOf(payment)),
+  });
+}
+
+/** For the audit log: which payments have moved because of this statement, and how many. */
+function settledBy({ lines, settled, answered, ruledOut }: Reconciliation) {
+  const idsOf = (refs: PaymentRef[]) => refs.map(({ kind, id }) => `${kind} ${id}`);
   return {
-    data: {
-      import_id: importId,
-      lines,
-      clean,
-      breaks,
-      failed: ruledOut.map(({ kind, merchantId, id }) => ({ kind, merchant_id: merchantId, id })),
-    },
-    lines: [
-      `${lines.matched} lines match, ${lines.settled} were news and are booked`,
-      ...ruledOut.map(({ kind, id }) => `Failed, since the statement rules it out: ${kind} ${id}`),
-      ...(clean ? ['No breaks'] : [`${breaks.length} breaks, each a discrepancy:`]),
-      ...(clean ? [] : columns([TITLES, ...breaks.map((row) => Object.values(row).map(cell))])),
-    ],
+    lines,
+    counts: { settled: settled.length, answered: answered.length, failed: ruledOut.length },
+    settled: idsOf(settled),
+    answered: idsOf(answered),
+    failed: idsOf(ruledOut),
   };
-}
-
-const TITLES = ['BREAK', 'KIND', 'REFERENCE', 'RECEIPT', 'AMOUNT'];
-
-function cell(value: string | null): string {
-  return value ?? '-';
-}
-
-function breakOfLine(what: string, line: StoredLine) {
-  const { kind, reference, trans_id, amount_cents } = line;
-  return { break: what, kind, reference, trans_id, amount: formatAmount(amount_cents) };
-}
-
-function breakOfMovement({ kind, payment_id, trans_id, amount_cents }: MissingMovement) {
-  const amount = formatAmount(amount_cents);
-  return { break: 'with us, not at the gateway', kind, reference: payment_id, trans_id, amount };
 }
 
 export const reconcileVerbs = { run };

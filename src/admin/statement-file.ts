@@ -1,7 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
 import type { StatementLine } from '../domain/reconciliation/statement.ts';
+import { storableText } from '../domain/storable-text.ts';
 import { UsageError } from './command.ts';
+import { shortened } from './support-view.ts';
 
 /** What a statement's columns are called, by what they mean here, where that is another name. */
 export type ColumnMap = Readonly<Partial<Record<ColumnName, string>>>;
@@ -23,10 +25,13 @@ export interface StatementFile {
   kind: StatementLine['kind'] | undefined;
   /** Of its times, such as +03:00. */
   utcOffset: string;
+  /** Its accounts are phones, which networks write in other forms than E.164. */
+  isMobileMoney: boolean;
 }
 
 /** A file beyond this is not one period's statement. */
 const MAX_LINES = 2_000_000;
+const MAX_TEXT_LENGTH = 500;
 
 /**
  * Reads a gateway's statement from a CSV file with a head line.
@@ -47,7 +52,7 @@ export async function readStatementFile(file: StatementFile): Promise<StatementL
     }
   } catch (error) {
     if (error instanceof UsageError) throw new UsageError(`${file.path} ${error.message}`);
-    throw new UsageError(`${file.path} cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`${file.path} cannot be read: ${shortened((error as Error).message)}`);
   }
   return lines;
 }
@@ -63,17 +68,30 @@ function readLine(
     if (column !== undefined && record[column] === undefined) {
       throw wrong(`there is no column ${JSON.stringify(column)}`);
     }
-    return record[column ?? name] || null;
+    return storableText(record[column ?? name] ?? '', MAX_TEXT_LENGTH) || null;
   };
   const [reference, transId] = [text('reference'), text('trans_id')];
   if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
-  const amountCents = centsOf(text('amount') ?? '');
-  if (amountCents === null) throw wrong('has no amount');
-  const completedAt = timeOf(text('completed_at') ?? '', file.utcOffset);
-  if (completedAt === null) throw wrong('has no time');
   const kind = kindOf(text('kind') ?? file.kind);
   if (kind === null) throw wrong('is neither collection, payout nor reversal');
-  return { kind, reference, account: text('account'), amountCents, transId, completedAt };
+  const amount = text('amount') ?? '';
+  const amountCents = centsOf(amount);
+  if (amountCents === null) throw wrong('has no amount');
+  // Money that went out again is not money that came in.
+  if (kind === 'collection' && amount.startsWith('-')) {
+    throw wrong('is a collection of a negative amount');
+  }
+  const completedAt = timeOf(text('completed_at') ?? '', file.utcOffset);
+  if (completedAt === null) throw wrong('has no time');
+  const account = accountOf(text('account'), file.isMobileMoney);
+  return { kind, reference, account, amountCents, transId, completedAt };
+}
+
+/** A network's 254712345678 or 0712345678 as E.164. */
+function accountOf(account: string | null, isMobileMoney: boolean): string | null {
+  if (account === null || !isMobileMoney) return account;
+  if (/^254\d{9}$/.test(account)) return `+${account}`;
+  return /^0[17]\d{8}$/.test(account) ? `+254${account.slice(1)}` : account;
 }
 
 /** What went out may be negative in a statement; here the kind says the direction. */
@@ -83,7 +101,13 @@ function centsOf(text: string): number | null {
   const [, shillings, decimals = ''] = AMOUNT.exec(text) ?? [];
   if (shillings === undefined) return null;
   const cents = Number(`${shillings.replaceAll(',', '')}${decimals.padEnd(2, '0')}`);
-  return cents > 0 ? cents : null;
+  return cents > 0 && Number.isSafeInteger(cents) ? cents : null;
+}
+
+/** Whether this is a day that there is, YYYY-MM-DD. */
+export function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${text}T`);
 }
 
 const ISO = /^(\d{4})-(\d\d)-(\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:\d\d)?$/;
@@ -95,6 +119,7 @@ function timeOf(text: string, utcOffset: string): Date | null {
   const [, day2, month2, year2, time2] = DAY_FIRST.exec(text) ?? [];
   if (year === undefined && year2 === undefined) return null;
   const date = year ? `${year}-${month}-${day}` : `${year2}-${month2}-${day2}`;
+  if (!isDay(date)) return null;
   const moment = new Date(`${date}T${time ?? time2}${offset ?? utcOffset}`);
   return Number.isNaN(moment.getTime()) ? null : moment;
 }

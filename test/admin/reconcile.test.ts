@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
-import { startSimulator } from '../../src/gateways/simulator/server/server.ts';
+import { rows } from '../../src/database.ts';
+import type { Payout } from '../../src/domain/payouts/payout.ts';
+import { type Simulator, startSimulator } from '../../src/gateways/simulator/server/server.ts';
 import {
   type AdminTester,
   createAdminTester,
@@ -15,6 +17,7 @@ import { PAYER, reread } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const CONFIGURED = { CHANNELS: '63902=simulator' };
+const FILE = 'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --file x.csv';
 const HEAD = 'Our ref,Receipt No.,Phone,Paid,Time';
 const COLUMNS =
   'reference=Our ref,trans_id=Receipt No.,account=Phone,amount=Paid,completed_at=Time';
@@ -42,22 +45,24 @@ describe('admin reconcile', () => {
     return path;
   }
 
-  function command(path: string): string[] {
+  function command(path: string, kind = 'payout'): string[] {
     const days = ['--from', '2026-11-01', '--to', '2026-11-30'];
-    const file = ['--file', path, '--columns', COLUMNS, '--kind', 'payout'];
+    const file = ['--file', path, '--columns', COLUMNS, '--kind', kind];
     return ['reconcile', '--channel', '63902', ...days, ...file, '--utc-offset', '+03:00'];
   }
 
   it('settles and lists by a file, and books nothing twice', async () => {
     const payout = await newPayout(admin.database, merchant);
     const path = fileOf([
-      `${payout.id},SJK3ABCDE1,${PAYER},100.00,20/11/2026 13:00:00`,
+      `${payout.id},SJK3ABCDE1,0712345678,100.00,20/11/2026 13:00:00`,
       `,SJK3ABCDE2,${PAYER},"-1,250.50",2026-11-20 13:00:01`,
     ]);
     const first = await admin.changeJson(command(path), { env: CONFIGURED });
     expect(first).to.deep.include({
       lines: { matched: 0, settled: 1, contradicts: 0, unknown: 1 },
+      outside: 0,
       clean: false,
+      answered: [],
       failed: [],
       breaks: [
         {
@@ -77,12 +82,86 @@ describe('admin reconcile', () => {
       merchant_id: null,
       subject: 'channel 63902',
     });
+    const [imported, done] = (await admin.audits()).slice(-2);
+    expect(imported!.details).to.include({ lines: 2, complete_until: null });
+    expect(imported!.details.covers).to.deep.equal(['payout']);
+    expect(done!.details).to.deep.include({
+      counts: { settled: 1, answered: 0, failed: 0 },
+      settled: [`payout ${payout.id}`],
+    });
 
     const again = await admin.change(command(path), { env: CONFIGURED });
     expect(again)
       .to.match(/^1 lines match, 0 were news and are booked$/m)
       .and.match(/^1 breaks, each a discrepancy:$/m)
       .and.match(/^at the gateway, not with us +payout +- +SJK3ABCDE2 +1250\.50$/m);
+  });
+
+  it('takes a network’s way to write a phone for what it is', async () => {
+    for (const [index, account] of ['254712345678', '0712345678', PAYER].entries()) {
+      const payout = await newPayout(admin.database, merchant);
+      const path = fileOf([`${payout.id},SJK4ABCDE${index},${account},100.00,2026-11-20 13:00:00`]);
+      expect(await admin.changeJson(command(path), { env: CONFIGURED })).to.include({
+        clean: true,
+      });
+    }
+  });
+
+  it('shows what a file says on one line, whatever that holds', async () => {
+    const path = fileOf([`,"S\u001b[2J\nX${'9'.repeat(600)}",,1.00,2026-11-20 13:00:00`]);
+    const shown = await admin.change(command(path), { env: CONFIGURED });
+    expect(shown).to.match(/^at the gateway, not with us +payout +- +S \[2J X9{490,} +1\.00$/m);
+  });
+
+  describe('for a payout that is overdue', () => {
+    let payout: Payout;
+    let simulator: Simulator;
+    let env: NodeJS.ProcessEnv;
+
+    beforeEach(async () => {
+      simulator = await startSimulator({ port: 0, delayMs: 1, log: () => {} });
+      env = { ...CONFIGURED, SIMULATOR_URL: simulator.url, SIMULATOR_SETTLING_WINDOW_MS: '1' };
+      payout = await newPayout(admin.database, merchant);
+      await rows(
+        admin.database,
+        `UPDATE payouts SET deadline_at = now() - interval '1 hour', next_step = 'poll'
+         WHERE id = :id`,
+        { id: payout.id },
+      );
+    });
+
+    afterEach(() => simulator.close());
+
+    const today = (offsetDays = 0) =>
+      new Date(Date.now() + offsetDays * 86_400_000).toISOString().slice(0, 10);
+    const days = () => ['--channel', '63902', '--from', today(-1), '--to', today(1)];
+
+    function partial(kind: string, ...more: string[]): string[] {
+      const file = ['--file', fileOf([]), '--columns', COLUMNS, '--utc-offset', '+03:00'];
+      return ['reconcile', ...days(), ...file, '--kind', kind, ...more];
+    }
+
+    it('rules it out by the word of the gateway', async () => {
+      const { failed } = await admin.changeJson(['reconcile', ...days()], { env });
+      expect(failed).to.deep.equal([
+        { kind: 'payout', merchant_id: merchant.merchantId, id: payout.id },
+      ]);
+      const { details } = await admin.lastAudit();
+      expect(details).to.deep.include({ failed: [`payout ${payout.id}`] });
+    });
+
+    it('rules it out by a file only of its kind, and only as far as that is complete', async () => {
+      const untilNow = ['--complete-until', new Date().toISOString()];
+      for (const command of [
+        partial('payout'),
+        partial('payout', '--complete-until', today(-1)),
+        partial('collection', ...untilNow),
+      ]) {
+        expect(await admin.changeJson(command, { env })).to.deep.include({ failed: [] });
+      }
+      const { failed } = await admin.changeJson(partial('payout', ...untilNow), { env });
+      expect(failed).to.have.length(1);
+    });
   });
 
   it('asks the gateway when there is no file', async () => {
@@ -122,6 +201,8 @@ describe('admin reconcile', () => {
       [',,+254712345678,1.00,2026-11-20 13:00:00', 'line 3: has neither reference nor receipt'],
       ['x,R1,,none,2026-11-20 13:00:00', 'line 3: has no amount'],
       ['x,R1,,1.00,yesterday', 'line 3: has no time'],
+      ['x,R1,,1.00,2026-02-31 10:00:00', 'line 3: has no time'],
+      ['x,R1,,1.00,31/06/2026 10:00:00', 'line 3: has no time'],
       ['x,R1,1.00', 'cannot be read'],
     ] as const) {
       const run = await admin.unchanged(() =>
@@ -138,6 +219,17 @@ describe('admin reconcile', () => {
     expect([missing.status, missing.stderr]).to.deep.equal([
       2,
       "/nowhere.csv cannot be read: ENOENT: no such file or directory, open '/nowhere.csv'\n",
+    ]);
+  });
+
+  it('takes no money that went out for a collection', async () => {
+    const path = fileOf(['x,R1,,-1.00,2026-11-20 13:00:00']);
+    const { status, stderr } = await admin.unchanged(() =>
+      admin.run([...command(path, 'collection'), '--reason', 'because'], { env: CONFIGURED }),
+    );
+    expect([status, stderr]).to.deep.equal([
+      2,
+      `${path} line 2: is a collection of a negative amount\n`,
     ]);
   });
 
@@ -169,6 +261,15 @@ describe('admin reconcile', () => {
       [
         'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --utc-offset 3',
         '--utc-offset must be an offset such as +03:00',
+      ],
+      [`${FILE} --kind payout`, '--utc-offset is required with --file'],
+      [`${FILE} --covers payouts`, '--covers must be a list out of collection, payout, reversal'],
+      [`${FILE} --utc-offset +03:00 --kind payout --covers payout`, '--covers is for files'],
+      [`${FILE} --complete-until noon`, '--complete-until must be a moment'],
+      [`${FILE} --complete-until 2026-02-31T10:00:00Z`, '--complete-until must be a moment'],
+      [
+        'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --complete-until 2026-03-01',
+        '--covers and --complete-until are about a --file',
       ],
     ]);
   });

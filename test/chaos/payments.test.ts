@@ -229,6 +229,7 @@ for (const backend of findRedisServer() ? ['postgres', 'redis'] : ['postgres']) 
         new Date(Date.now() + offsetMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
       const period = { from: day(-86_400_000), to: day(86_400_000) };
       const { start, end } = momentsOf(period);
+      const completeUntil = new Date();
       const statement = await gateway.statement!(start, end);
       if (statement.outcome !== 'lines') throw new Error(statement.reason);
       const { lines } = statement;
@@ -236,7 +237,15 @@ for (const backend of findRedisServer() ? ['postgres', 'redis'] : ['postgres']) 
       const importId = await inTransaction(database, (trx) =>
         importStatement(trx, { ...settings, source: 'chaos', lines }),
       );
-      const result = await reconcile(database, { ...settings, importId, settlingWindowMs: 500 });
+      const result = await reconcile(database, {
+        ...settings,
+        importId,
+        covers: ['collection', 'payout', 'reversal'],
+        completeUntil,
+        settlingWindowMs: 500,
+        ask: ({ kind, id, external_ref }) =>
+          gateway.query({ kind, reference: id, externalRef: external_ref, callbackUrl: '' }),
+      });
       expect(result).to.deep.include({ unknown: [], contradicting: [], missing: [], ruledOut: [] });
       expect(result.lines).to.deep.include({ matched: lines.length });
     }

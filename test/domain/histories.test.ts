@@ -90,7 +90,14 @@ describe('Whatever happens to payments, in whatever order', () => {
     const importId = await inTransaction(database, (trx) =>
       importStatement(trx, { ...options, source: 'test', lines: told.world.statement }),
     );
-    const result = await reconcile(database, { ...options, importId, settlingWindowMs: 0 });
+    const result = await reconcile(database, {
+      ...options,
+      importId,
+      covers: ['collection', 'payout', 'reversal'],
+      completeUntil: new Date(),
+      settlingWindowMs: 0,
+      ask: async (payment) => told.world.query(payment),
+    });
     expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);
     expect(result.missing, 'movements that were never made').to.deep.equal([]);
     const moved = told.world.statement.reduce(

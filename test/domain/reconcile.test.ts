@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import { type Database, inTransaction, rows } from '../../src/database.ts';
-import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
+import { type Database, rows } from '../../src/database.ts';
 import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
-import { type Reconciliation, reconcile } from '../../src/domain/reconciliation/reconcile.ts';
-import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
@@ -17,40 +16,16 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
+import {
+  COMPLETED_AT,
+  lineOf,
+  newReceipt,
+  otherLines,
+  runStatement,
+} from '../support/statements.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
-const CHANNEL = 63902;
-const GATEWAY = 'simulator';
-const COMPLETED_AT = succeeded().completedAt!;
 const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
-/** Covers everything that is made now, until well after. */
-const AROUND_NOW = { from: '2000-01-01', to: '2999-12-31' };
-const STATEMENT_KINDS = {
-  collection: 'collection',
-  payout: 'payout',
-  reversal: 'reversal',
-  return: 'reversal',
-} as const;
-
-let receipts = 0;
-
-function newReceipt(): string {
-  receipts += 1;
-  return `RECON${receipts}`;
-}
-
-/** What the gateway's statement has about a payment that succeeded as it was asked for. */
-function lineOf(payment: AnyPayment, overrides: Partial<StatementLine> = {}): StatementLine {
-  return {
-    kind: STATEMENT_KINDS[payment.kind],
-    reference: payment.id,
-    account: accountOf(payment),
-    amountCents: payment.amount_cents,
-    transId: newReceipt(),
-    completedAt: COMPLETED_AT,
-    ...overrides,
-  };
-}
 
 describe('Reconciling a statement', () => {
   let store: TestStore;
@@ -68,42 +43,17 @@ describe('Reconciling a statement', () => {
     await store.drop();
   });
 
-  async function run(
+  const run = (
     lines: StatementLine[],
     period = NOVEMBER,
-    settlingWindowMs = 0,
-  ): Promise<Reconciliation> {
-    const importId = await inTransaction(database, (trx) =>
-      importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source: 'test', lines }),
-    );
-    const options = { importId, gateway: GATEWAY, channel: CHANNEL, period, settlingWindowMs };
-    return reconcile(database, options);
-  }
+    overrides: Partial<ReconcileOptions> = {},
+  ) => runStatement(database, lines, period, overrides);
 
   async function completed(kind: (typeof PAYMENT_KINDS)[number]) {
     const payment = await newPayment(kind, database, merchant);
     const line = lineOf(payment);
     await learn(database, payment, succeeded({ transId: line.transId, account: line.account }));
     return { payment: await reread(database, payment), line };
-  }
-
-  /** Lines of the collections that reversals and returns were made from. */
-  async function otherLines(known: StatementLine[]): Promise<StatementLine[]> {
-    const others = await rows<{ id: string; payfrom: string; trans_id: string }>(
-      database,
-      `SELECT c.id, c.payfrom, m.trans_id FROM collections c JOIN movements m
-         ON m.merchant_id = c.merchant_id AND m.payment_id = c.id`,
-    );
-    return others
-      .filter(({ id }) => !known.some(({ reference }) => reference === id))
-      .map(({ id, payfrom, trans_id }) => ({
-        kind: 'collection',
-        reference: id,
-        account: payfrom,
-        amountCents: AMOUNT_CENTS,
-        transId: trans_id,
-        completedAt: COMPLETED_AT,
-      }));
   }
 
   async function openDiscrepancies(): Promise<string[]> {
@@ -117,7 +67,7 @@ describe('Reconciling a statement', () => {
   it('finds no break where every movement is booked as the gateway lists it', async () => {
     const lines: StatementLine[] = [];
     for (const kind of PAYMENT_KINDS) lines.push((await completed(kind)).line);
-    lines.push(...(await otherLines(lines)));
+    lines.push(...(await otherLines(database, lines)));
     const result = await run(lines);
     expect(result).to.deep.include({ unknown: [], contradicting: [], missing: [], ruledOut: [] });
     expect(result.lines).to.deep.equal({
@@ -133,7 +83,7 @@ describe('Reconciling a statement', () => {
     it(`settles an open ${kind} that the statement shows`, async () => {
       const payment = await newPayment(kind, database, merchant);
       const line = lineOf(payment);
-      const { lines } = await run([line, ...(await otherLines([line]))]);
+      const { lines } = await run([line, ...(await otherLines(database, [line]))]);
       expect(lines).to.include({ settled: 1, contradicts: 0, unknown: 0 });
       expect(await reread(database, payment)).to.include({
         status: 'completed',
@@ -170,13 +120,100 @@ describe('Reconciling a statement', () => {
     expect(await run([])).to.deep.include({ missing: [], ruledOut: [] });
   });
 
-  it('leaves out the lines of a statement that are outside of the period', async () => {
+  it('applies the lines that are outside of its period too, and counts them', async () => {
     const payment = await newPayment('payout', database, merchant);
     const late = lineOf(payment, { completedAt: new Date('2026-12-01T00:00:00Z') });
-    const { lines } = await run([late]);
-    expect(lines).to.deep.equal({ matched: 0, settled: 0, contradicts: 0, unknown: 0 });
-    expect(await reread(database, payment)).to.include({ status: 'pending' });
+    const { lines, outside } = await run([late]);
+    expect([lines.settled, outside]).to.deep.equal([1, 1]);
+    expect(await reread(database, payment)).to.include({ status: 'completed' });
   });
+
+  it('misses nothing of a kind that it does not cover', async () => {
+    const { payment } = await completed('payout');
+    const { line } = await completed('collection');
+    expect((await run([line], NOVEMBER, { covers: ['collection'] })).missing).to.deep.equal([]);
+    expect((await run([line], NOVEMBER, { covers: [] })).missing).to.deep.equal([]);
+    const { missing } = await run([line], NOVEMBER, { covers: ['payout'] });
+    expect(missing.map(({ payment_id }) => payment_id)).to.deep.equal([payment.id]);
+  });
+
+  it('misses nothing that moved after it was complete, or after its newest line', async () => {
+    await completed('payout');
+    const { line } = await completed('collection');
+    expect((await run([], NOVEMBER, { completeUntil: COMPLETED_AT })).missing).to.deep.equal([]);
+    for (const [offsetMs, missed] of [
+      [0, 0],
+      [1_000, 1],
+    ] as const) {
+      const newest = { ...line, completedAt: new Date(COMPLETED_AT.getTime() + offsetMs) };
+      const { missing } = await run([newest], NOVEMBER, { completeUntil: null });
+      expect(missing, `newest line ${offsetMs} ms later`).to.have.length(missed);
+    }
+  });
+
+  it('gives a movement that was learned without a time the one of its line', async () => {
+    for (const account of [PAYER, null]) {
+      const payment = await newPayment('payout', database, merchant);
+      const line = lineOf(payment);
+      const news = succeeded({ transId: account && line.transId, account, completedAt: null });
+      await learn(database, payment, news, 'poll');
+      await run([line]);
+      const [movement] = await rows<{ completed_at: Date }>(
+        database,
+        'SELECT completed_at FROM movements WHERE payment_id = :id',
+        { id: payment.id },
+      );
+      expect(movement!.completed_at).to.deep.equal(COMPLETED_AT);
+    }
+  });
+
+  it('misses nothing that the statement of another period has listed', async () => {
+    const { payment, line } = await completed('payout');
+    await run([line]);
+    await rows(
+      database,
+      `UPDATE movements SET completed_at = '2026-10-31T23:59:59Z' WHERE payment_id = :id`,
+      { id: payment.id },
+    );
+    expect((await run([], { from: '2026-10-01', to: '2026-10-31' })).missing).to.deep.equal([]);
+  });
+
+  it('does not open anew what is dismissed when the statement of another period misses it', async () => {
+    const { payment } = await completed('payout');
+    await run([]);
+    await rows(
+      database,
+      `UPDATE discrepancies SET resolved_at = now(), resolution = 'dismissed'
+       WHERE payment_id = :id`,
+      { id: payment.id },
+    );
+    const { missing } = await run([], { from: '2026-11-19', to: '2026-11-30' });
+    expect(missing).to.have.length(1);
+    expect(await openDiscrepancies()).to.deep.equal([]);
+  });
+
+  for (const kind of ['collection', 'payout'] as const) {
+    it(`settles nothing by a line that names a ${kind} and the receipt of another payment`, async () => {
+      const { payment: paid, line } = await completed('collection');
+      const open = await newPayment(kind, database, merchant);
+      const { lines, contradicting } = await run([
+        line,
+        lineOf(open, { transId: line.transId, account: null }),
+      ]);
+      expect(lines).to.include({ matched: 1, contradicts: 1, settled: 0 });
+      expect(contradicting.map(({ reference }) => reference)).to.deep.equal([open.id]);
+      expect(await reread(database, open)).to.include({ status: 'pending' });
+      const [found] = await rows<{ kind: string; details: object }>(
+        database,
+        'SELECT kind, details FROM discrepancies',
+      );
+      expect(found!.kind).to.equal('unknown_movement');
+      expect(found!.details).to.include({
+        payment_of_reference: `${kind} ${open.id}`,
+        payment_of_receipt: `collection ${paid.id}`,
+      });
+    });
+  }
 
   it('lists another amount, another account and a second receipt as differing', async () => {
     const first = await completed('payout');
@@ -225,63 +262,12 @@ describe('Reconciling a statement', () => {
     expect(lines).to.include({ matched: 1, settled: 1, unknown: 0 });
   });
 
-  describe('that covers the life of an overdue payment', () => {
-    async function overdue(kind: (typeof PAYMENT_KINDS)[number]): Promise<AnyPayment> {
-      const payment = await newPayment(kind, database, merchant);
-      const table = `${kind}s`;
-      await rows(
-        database,
-        `UPDATE ${table} SET deadline_at = now() - interval '1 hour', next_step = 'poll'
-         WHERE id = :id`,
-        { id: payment.id },
-      );
-      return payment;
-    }
-
-    for (const kind of PAYMENT_KINDS) {
-      it(`fails the ${kind} that it does not list`, async () => {
-        const payment = await overdue(kind);
-        const { ruledOut } = await run(await otherLines([]), AROUND_NOW);
-        expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
-        expect(await reread(database, payment)).to.include({ status: 'failed' });
-      });
-    }
-
-    it('leaves alone what is not overdue, not long enough, or still to be sent', async () => {
-      await newPayment('payout', database, merchant);
-      const waiting = await overdue('payout');
-      await rows(database, `UPDATE payouts SET next_step = 'submit' WHERE id = :id`, {
-        id: waiting.id,
-      });
-      const recent = await overdue('payout');
-      expect(await run([], AROUND_NOW, 2 * 3_600_000)).to.deep.include({ ruledOut: [] });
-      expect(await reread(database, recent)).to.include({ status: 'pending' });
-      const { ruledOut } = await run([], AROUND_NOW);
-      expect(ruledOut.map(({ id }) => id)).to.deep.equal([recent.id]);
-    });
-
-    it('leaves alone what was sent a moment ago', async () => {
-      const payment = await overdue('payout');
-      await rows(
-        database,
-        `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no)
-         VALUES (:merchant_id, 'payout', :id, 1)`,
-        { merchant_id: merchant.merchantId, id: payment.id },
-      );
-      expect(await run([], AROUND_NOW, 60_000)).to.deep.include({ ruledOut: [] });
-    });
-
-    it('leaves alone what a line that nothing explains may be about', async () => {
-      const payment = await overdue('payout');
-      const line = lineOf(payment, { reference: 'somebody-elses' });
-      expect(await run([line], AROUND_NOW)).to.deep.include({ ruledOut: [] });
-    });
-
-    it('leaves alone what has begun before it', async () => {
-      await overdue('payout');
-      const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
-      const period = { from: tomorrow, to: '2999-12-31' };
-      expect(await run([], period)).to.deep.include({ ruledOut: [] });
-    });
+  it('reads a long statement to its end', async () => {
+    const { payment, line } = await completed('payout');
+    const open = await newPayment('payout', database, merchant);
+    const length = 10_001;
+    const { lines } = await run([...Array<StatementLine>(length).fill(line), lineOf(open), line]);
+    expect(lines).to.deep.equal({ matched: length + 1, settled: 1, contradicts: 0, unknown: 0 });
+    expect(await discrepanciesOf(database, payment.id)).to.deep.equal([]);
   });
 });

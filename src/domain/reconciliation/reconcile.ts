@@ -1,14 +1,11 @@
 import { type Database, firstRow, inTransaction, rows } from '../../database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import { SUPPORT_RESULT_CODE } from '../discrepancies/resolution.ts';
-import type { GatewayPaymentKind } from '../gateway-results.ts';
-import { movementsOf } from '../payments/movements.ts';
-import { isOpen } from '../payments/payment.ts';
-import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
-import { settle } from '../payments/settle.ts';
+import type { GatewayPaymentKind, QueryResult } from '../gateway-results.ts';
+import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { type LineResult, matchStatement, type StoredLine } from './match-statement.ts';
-import { momentsOf, type Period } from './statement.ts';
+import { failRuledOut } from './rule-out.ts';
+import { momentsOf, PAYMENTS_OF_LINES, type Period, type StatementLine } from './statement.ts';
 
 /** A movement that is booked here and missing in the statement. */
 export interface MissingMovement {
@@ -22,12 +19,18 @@ export interface MissingMovement {
 /** The three ways in which a statement and the books can differ, and what was settled by it. */
 export interface Reconciliation {
   lines: Record<LineResult, number>;
+  /** Those of the lines that are of a moment outside of the period. */
+  outside: number;
   /** At the gateway, and not with us. */
   unknown: StoredLine[];
   /** Differing: money, account or outcome are not what was booked. */
   contradicting: StoredLine[];
   /** With us, and not at the gateway. */
   missing: MissingMovement[];
+  /** Payments of which lines brought news. */
+  settled: PaymentRef[];
+  /** Overdue payments that the statement does not list, and that the gateway's answer settled. */
+  answered: PaymentRef[];
   /** Overdue payments that the statement rules out, and that have failed by that. */
   ruledOut: PaymentRef[];
 }
@@ -37,11 +40,15 @@ export interface ReconcileOptions {
   gateway: string;
   channel: number;
   period: Period;
+  /** The kinds of which it lists every movement; of others it proves nothing. */
+  covers: readonly StatementLine['kind'][];
+  /** Until when it lists every movement. Null when nobody says so: then it rules nothing out. */
+  completeUntil: Date | null;
   /** After a payment's deadline a movement may still come for so long. */
   settlingWindowMs: number;
+  /** Asks the gateway what became of a payment; called outside of any transaction. */
+  ask: (payment: AnyPayment) => Promise<QueryResult>;
 }
-
-const KINDS: readonly GatewayPaymentKind[] = ['collection', 'payout', 'reversal', 'return'];
 
 /**
  * Compares an imported statement with the books. Breaks become discrepancies; open payments
@@ -51,146 +58,139 @@ export async function reconcile(
   database: Database,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { importId, gateway } = options;
-  await matchStatement(database, importId, gateway);
-  const missing = await reportMissing(database, options);
-  const ruledOut = await failRuledOut(database, options);
-  const of = (result: LineResult) => linesOf(database, importId, result);
+  const { importId, gateway, channel, settlingWindowMs, ask } = options;
+  const settled = await matchStatement(database, importId, gateway);
+  const { start, end } = momentsOf(options.period);
+  const kinds = options.covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]);
+  const counts = await countLines(database, importId, start, end);
+  const scope = { importId, gateway, channel, kinds, start };
+  // What is not said to be complete is taken to list what came before its newest line.
+  const listedUntil = earliest([options.completeUntil ?? counts.newest, end]);
+  const missing = await reportMissing(database, { ...scope, end: listedUntil });
+  const { failed, answered } = options.completeUntil
+    ? await failRuledOut(database, { ...scope, end: listedUntil, settlingWindowMs, ask })
+    : { failed: [], answered: [] };
   return {
-    lines: await countLines(database, importId),
-    unknown: await of('unknown'),
-    contradicting: await of('contradicts'),
+    lines: counts.lines,
+    outside: counts.outside,
+    unknown: await linesOf(database, importId, 'unknown'),
+    contradicting: await linesOf(database, importId, 'contradicts'),
     missing,
-    ruledOut,
+    settled,
+    answered,
+    ruledOut: failed,
   };
 }
 
-/** The statement has a line about this payment's movement. Of a row `m` of movements. */
-const IS_LISTED = `EXISTS (
-  SELECT FROM statement_lines l WHERE l.import_id = :import_id AND l.trans_id = m.trans_id
-  UNION ALL
-  SELECT FROM statement_lines l WHERE l.import_id = :import_id
-    AND l.reference = CAST(m.payment_id AS text) AND (m.trans_id IS NULL OR l.trans_id IS NULL))`;
+/** The first of these moments, and never one that is still to come. */
+function earliest(moments: Date[]): Date {
+  return new Date(Math.min(Date.now(), ...moments.map((moment) => moment.getTime())));
+}
 
-async function reportMissing(
-  database: Database,
-  { importId, gateway, channel, period }: ReconcileOptions,
-): Promise<MissingMovement[]> {
-  const missing = await rows<MissingMovement>(
-    database,
-    KINDS.map(
-      (kind) => `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id, m.trans_id,
-           m.amount_cents
-         FROM movements m JOIN ${STEP_TABLES[kind].table} p
-           ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
-         WHERE m.payment_kind = '${kind}' AND m.gateway = :gateway AND p.channel = :channel
-           AND coalesce(m.completed_at, m.learned_at) >= :start
-           AND coalesce(m.completed_at, m.learned_at) < :end
-           AND NOT ${IS_LISTED}`,
-    ).join(' UNION ALL '),
-    { import_id: importId, gateway, channel, ...momentsOf(period) },
-  );
-  for (const movement of missing) {
-    await inTransaction(database, (trx) =>
-      openDiscrepancy(trx, {
-        kind: 'missing_at_gateway',
-        payment: {
-          kind: movement.kind,
-          merchantId: movement.merchant_id,
-          id: movement.payment_id,
-        },
-        transId: movement.trans_id,
-        amountCents: movement.amount_cents,
-        details: { gateway, statement_from: period.from, statement_to: period.to },
-      }),
-    );
+interface Scope {
+  importId: string;
+  gateway: string;
+  channel: number;
+  kinds: readonly GatewayPaymentKind[];
+  start: Date;
+  end: Date;
+}
+
+async function reportMissing(database: Database, scope: Scope): Promise<MissingMovement[]> {
+  const missing: MissingMovement[] = [];
+  for (const kind of scope.kinds) {
+    for (const movement of await findUnlisted(database, kind, scope)) {
+      if (await wasListed(database, scope.gateway, movement.trans_id)) continue;
+      await reportAsMissing(database, scope.gateway, movement);
+      missing.push(movement);
+    }
   }
   return missing;
 }
 
-/**
- * A payment is ruled out when the statement covers its whole life until well after its
- * deadline, and has no line about it. A later success is late news like any other.
- */
-async function failRuledOut(database: Database, options: ReconcileOptions): Promise<PaymentRef[]> {
-  const failed: PaymentRef[] = [];
-  for (const kind of KINDS) {
-    for (const ref of await findRuledOut(database, kind, options)) {
-      if (await failByStatement(database, ref)) failed.push(ref);
-    }
-  }
-  return failed;
-}
-
-async function findRuledOut(
+async function findUnlisted(
   database: Database,
   kind: GatewayPaymentKind,
-  { importId, gateway, channel, period, settlingWindowMs }: ReconcileOptions,
-): Promise<PaymentRef[]> {
-  const found = await rows<{ merchantId: number; id: string }>(
+  { importId, gateway, channel, start, end }: Scope,
+): Promise<MissingMovement[]> {
+  return rows<MissingMovement>(
     database,
-    `SELECT p.merchant_id AS "merchantId", p.id FROM ${STEP_TABLES[kind].table} p
-     WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
-       AND p.created_at >= :start
-       AND p.deadline_at + :settling_ms * interval '1 millisecond' < least(:end, now())
-       -- What is still to be sent, or was sent a moment ago, cannot be listed yet.
-       AND p.next_step IS DISTINCT FROM 'submit'
-       AND NOT EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
-         AND a.payment_kind = :kind AND a.payment_id = p.id
-         AND a.started_at + :settling_ms * interval '1 millisecond' >= least(:end, now()))
-       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
-         AND m.payment_kind = :kind AND m.payment_id = p.id)
-       AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
-         AND (l.reference IN (CAST(p.id AS text), p.external_ref)
-           -- A line that nothing explains may be this one's.
-           OR (l.result = 'unknown' AND l.amount_cents = p.amount_cents)))`,
-    {
-      import_id: importId,
-      gateway,
-      channel,
-      kind,
-      settling_ms: settlingWindowMs,
-      ...momentsOf(period),
-    },
+    `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id, m.trans_id, m.amount_cents
+     FROM movements m JOIN ${STEP_TABLES[kind].table} p
+       ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
+     WHERE m.payment_kind = :kind AND m.gateway = :gateway AND p.channel = :channel
+       AND coalesce(m.completed_at, m.learned_at) >= :start
+       AND coalesce(m.completed_at, m.learned_at) < :end
+       AND NOT EXISTS (
+         SELECT FROM statement_lines l
+         WHERE l.import_id = :import_id AND l.trans_id = m.trans_id
+         UNION ALL
+         SELECT FROM statement_lines l
+         WHERE l.import_id = :import_id AND l.reference = CAST(m.payment_id AS text)
+           AND (m.trans_id IS NULL OR l.trans_id IS NULL))`,
+    { import_id: importId, gateway, channel, kind, start, end },
   );
-  return found.map((row) => ({ ...row, kind }));
 }
 
-/** @returns false when it has ended, or learned of money, in the meantime. */
-async function failByStatement(database: Database, ref: PaymentRef): Promise<boolean> {
-  return inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, ref);
-    if (!payment || !isOpen(payment)) return false;
-    if ((await movementsOf(trx, payment)).length > 0) return false;
-    const settlement = await settle(
-      trx,
-      payment,
-      {
-        outcome: 'failed',
-        code: SUPPORT_RESULT_CODE,
-        description: 'Not in the statement of the gateway',
-        externalRef: null,
-      },
-      'statement',
-    );
-    return settlement === 'failed';
-  });
+/** Another statement of this gateway has its receipt: clocks differ, and days end. */
+async function wasListed(
+  database: Database,
+  gateway: string,
+  transId: string | null,
+): Promise<boolean> {
+  if (transId === null) return false;
+  const line = await firstRow(
+    database,
+    `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE i.gateway = :gateway AND l.trans_id = :trans_id LIMIT 1`,
+    { gateway, trans_id: transId },
+  );
+  return line !== undefined;
+}
+
+/** Without the period: the same finding in the statement of another one is no news. */
+async function reportAsMissing(
+  database: Database,
+  gateway: string,
+  { kind, merchant_id, payment_id, trans_id, amount_cents }: MissingMovement,
+): Promise<void> {
+  await inTransaction(database, (trx) =>
+    openDiscrepancy(trx, {
+      kind: 'missing_at_gateway',
+      payment: { kind, merchantId: merchant_id, id: payment_id },
+      transId: trans_id,
+      amountCents: amount_cents,
+      details: { gateway },
+    }),
+  );
+}
+
+interface Counts {
+  lines: Record<LineResult, number>;
+  outside: number;
+  /** The time of the newest line; that of the period's start when there is none. */
+  newest: Date;
 }
 
 async function countLines(
   database: Database,
   importId: string,
-): Promise<Record<LineResult, number>> {
-  const row = await firstRow<Record<LineResult, number>>(
+  start: Date,
+  end: Date,
+): Promise<Counts> {
+  const row = await firstRow<Record<LineResult, number> & Omit<Counts, 'lines'>>(
     database,
     `SELECT count(*) FILTER (WHERE result = 'matched') AS matched,
        count(*) FILTER (WHERE result = 'settled') AS settled,
        count(*) FILTER (WHERE result = 'contradicts') AS contradicts,
-       count(*) FILTER (WHERE result = 'unknown') AS unknown
+       count(*) FILTER (WHERE result = 'unknown') AS unknown,
+       count(*) FILTER (WHERE completed_at < :start OR completed_at >= :end) AS outside,
+       coalesce(max(completed_at), CAST(:start AS timestamptz)) AS newest
      FROM statement_lines WHERE import_id = :import_id`,
-    { import_id: importId },
+    { import_id: importId, start, end },
   );
-  return row!;
+  const { outside, newest, ...lines } = row!;
+  return { lines, outside, newest };
 }
 
 async function linesOf(

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../../database.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 
 /** A movement of money as a gateway's statement lists it. */
 export interface StatementLine {
@@ -12,6 +13,15 @@ export interface StatementLine {
   transId: string | null;
   completedAt: Date;
 }
+
+/** What lines can be about, and the payments that each kind of line can show. */
+export const PAYMENTS_OF_LINES: Readonly<
+  Record<StatementLine['kind'], readonly GatewayPaymentKind[]>
+> = {
+  collection: ['collection'],
+  payout: ['payout'],
+  reversal: ['reversal', 'return'],
+};
 
 /** Whole UTC days, YYYY-MM-DD, both included. */
 export interface Period {
@@ -39,7 +49,10 @@ export interface NewStatement {
 /** Lines that one statement inserts. */
 const BATCH_SIZE = 1_000;
 
-/** Stores a statement. Lines outside of its period are left out. @returns its id */
+/**
+ * Stores a statement. Lines outside of its period are kept: they too are the gateway's word.
+ * @returns its id
+ */
 export async function importStatement(
   trx: Transaction,
   { gateway, channel, period, source, lines }: NewStatement,
@@ -51,10 +64,8 @@ export async function importStatement(
      VALUES (:id, :gateway, :channel, :from, :to, :source)`,
     { id, gateway, channel, ...period, source },
   );
-  const { start, end } = momentsOf(period);
-  const inPeriod = lines.filter(({ completedAt }) => completedAt >= start && completedAt < end);
-  for (let first = 0; first < inPeriod.length; first += BATCH_SIZE) {
-    await insertLines(trx, id, first, inPeriod.slice(first, first + BATCH_SIZE));
+  for (let first = 0; first < lines.length; first += BATCH_SIZE) {
+    await insertLines(trx, id, first, lines.slice(first, first + BATCH_SIZE));
   }
   return id;
 }

@@ -1,0 +1,98 @@
+import { type Database, firstRow, rows } from '../../database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { PAYMENTS_OF_LINES, type StatementLine } from './statement.ts';
+
+/** What a line can be recognized by. */
+export interface LineNames {
+  kind: StatementLine['kind'];
+  reference: string | null;
+  trans_id: string | null;
+}
+
+export interface PaymentsOfLine {
+  /** The payment that the line is about, if one is known. */
+  payment: PaymentRef | undefined;
+  /** Another payment, whose money the line's receipt is: then the line contradicts itself. */
+  receiptOf: PaymentRef | undefined;
+}
+
+/** By our reference, by the gateway's, or by the receipt of a movement that is known. */
+export async function findPaymentsOf(
+  database: Database,
+  gateway: string,
+  line: LineNames,
+): Promise<PaymentsOfLine> {
+  const kinds = PAYMENTS_OF_LINES[line.kind];
+  const named = await findByReference(database, kinds, gateway, line.reference);
+  const booked = await findByReceipt(database, gateway, line.trans_id);
+  if (!named) {
+    return { payment: booked.find(({ kind }) => kinds.includes(kind)), receiptOf: undefined };
+  }
+  const isItsOwn = booked.some(({ kind, id }) => kind === named.kind && id === named.id);
+  return { payment: named, receiptOf: isItsOwn ? undefined : booked[0] };
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+async function findByReference(
+  database: Database,
+  kinds: readonly GatewayPaymentKind[],
+  gateway: string,
+  reference: string | null,
+): Promise<PaymentRef | undefined> {
+  if (reference === null) return undefined;
+  const find = UUID.test(reference) ? findById : findByExternalRef;
+  for (const kind of kinds) {
+    const found = await find(database, kind, gateway, reference);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** A statement does not name merchants, and ids are indexed by them: one probe for each. */
+async function findById(
+  database: Database,
+  kind: GatewayPaymentKind,
+  gateway: string,
+  id: string,
+): Promise<PaymentRef | undefined> {
+  const row = await firstRow<Omit<PaymentRef, 'kind'>>(
+    database,
+    `SELECT p.merchant_id AS "merchantId", p.id
+     FROM merchants m JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = m.id
+     WHERE p.id = :id AND p.gateway = :gateway`,
+    { id, gateway },
+  );
+  return row && { ...row, kind };
+}
+
+async function findByExternalRef(
+  database: Database,
+  kind: GatewayPaymentKind,
+  gateway: string,
+  reference: string,
+): Promise<PaymentRef | undefined> {
+  const row = await firstRow<Omit<PaymentRef, 'kind'>>(
+    database,
+    `SELECT merchant_id AS "merchantId", id FROM ${STEP_TABLES[kind].table}
+     WHERE external_ref = :reference AND gateway = :gateway`,
+    { reference, gateway },
+  );
+  return row && { ...row, kind };
+}
+
+async function findByReceipt(
+  database: Database,
+  gateway: string,
+  transId: string | null,
+): Promise<PaymentRef[]> {
+  if (transId === null) return [];
+  return rows<PaymentRef>(
+    database,
+    `SELECT payment_kind AS kind, merchant_id AS "merchantId", payment_id AS id FROM movements
+     WHERE trans_id = :trans_id AND gateway = :gateway ORDER BY learned_at, payment_id`,
+    { trans_id: transId, gateway },
+  );
+}

@@ -1,0 +1,180 @@
+import { expect } from 'chai';
+import { type Database, rows } from '../../src/database.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import { createTestStore, failed, reread, succeeded, type TestStore } from '../support/payments.ts';
+import { lineOf, newReceipt, otherLines, runStatement } from '../support/statements.ts';
+import { NOT_FOUND } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const HOUR_MS = 3_600_000;
+/** Covers everything that is made now, until well after. */
+const AROUND_NOW = { from: '2000-01-01', to: '2999-12-31' };
+
+describe('A statement that covers the life of an overdue payment', () => {
+  let store: TestStore;
+  let database: Database;
+  let merchant: TestMerchant;
+
+  beforeEach(async () => {
+    store = await createTestStore();
+    database = store.database;
+    merchant = await store.newMerchant();
+  });
+
+  afterEach(async () => {
+    await expectSoundLedger(database);
+    await store.drop();
+  });
+
+  const run = (
+    lines: StatementLine[],
+    period = AROUND_NOW,
+    overrides: Partial<ReconcileOptions> = {},
+  ) => runStatement(database, lines, period, overrides);
+
+  async function overdue(kind: (typeof PAYMENT_KINDS)[number]): Promise<AnyPayment> {
+    const payment = await newPayment(kind, database, merchant);
+    const table = `${kind}s`;
+    await rows(
+      database,
+      `UPDATE ${table} SET deadline_at = now() - interval '1 hour', next_step = 'poll'
+       WHERE id = :id`,
+      { id: payment.id },
+    );
+    return payment;
+  }
+
+  for (const kind of PAYMENT_KINDS) {
+    it(`fails the ${kind} that it does not list`, async () => {
+      const payment = await overdue(kind);
+      const { ruledOut } = await run(await otherLines(database, []), AROUND_NOW);
+      expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
+      expect(await reread(database, payment)).to.include({ status: 'failed' });
+    });
+  }
+
+  it('leaves alone what is not overdue, not long enough, or still to be sent', async () => {
+    await newPayment('payout', database, merchant);
+    const waiting = await overdue('payout');
+    await rows(database, `UPDATE payouts SET next_step = 'submit' WHERE id = :id`, {
+      id: waiting.id,
+    });
+    const recent = await overdue('payout');
+    expect(await run([], AROUND_NOW, { settlingWindowMs: 2 * HOUR_MS })).to.deep.include({
+      ruledOut: [],
+    });
+    expect(await reread(database, recent)).to.include({ status: 'pending' });
+    const { ruledOut } = await run([], AROUND_NOW);
+    expect(ruledOut.map(({ id }) => id)).to.deep.equal([recent.id]);
+  });
+
+  it('leaves alone what was sent a moment ago', async () => {
+    const payment = await overdue('payout');
+    await rows(
+      database,
+      `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no)
+       VALUES (:merchant_id, 'payout', :id, 1)`,
+      { merchant_id: merchant.merchantId, id: payment.id },
+    );
+    expect(await run([], AROUND_NOW, { settlingWindowMs: 60_000 })).to.deep.include({
+      ruledOut: [],
+    });
+  });
+
+  it('leaves alone what a line that nothing explains may be about', async () => {
+    const payment = await overdue('payout');
+    const line = lineOf(payment, { reference: 'somebody-elses' });
+    expect(await run([line], AROUND_NOW)).to.deep.include({ ruledOut: [] });
+  });
+
+  it('leaves alone what has begun before it', async () => {
+    await overdue('payout');
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const period = { from: tomorrow, to: '2999-12-31' };
+    expect(await run([], period)).to.deep.include({ ruledOut: [] });
+  });
+
+  it('leaves alone what is of a kind that it does not cover', async () => {
+    const payment = await overdue('payout');
+    const others = { covers: ['collection', 'reversal'] } as const;
+    expect(await run([], AROUND_NOW, others)).to.deep.include({ ruledOut: [] });
+    const { ruledOut } = await run([], AROUND_NOW, { covers: ['payout'] });
+    expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
+  });
+
+  it('leaves alone what may have moved after it was complete', async () => {
+    await overdue('payout');
+    for (const completeUntil of [null, new Date(Date.now() - 2 * HOUR_MS)]) {
+      const listed = await run([], AROUND_NOW, { completeUntil });
+      expect(listed, String(completeUntil)).to.deep.include({ ruledOut: [], answered: [] });
+    }
+  });
+
+  it('leaves alone what it lists outside of its period', async () => {
+    const payment = await overdue('payout');
+    const line = lineOf(payment, {
+      amountCents: 77,
+      completedAt: new Date('2999-12-31T23:00:00Z'),
+    });
+    const { ruledOut } = await run([line], { from: '2000-01-01', to: '2999-12-30' });
+    expect(ruledOut).to.deep.equal([]);
+  });
+
+  it('leaves alone what the gateway, asked, calls pending', async () => {
+    const payment = await overdue('payout');
+    const asked: string[] = [];
+    const result = await run([], AROUND_NOW, {
+      ask: async ({ id }) => {
+        asked.push(id);
+        return { outcome: 'pending' };
+      },
+    });
+    expect(result).to.deep.include({ ruledOut: [], answered: [] });
+    expect(asked).to.deep.equal([payment.id]);
+    expect(await reread(database, payment)).to.include({ status: 'pending' });
+  });
+
+  it('settles by the answer what the gateway, asked, knows the end of', async () => {
+    for (const [answer, status] of [
+      [succeeded({ transId: newReceipt() }), 'completed'],
+      [failed(), 'failed'],
+    ] as const) {
+      const payment = await overdue('payout');
+      const result = await run([], AROUND_NOW, { ask: async () => answer });
+      expect(result.answered.map(({ id }) => id)).to.deep.equal([payment.id]);
+      expect(result.ruledOut).to.deep.equal([]);
+      expect(await reread(database, payment)).to.include({ status });
+    }
+  });
+
+  for (const answer of [
+    { outcome: 'noAnswer', reason: 'timeout' },
+    { outcome: 'asked' },
+  ] as const) {
+    it(`fails what it does not list when the question about it ends in ${answer.outcome}`, async () => {
+      const payment = await overdue('payout');
+      const { ruledOut } = await run([], AROUND_NOW, { ask: async () => answer });
+      expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
+    });
+  }
+
+  it('leaves alone what has moved on while the gateway was asked', async () => {
+    const payment = await overdue('payout');
+    const result = await run([], AROUND_NOW, {
+      ask: async () => {
+        await rows(
+          database,
+          `UPDATE payouts SET next_step = 'submit', step_no = step_no + 1 WHERE id = :id`,
+          { id: payment.id },
+        );
+        return NOT_FOUND;
+      },
+    });
+    expect(result.ruledOut).to.deep.equal([]);
+    expect(await reread(database, payment)).to.include({ status: 'pending' });
+  });
+});

@@ -1,0 +1,92 @@
+import { type Database, inTransaction, rows } from '../../src/database.ts';
+import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
+import {
+  type ReconcileOptions,
+  type Reconciliation,
+  reconcile,
+} from '../../src/domain/reconciliation/reconcile.ts';
+import {
+  importStatement,
+  type Period,
+  type StatementLine,
+} from '../../src/domain/reconciliation/statement.ts';
+import { AMOUNT_CENTS, succeeded } from './payments.ts';
+import { NOT_FOUND } from './submissions.ts';
+
+const CHANNEL = 63902;
+const GATEWAY = 'simulator';
+export const COMPLETED_AT = succeeded().completedAt!;
+const STATEMENT_KINDS = {
+  collection: 'collection',
+  payout: 'payout',
+  reversal: 'reversal',
+  return: 'reversal',
+} as const;
+
+let receipts = 0;
+
+export function newReceipt(): string {
+  receipts += 1;
+  return `RECON${receipts}`;
+}
+
+/** What the gateway's statement has about a payment that succeeded as it was asked for. */
+export function lineOf(payment: AnyPayment, overrides: Partial<StatementLine> = {}): StatementLine {
+  return {
+    kind: STATEMENT_KINDS[payment.kind],
+    reference: payment.id,
+    account: accountOf(payment),
+    amountCents: payment.amount_cents,
+    transId: newReceipt(),
+    completedAt: COMPLETED_AT,
+    ...overrides,
+  };
+}
+
+/**
+ * Imports a statement and reconciles by it. Unless told otherwise it is all of the period's
+ * movements until now, by a gateway that knows nothing more of what it is asked about.
+ */
+export async function runStatement(
+  database: Database,
+  lines: StatementLine[],
+  period: Period,
+  overrides: Partial<ReconcileOptions> = {},
+): Promise<Reconciliation> {
+  const importId = await inTransaction(database, (trx) =>
+    importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source: 'test', lines }),
+  );
+  return reconcile(database, {
+    importId,
+    gateway: GATEWAY,
+    channel: CHANNEL,
+    period,
+    covers: ['collection', 'payout', 'reversal'],
+    completeUntil: new Date(),
+    settlingWindowMs: 0,
+    ask: async () => NOT_FOUND,
+    ...overrides,
+  });
+}
+
+/** Lines of the collections that reversals and returns were made from. */
+export async function otherLines(
+  database: Database,
+  known: StatementLine[],
+): Promise<StatementLine[]> {
+  const others = await rows<{ id: string; payfrom: string; trans_id: string }>(
+    database,
+    `SELECT c.id, c.payfrom, m.trans_id FROM collections c JOIN movements m
+       ON m.merchant_id = c.merchant_id AND m.payment_id = c.id`,
+  );
+  return others
+    .filter(({ id }) => !known.some(({ reference }) => reference === id))
+    .map(({ id, payfrom, trans_id }) => ({
+      kind: 'collection',
+      reference: id,
+      account: payfrom,
+      amountCents: AMOUNT_CENTS,
+      transId: trans_id,
+      completedAt: COMPLETED_AT,
+    }));
+}
