@@ -7,7 +7,11 @@ import { columns } from './output.ts';
 import { shortened } from './support-view.ts';
 
 /** What a reconciliation came to, as `reconcile` answers it. */
-export function reconciliationAnswer(importId: string, result: Reconciliation): Answer {
+export function reconciliationAnswer(
+  importId: string,
+  covers: readonly string[],
+  result: Reconciliation,
+): Answer {
   const { lines, outside, unknown, contradicting, missing, answered, ruledOut } = result;
   const breaks = [
     ...unknown.map((line) => breakOfLine('at the gateway, not with us', line)),
@@ -18,6 +22,7 @@ export function reconciliationAnswer(importId: string, result: Reconciliation): 
   return {
     data: {
       import_id: importId,
+      covers,
       lines,
       outside,
       clean,
@@ -30,6 +35,7 @@ export function reconciliationAnswer(importId: string, result: Reconciliation): 
       ...(outside > 0
         ? [`${outside} lines are outside of the period, and count all the same`]
         : []),
+      ...(covers.length === 0 ? ['What it lacks was not looked for: say what it --covers'] : []),
       ...answered.map(({ kind, id }) => `Settled, as the gateway answered: ${kind} ${id}`),
       ...ruledOut.map(({ kind, id }) => `Failed, since the statement rules it out: ${kind} ${id}`),
       ...(clean ? ['No breaks'] : [`${breaks.length} breaks, each a discrepancy:`]),

@@ -77,7 +77,7 @@ const run = changes({
       value: null,
       audit: { merchantId: null, subject, details },
     }));
-    return reconciliationAnswer(importId, result);
+    return reconciliationAnswer(importId, covers, result);
   },
 });
 

@@ -107,6 +107,18 @@ describe('admin reconcile', () => {
     }
   });
 
+  it('takes a file whose lines say their kind for no more than it is said to cover', async () => {
+    const path = fileOf([`payout,SJK5ABCDE1,${PAYER},1.00,2026-11-20 13:00:00`]);
+    const kinds = COLUMNS.replace('reference=Our ref', 'kind=Our ref');
+    const days = ['--channel', '63902', '--from', '2026-11-01', '--to', '2026-11-30'];
+    const file = ['--file', path, '--columns', kinds, '--utc-offset', '+03:00'];
+    const unsaid = await admin.change(['reconcile', ...days, ...file], { env: CONFIGURED });
+    expect(unsaid).to.match(/^What it lacks was not looked for/m);
+    const said = ['reconcile', ...days, ...file, '--covers', 'payout,collection'];
+    const { covers } = await admin.changeJson(said, { env: CONFIGURED });
+    expect(covers).to.deep.equal(['collection', 'payout']);
+  });
+
   it('shows what a file says on one line, whatever that holds', async () => {
     const path = fileOf([`,"S\u001b[2J\nX${'9'.repeat(600)}",,1.00,2026-11-20 13:00:00`]);
     const shown = await admin.change(command(path), { env: CONFIGURED });
