@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { Service } from '../boot.ts';
 import type { Channel } from '../domain/channels/channel.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { type AnyPayment, type PaymentRef, refOf } from '../domain/payments/payment-store.ts';
+import type { PaymentRef } from '../domain/payments/payment-store.ts';
 import { type Reconciliation, reconcile } from '../domain/reconciliation/reconcile.ts';
 import {
   importStatement,
@@ -10,7 +10,7 @@ import {
   type Period,
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
-import { callbackUrl } from '../gateways/callback-address.ts';
+import { queryRequestOf } from '../gateways/query-request.ts';
 import { changes, optional, required, UsageError, type ValuesOf } from './command.ts';
 import { channel, columnMap, day, moment, oneOf, someOf, text, utcOffset } from './readers.ts';
 import { reconciliationAnswer } from './reconcile-view.ts';
@@ -70,7 +70,7 @@ const run = changes({
       covers,
       completeUntil,
       settlingWindowMs: gateway.settlingWindowMs,
-      ask: (payment) => askAbout(service, gateway, payment),
+      ask: (payment) => gateway.query(queryRequestOf(service.config, payment)),
     });
     const details = { import_id: importId, ...settledBy(result) };
     await context.audited(async () => ({
@@ -137,20 +137,6 @@ async function askForStatement(gateway: Gateway, period: Period): Promise<Statem
   const answer = await gateway.statement(start, end);
   if (answer.outcome === 'lines') return answer.lines;
   throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
-}
-
-function askAbout(
-  { config }: Service,
-  gateway: Gateway,
-  payment: AnyPayment,
-): ReturnType<Gateway['query']> {
-  const { gatewayCallbackUrl, secretsKeys } = config;
-  return gateway.query({
-    kind: payment.kind,
-    reference: payment.id,
-    externalRef: payment.external_ref,
-    callbackUrl: callbackUrl(gatewayCallbackUrl, secretsKeys, gateway.name, refOf(payment)),
-  });
 }
 
 /** For the audit log: which payments have moved because of this statement, and how many. */

@@ -2,9 +2,9 @@ import type { Service } from '../boot.ts';
 import { findStoredCallback, processCallback } from '../domain/callbacks/callback.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
 import { findPaymentToPoll, recordQuery } from '../domain/payments/polling.ts';
+import { queryRequestOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { addLogContext } from '../logger.ts';
-import { callbackUrlOf } from './submission.ts';
 
 /** Asks the gateway what became of one payment. */
 export async function pollPayment(
@@ -16,12 +16,7 @@ export async function pollPayment(
   const payment = await findPaymentToPoll(database, ref, stepNo);
   if (!payment) return;
   const gateway = gatewayNamed(gateways, payment.gateway);
-  const result = await gateway.query({
-    kind: payment.kind,
-    reference: payment.id,
-    externalRef: payment.external_ref,
-    callbackUrl: callbackUrlOf(context, payment),
-  });
+  const result = await gateway.query(queryRequestOf(config, payment));
   await recordQuery(database, payment, result, gateway, config.pollFirstMs);
   logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });
 }

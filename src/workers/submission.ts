@@ -2,8 +2,8 @@ import type { Service } from '../boot.ts';
 import { claimSubmission } from '../domain/payments/claim-submission.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
 import { recordSubmission } from '../domain/payments/record-submission.ts';
-import { callbackUrl } from '../gateways/callback-address.ts';
 import type { SubmitRequest } from '../gateways/gateway.ts';
+import { callbackUrlOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { throughOutage } from './through-outage.ts';
 
@@ -26,7 +26,7 @@ export async function submitPayment(
   if (!claim) return;
   const gateway = gatewayOf(claim.payment);
   const result = await gateway.submit(
-    requestFor(claim.payment, callbackUrlOf(context, claim.payment)),
+    requestFor(claim.payment, callbackUrlOf(config, claim.payment)),
   );
   // The answer is worth some patience: the gateway's reference in it is not told twice.
   await throughOutage(() => recordSubmission(database, claim, result, config.pollFirstMs));
@@ -36,15 +36,6 @@ export async function submitPayment(
     attempt: claim.attemptNo,
     outcome: result.outcome,
     reason: 'reason' in result ? result.reason : undefined,
-  });
-}
-
-/** Where the gateway will report this payment's outcome. */
-export function callbackUrlOf({ config }: Service, payment: AnyPayment): string {
-  return callbackUrl(config.gatewayCallbackUrl, config.secretsKeys, payment.gateway, {
-    kind: payment.kind,
-    merchantId: payment.merchant_id,
-    id: payment.id,
   });
 }
 

@@ -151,16 +151,19 @@ describe('A statement that covers the life of an overdue payment', () => {
     }
   });
 
-  for (const answer of [
-    { outcome: 'noAnswer', reason: 'timeout' },
-    { outcome: 'asked' },
-  ] as const) {
-    it(`fails what it does not list when the question about it ends in ${answer.outcome}`, async () => {
-      const payment = await overdue('payout');
-      const { ruledOut } = await run([], AROUND_NOW, { ask: async () => answer });
-      expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
-    });
-  }
+  it('fails what it does not list when the answer about it would come another way', async () => {
+    const payment = await overdue('payout');
+    const { ruledOut } = await run([], AROUND_NOW, { ask: async () => ({ outcome: 'asked' }) });
+    expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
+  });
+
+  it('leaves alone what the gateway does not answer about', async () => {
+    const payment = await overdue('payout');
+    const noAnswer = { outcome: 'noAnswer', reason: 'timeout' } as const;
+    const result = await run([], AROUND_NOW, { ask: async () => noAnswer });
+    expect(result).to.deep.include({ ruledOut: [], answered: [] });
+    expect(await reread(database, payment)).to.include({ status: 'pending' });
+  });
 
   it('leaves alone what has moved on while the gateway was asked', async () => {
     const payment = await overdue('payout');

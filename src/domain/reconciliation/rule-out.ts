@@ -36,7 +36,7 @@ export interface RuledOut {
 /**
  * A payment is ruled out when the statement covers its whole life until well after its
  * deadline, and has no line about it. The gateway is asked before it fails: what it calls
- * pending is left alone. A later success is late news like any other.
+ * pending, or does not answer to, is left alone. A later success is late news like any other.
  */
 export async function failRuledOut(
   database: Database,
@@ -49,7 +49,8 @@ export async function failRuledOut(
       const payment = await findPayment(database, ref);
       if (!payment || !isOpen(payment)) continue;
       const answer = await statement.ask(payment);
-      if (answer.outcome === 'pending') continue;
+      // A gateway that cannot be asked now can be asked tomorrow.
+      if (answer.outcome === 'pending' || answer.outcome === 'noAnswer') continue;
       if (answer.outcome === 'succeeded' || answer.outcome === 'failed') {
         const settlement = await settleByAnswer(database, ref, answer);
         if (settlement !== 'repeat') answered.push(ref);
