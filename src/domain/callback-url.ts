@@ -2,10 +2,9 @@ export const MAX_CALLBACK_URL_LENGTH = 2_048;
 /** Of a name in DNS, in the form in which it is looked up. */
 const MAX_HOST_LENGTH = 253;
 
-/** Whether this is text without control characters and lone surrogates: Postgres stores neither. */
+/** Whether this is text without control characters, which belong in no field, and lone surrogates. */
 export function isStorableText(value: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused.
-  return !/[\u0000-\u001f\u007f]/.test(value) && value.isWellFormed();
+  return !/\p{Cc}/u.test(value) && value.isWellFormed();
 }
 
 /** Whether this is an absolute http(s) address without user information. */

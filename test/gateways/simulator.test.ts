@@ -3,6 +3,7 @@ import { createSimulatorGateway } from '../../src/gateways/simulator/simulator-g
 import { describeGatewayConformance } from '../support/gateway-conformance.ts';
 
 describeGatewayConformance('simulator', {
+  resubmit: 'safe',
   makeGateway: (baseUrl, timeoutMs) =>
     createSimulatorGateway({ baseUrl, timeoutMs, settlingWindowMs: 2_000 }),
   async startSimulator() {

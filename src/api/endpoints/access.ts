@@ -1,0 +1,54 @@
+import * as inputs from '../schemas/inputs.ts';
+import * as records from '../schemas/records.ts';
+import type { Endpoint } from './endpoint.ts';
+
+/** Getting tokens. */
+export const accessEndpoints = {
+  issueAppTokens: {
+    id: 'issueAppTokens',
+    method: 'post',
+    path: '/auth/app/token',
+    tag: 'Access',
+    summary: 'Get tokens for an app',
+    description: 'Exchanges an app’s key and secret for an access token and a refresh token.',
+    body: inputs.appCredentials,
+    answer: records.appTokens,
+    refusals: [
+      ['app_credentials_invalid'],
+      ['ip_not_allowed'],
+      ['merchant_inactive'],
+      ['app_inactive'],
+      ['rate_limited'],
+    ],
+  },
+  refreshTokens: {
+    id: 'refreshTokens',
+    method: 'post',
+    path: '/auth/refresh',
+    tag: 'Access',
+    summary: 'Get new tokens for a refresh token',
+    description:
+      'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in.',
+    body: inputs.refreshToken,
+    answer: records.merchantTokens,
+    refusals: [
+      ['token_invalid'],
+      ['refresh_expired'],
+      ['rate_limited'],
+      ['token_revoked'],
+      ['ip_not_allowed'],
+      ['merchant_inactive'],
+      ['app_inactive'],
+    ],
+  },
+  logIn: {
+    id: 'logIn',
+    method: 'post',
+    path: '/auth/login',
+    tag: 'Access',
+    summary: 'Log a person in',
+    body: inputs.logIn,
+    answer: records.merchantTokens,
+    refusals: [['log_in_invalid'], ['merchant_inactive'], ['rate_limited']],
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,63 @@
+import * as inputs from '../schemas/inputs.ts';
+import * as records from '../schemas/records.ts';
+import { ALL, type Endpoint, MONEY } from './endpoint.ts';
+
+/** Charging customers. */
+export const collectionsEndpoints = {
+  initiateCollection: {
+    id: 'initiateCollection',
+    method: 'post',
+    path: '/collections/checkouts/initiate',
+    tag: 'Collections',
+    summary: 'Charge a customer',
+    description:
+      'Records the collection and prompts the customer. The outcome comes as a webhook to `callback_url`; the answer only says that it was accepted.',
+    roles: MONEY,
+    approvedFor: 'collections',
+    product: 'collections',
+    body: inputs.newCollection,
+    answer: records.collection,
+    refusals: [
+      ['app_not_found'],
+      ['field_required', 'app_code'],
+      ['channel_not_available', '63903'],
+      ['wallet_missing'],
+      ['duplicate_reference'],
+    ],
+  },
+  listCollections: {
+    id: 'listCollections',
+    method: 'get',
+    path: '/collections/checkouts',
+    tag: 'Collections',
+    summary: 'List collections',
+    description: 'Newest first. Follow `next`: it stays in step while collections are added.',
+    roles: ALL,
+    query: inputs.paymentsQuery,
+    answer: records.collections,
+    refusals: [],
+  },
+  getCollection: {
+    id: 'getCollection',
+    method: 'get',
+    path: '/collections/checkouts/{checkout_id}',
+    tag: 'Collections',
+    summary: 'Get one collection',
+    roles: ALL,
+    answer: records.collectionDetail,
+    refusals: [['transaction_not_found']],
+  },
+  listCollectionsDeprecated: {
+    id: 'listCollectionsDeprecated',
+    method: 'get',
+    path: '/collections/list',
+    tag: 'Collections',
+    summary: 'List collections (deprecated)',
+    description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
+    roles: ALL,
+    query: inputs.deprecatedPaymentsQuery,
+    answer: records.listedCollections,
+    refusals: [],
+    deprecated: true,
+  },
+} as const satisfies Record<string, Endpoint>;

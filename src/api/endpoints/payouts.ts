@@ -1,0 +1,67 @@
+import * as inputs from '../schemas/inputs.ts';
+import * as records from '../schemas/records.ts';
+import { ALL, type Endpoint, MONEY } from './endpoint.ts';
+
+/** Paying out. */
+export const payoutsEndpoints = {
+  initiatePayout: {
+    id: 'initiatePayout',
+    method: 'post',
+    path: '/payouts/initiate',
+    tag: 'Payouts',
+    summary: 'Pay a recipient',
+    description:
+      'Debits the payout wallet and sends the money to a phone or a bank account. The outcome comes as a webhook to `callback_url`; a payout that fails is put back into the wallet first.',
+    roles: MONEY,
+    approvedFor: 'payouts',
+    product: 'payouts',
+    body: inputs.newPayout,
+    answer: records.payout,
+    refusals: [
+      ['invalid_phone_number'],
+      ['channel_invalid', '99'],
+      ['channel_required'],
+      ['channel_not_available', '68'],
+      ['insufficient_balance', 'payout'],
+      ['app_not_found'],
+      ['wallet_missing'],
+      ['duplicate_reference'],
+    ],
+  },
+  listPayouts: {
+    id: 'listPayouts',
+    method: 'get',
+    path: '/payouts',
+    tag: 'Payouts',
+    summary: 'List payouts',
+    description: 'Newest first. Follow `next`: it stays in step while payouts are added.',
+    roles: ALL,
+    query: inputs.paymentsQuery,
+    answer: records.payouts,
+    refusals: [],
+  },
+  // Before the detail, whose parameter would take its name.
+  listPayoutsDeprecated: {
+    id: 'listPayoutsDeprecated',
+    method: 'get',
+    path: '/payouts/list',
+    tag: 'Payouts',
+    summary: 'List payouts (deprecated)',
+    description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
+    roles: ALL,
+    query: inputs.deprecatedPaymentsQuery,
+    answer: records.listedPayouts,
+    refusals: [],
+    deprecated: true,
+  },
+  getPayout: {
+    id: 'getPayout',
+    method: 'get',
+    path: '/payouts/{payout_id}',
+    tag: 'Payouts',
+    summary: 'Get one payout',
+    roles: ALL,
+    answer: records.payoutDetail,
+    refusals: [['transaction_not_found']],
+  },
+} as const satisfies Record<string, Endpoint>;

@@ -1,0 +1,53 @@
+import * as inputs from '../schemas/inputs.ts';
+import * as records from '../schemas/records.ts';
+import { ADMIN, ALL, type Endpoint, MONEY } from './endpoint.ts';
+
+/** Wallets, and the channels that money takes. */
+export const walletsEndpoints = {
+  getBalance: {
+    id: 'getBalance',
+    method: 'get',
+    path: '/wallets/balance',
+    tag: 'Wallets',
+    summary: 'Get the balances of both wallets',
+    roles: MONEY,
+    answer: records.walletBalance,
+    refusals: [['wallet_missing']],
+  },
+  listTransactions: {
+    id: 'listTransactions',
+    method: 'get',
+    path: '/wallets/transactions',
+    tag: 'Wallets',
+    summary: 'List wallet transactions',
+    description: 'Every movement of both wallets, newest first, with the balance after it.',
+    roles: MONEY,
+    query: inputs.walletTransactionsQuery,
+    answer: records.walletTransactions,
+    refusals: [],
+  },
+  transfer: {
+    id: 'transfer',
+    method: 'post',
+    path: '/wallets/transfers',
+    tag: 'Wallets',
+    summary: 'Move money to the payout wallet',
+    description: 'From the collection wallet to the payout wallet, at once.',
+    roles: ADMIN,
+    approvedFor: 'transfers',
+    body: inputs.newTransfer,
+    answer: records.walletTransaction,
+    refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_reference']],
+  },
+  listChannels: {
+    id: 'listChannels',
+    method: 'get',
+    path: '/channels',
+    tag: 'Channels',
+    summary: 'List payment channels',
+    roles: ALL,
+    query: inputs.channelsQuery,
+    answer: records.channels,
+    refusals: [],
+  },
+} as const satisfies Record<string, Endpoint>;
