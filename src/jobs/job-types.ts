@@ -28,7 +28,8 @@ export interface JobData {
 }
 
 /** Process types of the Procfile that run jobs. */
-export type WorkerType = 'submission' | 'settlement' | 'refunds' | 'webhooks';
+export const WORKER_TYPES = ['submission', 'settlement', 'refunds', 'webhooks'] as const;
+export type WorkerType = (typeof WORKER_TYPES)[number];
 
 /** Queues of their own per gateway, so that one that hangs does not fill the slots of the others. */
 export const submissionQueue = (gateway: string) => `submission-${gateway}`;

@@ -40,7 +40,7 @@ export function openQueues(backend: QueueBackend, logger: Logger): Queues {
   };
   return {
     add: async (name, jobs) => {
-      await inTime(queueOf(name).addBulk(jobs.map(bulkJob)), name);
+      await inTime(queueOf(name).addBulk(jobs.map(bulkJob)), name, ADD_TIMEOUT_MS);
     },
     close: async () => {
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -64,17 +64,21 @@ function bulkJob({ kind, step, merchantId, rowId, stepNo, delayMs }: StepJob) {
   };
 }
 
-async function inTime(work: Promise<unknown>, queue: string): Promise<void> {
+/** @throws when the queue has not answered within `timeoutMs`; what it says later is ignored. */
+export async function inTime<Result>(
+  work: Promise<Result>,
+  queue: string,
+  timeoutMs: number,
+): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     const error = new Error(`The queue ${queue} does not answer`);
-    timer = setTimeout(() => reject(error), ADD_TIMEOUT_MS);
+    timer = setTimeout(() => reject(error), timeoutMs);
   });
   try {
-    await Promise.race([work, late]);
+    return await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
-    // What comes after the time-out is of no interest: the same jobs are added again.
     work.catch(() => {});
   }
 }

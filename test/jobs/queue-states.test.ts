@@ -1,0 +1,98 @@
+import { expect } from 'chai';
+import winston from 'winston';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
+import { allQueues, openQueueStates, type QueueStates } from '../../src/jobs/queue-states.ts';
+import { openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { backendsUnderTest, environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import { rejection } from '../support/payments.ts';
+
+const logger = winston.createLogger({ silent: true });
+
+function job(queue: string, delayMs: number, rowId: string): StepJob {
+  return { queue, kind: 'collection', step: 'submit', merchantId: 1, rowId, stepNo: 1, delayMs };
+}
+
+for (const backendName of backendsUnderTest()) {
+  describe(`The state of a queue in ${backendName}`, () => {
+    const queue = `states-${process.pid}`;
+    let database: TestDatabase;
+    let backend: QueueBackend;
+    let queues: Queues;
+    let states: QueueStates;
+
+    before(async () => {
+      database = await createTestDatabase();
+      const redisUrl = backendName === 'redis' ? environment.redisUrl : undefined;
+      backend = createQueueBackend({ redisUrl, databaseUrl: database.url });
+      queues = openQueues(backend, logger);
+      states = openQueueStates(backend, logger);
+    });
+
+    after(async () => {
+      await states.close();
+      await queues.close();
+      await database.drop();
+    });
+
+    it('is empty before anything was added', async () => {
+      expect(await states.read(`${queue}-new`)).to.deep.equal({
+        queue: `${queue}-new`,
+        waiting: 0,
+        active: 0,
+        delayed: 0,
+        isPaused: false,
+        oldestWaitingMs: null,
+        workers: 0,
+      });
+    });
+
+    it('says how many jobs wait, how many are for later, and how long the first has waited', async () => {
+      await queues.add(queue, [job(queue, 0, 'a'), job(queue, 0, 'b'), job(queue, 60_000, 'c')]);
+      const state = await states.read(queue);
+      expect(state).to.deep.include({ waiting: 2, delayed: 1, active: 0 });
+      expect(state.oldestWaitingMs).to.be.a('number');
+    });
+
+    it('says which jobs are under way, and that a worker is there', async () => {
+      let finish = () => {};
+      const held = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const worker = backend.createWorker(queue, () => held, { concurrency: 1, lockMs: 30_000 });
+      await eventually('a job to be under way', async () => {
+        const { active, waiting, workers } = await states.read(queue);
+        return active === 1 && waiting === 1 && workers === 1;
+      });
+      finish();
+      await worker.close();
+    });
+  });
+}
+
+describe('The state of a queue', () => {
+  it('is not waited for while its backend is away', async () => {
+    const backend = createQueueBackend({ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' });
+    const states = openQueueStates(backend, logger);
+    const error = await rejection(states.read('away'));
+    expect(error).to.be.instanceOf(Error);
+    await states.close();
+  });
+
+  it('can be asked of every queue that workers serve', () => {
+    expect(allQueues(['one', 'two'])).to.deep.equal([
+      'submission-one',
+      'reversals-one',
+      'submission-two',
+      'reversals-two',
+      'callbacks',
+      'polling-one',
+      'polling-two',
+      'refunds',
+      'returns-one',
+      'returns-two',
+      'webhooks',
+    ]);
+  });
+});
