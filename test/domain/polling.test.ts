@@ -3,7 +3,14 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { findPaymentToPoll, recordQuery } from '../../src/domain/payments/polling.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import { createTestStore, learn, succeeded, type TestStore } from '../support/payments.ts';
+import {
+  createTestStore,
+  discrepanciesOf,
+  failed,
+  learn,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
 import {
   NEVER,
   NOT_FOUND,
@@ -105,6 +112,15 @@ for (const kind of PAYMENT_KINDS) {
       await recordQuery(store.database, asked, NOT_FOUND, SAFE, POLL_FIRST_MS);
       expect(await work.current()).to.deep.equal(before);
       await recordQuery(store.database, asked, succeeded(), SAFE, POLL_FIRST_MS);
+      expect(await work.current()).to.include({ status: 'completed' });
+    });
+
+    it('is not contrary when it hears of a failure while the success comes otherwise', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      const asked = await work.current();
+      await learn(store.database, payment, succeeded());
+      await recordQuery(store.database, asked, failed(), SAFE, POLL_FIRST_MS);
+      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([]);
       expect(await work.current()).to.include({ status: 'completed' });
     });
 

@@ -1,6 +1,6 @@
 import { type Database, inTransaction, type Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import type { QueryResult } from '../gateway-results.ts';
+import type { QueryResult, Verdict } from '../gateway-results.ts';
 import { transition } from '../transition.ts';
 import { countNotFound } from './attempts.ts';
 import { reportIfOverdue } from './overdue.ts';
@@ -13,7 +13,7 @@ import {
   refOf,
 } from './payment-store.ts';
 import { pollSoonStep, pollStep, submitStep } from './schedule.ts';
-import { settle } from './settle.ts';
+import { type Settlement, settle } from './settle.ts';
 
 /** How often a gateway must say "not found" before it is believed. */
 const NOT_FOUND_CONFIRMATIONS = 3;
@@ -50,12 +50,25 @@ export async function recordQuery(
     const payment = await lockPayment(trx, refOf(asked));
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     if (result.outcome === 'succeeded' || result.outcome === 'failed') {
-      await settle(trx, payment, result, 'poll');
+      await settleByAnswer(trx, payment, result);
       await askAgainIfOpen(trx, asked, pollFirstMs);
     } else if (payment.step_no === asked.step_no) {
       await planNext(trx, payment, result.outcome, rule, pollFirstMs);
     }
   });
+}
+
+/**
+ * Applies the answer to a question that was asked while the payment was open. A failure is
+ * overtaken when the success became known while it was on its way, not contrary to it.
+ */
+export async function settleByAnswer(
+  trx: Transaction,
+  payment: AnyPayment,
+  answer: Verdict,
+): Promise<Settlement> {
+  const isOvertaken = answer.outcome === 'failed' && payment.status === 'completed';
+  return isOvertaken ? 'repeat' : settle(trx, payment, answer, 'poll');
 }
 
 /** News that is known, or that only a person can use, does not end a payment: its step goes on. */

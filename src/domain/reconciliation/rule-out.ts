@@ -11,6 +11,7 @@ import {
   type PaymentRef,
   refOf,
 } from '../payments/payment-store.ts';
+import { settleByAnswer } from '../payments/polling.ts';
 import { type Settlement, settle } from '../payments/settle.ts';
 
 /** A statement that lists every movement of these payments from `start` until `end`. */
@@ -52,7 +53,7 @@ export async function failRuledOut(
       // A gateway that cannot be asked now can be asked tomorrow.
       if (answer.outcome === 'pending' || answer.outcome === 'noAnswer') continue;
       if (answer.outcome === 'succeeded' || answer.outcome === 'failed') {
-        const settlement = await settleByAnswer(database, ref, answer);
+        const settlement = await applyAnswer(database, ref, answer);
         if (settlement !== 'repeat') answered.push(ref);
       } else if (await failByStatement(database, payment)) {
         failed.push(ref);
@@ -99,7 +100,7 @@ async function findRuledOut(
   return found.map((row) => ({ ...row, kind }));
 }
 
-async function settleByAnswer(
+async function applyAnswer(
   database: Database,
   ref: PaymentRef,
   answer: Verdict,
@@ -107,7 +108,7 @@ async function settleByAnswer(
   return inTransaction(database, async (trx) => {
     const payment = await lockPayment(trx, ref);
     if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
-    return settle(trx, payment, answer, 'poll');
+    return settleByAnswer(trx, payment, answer);
   });
 }
 
