@@ -93,7 +93,7 @@ describe("The operator's command line", () => {
     await admin.unchanged(() =>
       Promise.all(
         cases.map(async ([command, line]) => {
-          const { status, stdout, stderr } = await admin.run(command);
+          const { status, stdout, stderr } = await admin.run(command, { asProgram: true });
           expect([status, stdout], command).to.deep.equal([2, '']);
           expectLine(stderr, line, command);
         }),
@@ -112,7 +112,7 @@ describe("The operator's command line", () => {
 
   it('helps on every level, without a configuration', async () => {
     const help = async (command: string) => {
-      const run = await admin.run(command, { env: { DATABASE_URL: '' } });
+      const run = await admin.run(command, { env: { DATABASE_URL: '' }, asProgram: true });
       expect([run.status, run.stderr], command).to.deep.equal([0, '']);
       expect(run.stdout, command)
         .to.include('npm run -s admin -- ')
@@ -144,7 +144,10 @@ describe("The operator's command line", () => {
     ];
     await Promise.all(
       cases.map(async ([url, line]) => {
-        const run = await admin.run('merchant list --json', { env: { DATABASE_URL: url } });
+        const run = await admin.run('merchant list --json', {
+          env: { DATABASE_URL: url },
+          asProgram: true,
+        });
         expect([run.status, run.stdout], run.stderr).to.deep.equal([1, '']);
         expect(run.stderr).to.match(line);
       }),

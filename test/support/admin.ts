@@ -1,23 +1,9 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { readCommandLine } from '../../src/admin/command-line.ts';
 import { failureOf } from '../../src/admin/failure.ts';
 import { type Database, firstRow, rows } from '../../src/database.ts';
+import { type AdminOptions, type AdminRun, runAdmin } from './admin-runs.ts';
 import { createTestDatabase } from './database.ts';
-
-/** What a run of the command line left behind. */
-export interface AdminRun {
-  status: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-export interface AdminOptions {
-  /** What comes on standard input, which is empty otherwise. */
-  input?: string;
-  env?: NodeJS.ProcessEnv;
-}
 
 export interface AuditRow {
   actor: string;
@@ -39,7 +25,7 @@ export type BadCase = [command: CommandLine, line: string | RegExp];
 export const ACTOR = 'tester';
 export const REASON = 'because';
 
-/** The operator's command line, as a program of its own over a database of its own. */
+/** The operator's command line over a database of its own. */
 export interface AdminTester {
   database: Database;
   url: string;
@@ -65,7 +51,10 @@ export interface AdminTester {
 export async function createAdminTester(): Promise<AdminTester> {
   const { database, url, drop } = await createTestDatabase();
   const run = (command: CommandLine, options: AdminOptions = {}) =>
-    runAdmin(argumentsOf(command), { ...options, env: { DATABASE_URL: url, ...options.env } });
+    runAdmin(argumentsOf(command), {
+      ...options,
+      env: { MALIPO_ACTOR: ACTOR, DATABASE_URL: url, ...options.env },
+    });
   const textOf = async (command: CommandLine, options?: AdminOptions) => {
     const { status, stdout, stderr } = await run(command, options);
     expect([status, stderr], String(command)).to.deep.equal([0, '']);
@@ -196,44 +185,4 @@ async function snapshot(database: Database): Promise<Record<string, string | nul
     digests[table] = row!.digest;
   }
   return digests;
-}
-
-/** A small machine has few cores, and each run wants one. */
-const MAX_RUNS_AT_ONCE = 4;
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function runAdmin(args: string[], options: AdminOptions): Promise<AdminRun> {
-  if (running >= MAX_RUNS_AT_ONCE) {
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve);
-    });
-  }
-  running += 1;
-  try {
-    return await spawnAdmin(args, options);
-  } finally {
-    running -= 1;
-    waiting.shift()?.();
-  }
-}
-
-async function spawnAdmin(
-  args: string[],
-  { input = '', env = {} }: AdminOptions,
-): Promise<AdminRun> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'scripts/admin.ts', ...args], {
-    env: { PATH: process.env.PATH, MALIPO_ACTOR: ACTOR, ...env },
-    stdio: 'pipe',
-  });
-  // A program that has no use for its input may be gone before it has been given.
-  child.stdin.on('error', () => {});
-  child.stdin.end(input);
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const [stdout, stderr, status] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    ended,
-  ]);
-  return { status, stdout, stderr };
 }
