@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject } from 'ajv';
 import { channelsFromText } from './domain/channels/channel.ts';
 import { DEVELOPMENT_KEYS, hasDevelopmentKey, type KeyRing, keyRingFromText } from './key-ring.ts';
 import { settings } from './settings.ts';
+import { shutdownProblems } from './shutdown-budget.ts';
 
 /** Everything that the environment decides, validated and frozen. Amounts are cents, times ms. */
 export type Config = Readonly<ReturnType<typeof derive>>;
@@ -22,8 +23,9 @@ interface Raw {
   LOG_LEVEL: 'error' | 'warn' | 'info' | 'debug';
   HOST: string;
   PORT: number;
-  METRICS_PORT?: number;
+  METRICS_PORT: number;
   METRICS_HOST: string;
+  METRICS_TOKEN?: string;
   PUBLIC_URL?: string;
   TRUST_PROXY?: string;
   TLS_CERT?: string;
@@ -63,6 +65,7 @@ interface Raw {
   SWEEP_GRACE_MS: number;
   LEDGER_VERIFY_INTERVAL_MS: number;
   SHUTDOWN_TIMEOUT_MS: number;
+  DRAIN_DELAY_MS: number;
 }
 
 /**
@@ -94,6 +97,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       'TRUST_PROXY must be a number of proxies from 1 to 10, or a list of addresses, networks and loopback',
     );
   }
+  problems.push(...shutdownProblems(valid));
   if (!valid.TLS_CERT !== !valid.TLS_KEY) problems.push('TLS_CERT and TLS_KEY go together');
   if (!/^(127\.|localhost$|::1$)/.test(valid.HOST) && usesDevelopmentKey(parsed)) {
     problems.push(
@@ -190,6 +194,7 @@ function derive(raw: Raw, lists: Lists) {
     port: raw.PORT,
     metricsPort: raw.METRICS_PORT,
     metricsHost: raw.METRICS_HOST,
+    metricsToken: raw.METRICS_TOKEN,
     publicUrl,
     trustProxy: trustProxyOf(raw.TRUST_PROXY),
     tls: raw.TLS_CERT && raw.TLS_KEY ? { cert: raw.TLS_CERT, key: raw.TLS_KEY } : null,
@@ -233,6 +238,7 @@ function derive(raw: Raw, lists: Lists) {
     sweepGraceMs: raw.SWEEP_GRACE_MS,
     ledgerVerifyIntervalMs: raw.LEDGER_VERIFY_INTERVAL_MS,
     shutdownTimeoutMs: raw.SHUTDOWN_TIMEOUT_MS,
+    drainDelayMs: raw.DRAIN_DELAY_MS,
   };
 }
 

@@ -6,20 +6,31 @@ export interface Closable {
   close: () => Promise<unknown>;
 }
 
+/** Within this time a signal that comes again is the same one: `npm` passes on what a terminal has sent to all. */
+const SAME_SIGNAL_MS = 1_000;
+
 /**
- * Makes SIGTERM and SIGINT end the process in order: what runs is finished within
- * `timeoutMs`, then the exit status is 0; a deadline that passes exits with 1. A second
- * signal exits at once, for an operator who will not wait.
+ * Makes SIGTERM and SIGINT end the process in order: `stopping` is aborted at once, with the
+ * signal as its reason; what runs is finished within `timeoutMs`, then the exit status is 0;
+ * a deadline that passes exits with 1. A second signal exits at once, for an operator who
+ * will not wait.
  */
-export function shutDownOnSignals(logger: Logger, timeoutMs: number, parts: Closable[]): void {
-  let stopping = false;
+export function shutDownOnSignals(
+  logger: Logger,
+  timeoutMs: number,
+  stopping: AbortController,
+  parts: Closable[],
+): void {
+  let stoppedAt: number | null = null;
   const stop = (signal: NodeJS.Signals) => {
-    if (stopping) {
+    if (stoppedAt !== null) {
+      if (performance.now() - stoppedAt < SAME_SIGNAL_MS) return;
       logger.warn('second signal: exiting at once', { signal });
       process.exit(1);
     }
-    stopping = true;
+    stoppedAt = performance.now();
     logger.info('stopping', { signal, timeout_ms: timeoutMs });
+    stopping.abort(signal);
     setTimeout(() => {
       logger.error('not everything stopped in time', { timeout_ms: timeoutMs });
       process.exit(1);

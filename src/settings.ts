@@ -31,16 +31,21 @@ export const settings = {
   },
   PORT: { ...port, default: 8080, description: 'Port of the API; `0` picks a free one' },
   METRICS_PORT: {
-    type: 'integer',
-    minimum: 1,
-    maximum: 65_535,
+    ...port,
+    default: 9464,
     description:
-      'Port of `/metrics` in each process, or the next free one, as the log says. Default: no metrics',
+      'Operators’ port of each process, with `/healthz`, `/readyz` and `/metrics`: this one or the next that is free, as the log says; `0` picks any',
   },
   METRICS_HOST: {
     type: 'string',
     default: '127.0.0.1',
-    description: 'Address that `/metrics` listens on; never one that strangers reach',
+    description: 'Address that the operators’ port listens on; never one that strangers reach',
+  },
+  METRICS_TOKEN: {
+    type: 'string',
+    minLength: 32,
+    description:
+      'Makes the API serve `/metrics` of its process too, to whoever sends this as a bearer token. Default: it does not',
   },
   PUBLIC_URL: {
     ...url,
@@ -263,6 +268,15 @@ export const settings = {
     ...duration,
     minimum: 1_000,
     default: 25_000,
-    description: 'How long a stopping process waits for running requests and jobs',
+    description:
+      'How long a stopping process has in all, from the signal on: the drain, then running requests and jobs',
+  },
+  DRAIN_DELAY_MS: {
+    ...duration,
+    minimum: 0,
+    maximum: MINUTE_MS,
+    default: 5_000,
+    description:
+      'How long a web process goes on serving after SIGTERM, while `/readyz` says no, so that load balancers learn of it',
   },
 } as const satisfies Record<string, { description: string; [keyword: string]: unknown }>;

@@ -47,6 +47,7 @@ describe('The configuration', () => {
     SECRETS_KEY: 'k1:c2VjcmV0Nw==',
     JWT_KEYS: 'notakey7',
     CHANNELS: '63902=simulator,77777=nobody7',
+    METRICS_TOKEN: 'short7',
     WEBHOOK_ALLOW_PRIVATE: 'maybe7',
     SWEEP_GRACE_MS: '7.5',
   };
@@ -124,11 +125,12 @@ describe('The configuration', () => {
     expect(numbers.filter((name) => !refusesAll(name))).to.deep.equal([]);
   });
 
+  const ROOMY = { DATABASE_URL, SHUTDOWN_TIMEOUT_MS: '600000' };
   for (const [name, { type, minimum, maximum }] of Object.entries(SCHEMAS)) {
     if (type !== 'integer') continue;
     it(`takes ${name} between its bounds only, and only whole numbers`, () => {
       const refused = (value: number | string) =>
-        namesIn(problemsOf({ DATABASE_URL, [name]: String(value) })).includes(name);
+        namesIn(problemsOf({ ...ROOMY, [name]: String(value) })).includes(name);
       expect(refused(minimum!)).to.equal(false);
       expect(refused(minimum! - 1)).to.equal(true);
       if (maximum !== undefined) {
@@ -140,6 +142,29 @@ describe('The configuration', () => {
       }
     });
   }
+});
+
+describe('What a stopping process must be able to finish', () => {
+  const LONGEST = {
+    GATEWAY_TIMEOUT_MS: '20000',
+    WEBHOOK_TIMEOUT_MS: '20000',
+    DRAIN_DELAY_MS: '10000',
+  };
+  for (const [name, value] of Object.entries(LONGEST)) {
+    it(`fits into its deadline with the longest ${name}, and must`, () => {
+      const times = { DATABASE_URL, [name]: value };
+      expect(problemsOf({ ...times, SHUTDOWN_TIMEOUT_MS: '25000' })).to.deep.equal([]);
+      const problems = problemsOf({ ...times, SHUTDOWN_TIMEOUT_MS: '24999' });
+      expect(namesIn(problems)).to.deep.equal([name]);
+      expect(problems.join()).to.include('SHUTDOWN_TIMEOUT_MS');
+    });
+  }
+
+  it('is more than the drain alone', () => {
+    const times = { DATABASE_URL, DRAIN_DELAY_MS: '10001', REVERSAL_WAIT_MS: '10000' };
+    expect(namesIn(problemsOf(times))).to.deep.equal(['DRAIN_DELAY_MS']);
+    expect(problemsOf({ ...times, REVERSAL_WAIT_MS: '9999' })).to.deep.equal([]);
+  });
 });
 
 describe('The configuration of production', () => {

@@ -1,5 +1,6 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
+import type { Registry } from 'prom-client';
 import type { Service } from '../boot.ts';
 import { Refusal } from '../domain/errors.ts';
 import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
@@ -13,6 +14,7 @@ import { channelRoutes } from './routes/channels.ts';
 import { collectionRoutes } from './routes/collections.ts';
 import { gatewayCallbackRoutes } from './routes/gateway-callbacks.ts';
 import { healthRoutes } from './routes/health.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { payoutRoutes } from './routes/payouts.ts';
 import { reversalRoutes } from './routes/reversals.ts';
 import { walletRoutes } from './routes/wallets.ts';
@@ -22,27 +24,25 @@ export interface AppOptions {
   rateLimiter?: RateLimiter;
   /** Whether the process is stopping, and so no longer ready. */
   isStopping?: () => boolean;
+  /** What `/metrics` shows where METRICS_TOKEN opens it. */
+  registry?: Registry;
 }
 
 /** The HTTP side of the service: validates, records, and leaves everything slow to the workers. */
 export function createApp(service: Service, options: AppOptions = {}): Express {
-  const { rateLimiter = createRateLimiter(null), isStopping = () => false } = options;
+  const { rateLimiter = createRateLimiter(null), isStopping = () => false, registry } = options;
   const { config, logger } = service;
   const context = { ...service, rateLimiter };
   const app = express();
   app.set('trust proxy', config.trustProxy);
   app.set('case sensitive routing', true);
   app.set('etag', false);
-  app.use((_req, res, next) => {
-    // A kept connection would go on bringing requests to a process that wants to end.
-    if (isStopping()) res.set('Connection', 'close');
-    next();
-  });
   app.use(requestContext(logger));
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: CONTENT_POLICY } }));
   // Probes come from inside, often as plain requests.
   app.use(healthRoutes(service, isStopping));
   app.use(requireHttps(config.requireHttps));
+  app.use(metricsRoutes(config.metricsToken, registry));
   app.use(gatewayCallbackRoutes(service));
   app.use(documentationRoutes(config.publicUrl));
   app.use(BASE_PATH, authRoutes(context), collectionRoutes(context), payoutRoutes(context));

@@ -1,80 +1,41 @@
-import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { boot } from '../boot.ts';
 import type { Config } from '../config.ts';
-import { messageOf } from '../database.ts';
-import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
-import { startMetricsServer } from '../metrics-server.ts';
+import { runMain, shutDownOnSignals } from '../lifecycle.ts';
+import { createMetrics } from '../metrics.ts';
+import { startOperatorServer } from '../operator-server.ts';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../rate-limiter.ts';
 import { openImpatientRedis } from '../redis.ts';
 import { createApp } from './app.ts';
-
-/** Longest that a request may take to arrive; it is answered in far less. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 15_000;
+import { startApiServer } from './server.ts';
 
 await runMain(async () => {
   const service = await boot('web');
   const { config, logger } = service;
-  let stopping = false;
+  const registry = createMetrics(service.database);
+  const stopping = new AbortController();
+  const { signal } = stopping;
   const redis = config.redisUrl
     ? openImpatientRedis(config.redisUrl, ANSWER_TIMEOUT_MS, logger)
     : null;
   const rateLimiter = createRateLimiter(redis);
-  const server = serverFor(
-    service.config,
-    createApp(service, { rateLimiter, isStopping: () => stopping }),
-  );
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  const metrics = await startMetricsServer(service);
-  await listen(server, config.port, config.host);
-  shutDownOnSignals(logger, config.shutdownTimeoutMs, [
-    {
-      name: 'server',
-      close: () => {
-        stopping = true;
-        return closeServer(server);
-      },
-    },
-    ...(metrics ? [metrics] : []),
+  const app = createApp(service, { rateLimiter, registry, isStopping: () => signal.aborted });
+  const operators = await startOperatorServer({ ...service, registry, stopping: signal });
+  const server = await startApiServer(config, app, signal);
+  shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
+    { name: 'drain', close: () => drain(config, signal) },
+    { name: 'server', close: () => server.close() },
+    operators,
     { name: 'redis', close: async () => redis?.disconnect() },
     { name: 'database', close: () => service.database.destroy() },
   ]);
-  const { port } = server.address() as AddressInfo;
-  logger.info('ready', { port });
+  logger.info('ready', { port: server.port });
 });
 
-/** HTTPS with the configured certificate, or HTTP behind a proxy that ends it. */
-function serverFor({ tls }: Config, app: RequestListener): Server {
-  if (!tls) return createServer(app);
-  try {
-    return createHttpsServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, app);
-  } catch (error) {
-    throw new BootError(`TLS_CERT or TLS_KEY cannot be used: ${messageOf(error)}`);
-  }
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, port, host)));
-    server.listen(port, host, resolve);
-  });
-}
-
-function listenError(error: NodeJS.ErrnoException, port: number, host: string): BootError {
-  if (error.code === 'EADDRINUSE') {
-    return new BootError(`Port ${port} is taken: set PORT to another one, or 0 for any free one`);
-  }
-  return new BootError(`Cannot listen on ${host}:${port}: ${error.message}`);
-}
-
-/** Answers what is under way, takes nothing new, and drops connections that idle. */
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
+/**
+ * Serves on for a while, so that load balancers see `/readyz` say no before the port closes.
+ * Whoever presses Ctrl-C has none before the process, and does not want to wait.
+ */
+async function drain({ drainDelayMs }: Config, { reason }: AbortSignal): Promise<void> {
+  if (reason !== 'SIGINT') await sleep(drainDelayMs);
 }

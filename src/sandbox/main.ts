@@ -96,10 +96,11 @@ async function start(stops: Stop[], stopSignal: Promise<unknown>): Promise<Runni
   stops.push(() => Promise.all([...stack.values()].map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
-  writeFile(
-    { baseUrl, gatewayUrl: config.simulatorUrl, databaseUrl, redisUrl: config.redisUrl },
-    merchants,
+  const metricsUrls = [...stack.values()].flatMap(({ operatorUrl }) =>
+    operatorUrl ? [`${operatorUrl}/metrics`] : [],
   );
+  const { simulatorUrl: gatewayUrl, redisUrl } = config;
+  writeFile({ baseUrl, gatewayUrl, metricsUrls, databaseUrl, redisUrl }, merchants);
   const stage = {
     baseUrl,
     gatewayUrl: config.simulatorUrl,
@@ -198,6 +199,7 @@ async function prepareDatabase(database: Database, env: NodeJS.ProcessEnv): Prom
 interface Addresses {
   baseUrl: string;
   gatewayUrl: string;
+  metricsUrls: string[];
   databaseUrl: string;
   redisUrl: string | undefined;
 }
@@ -207,7 +209,7 @@ function writeFile(addresses: Addresses, merchants: SandboxMerchant[]): void {
   const content = {
     base_url: addresses.baseUrl,
     gateway_url: addresses.gatewayUrl,
-    metrics_urls: [],
+    metrics_urls: addresses.metricsUrls,
     database_url: addresses.databaseUrl,
     redis_url: addresses.redisUrl ?? null,
     merchants: merchants.map((merchant) => ({

@@ -11,11 +11,15 @@ export const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
 
 const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 30_000;
+/** Several share this machine, and no load balancer needs to be told that one ends. */
+const DEFAULTS = { METRICS_PORT: '0', DRAIN_DELAY_MS: '0' };
 
 /** A process of the service, or the simulator, started from source. */
 export interface ServiceProcess {
   readonly name: string;
   readonly pid: number;
+  /** Where it serves operators; null for a program that does not. */
+  readonly operatorUrl: string | null;
   /** Resolves with the way in which it ended. */
   readonly exited: Promise<string>;
   /** SIGTERM, and SIGKILL when that does not end it. */
@@ -29,6 +33,8 @@ export interface ServiceProcessOptions {
   /** A main program below the checkout, and its arguments. */
   program: string;
   args?: string[];
+  /** Another checkout than this one. */
+  folder?: string;
   env: NodeJS.ProcessEnv;
   /** Its output goes to `NAME.log` here. */
   logFolder: string;
@@ -40,10 +46,10 @@ export interface ServiceProcessOptions {
  * @throws EmbeddedServiceError with its last line when it ends before that.
  */
 export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
-  const { name, program, args = [], env, reaper } = options;
+  const { name, program, args = [], folder = ROOT_FOLDER, env, reaper } = options;
   const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
-    cwd: ROOT_FOLDER,
-    env,
+    cwd: folder,
+    env: { ...DEFAULTS, ...env },
     // Its own process group: Ctrl-C at the terminal is for the launcher alone.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,28 +62,34 @@ export async function startServiceProcess(options: ServiceProcessOptions): Promi
     });
   });
   if (child.pid) reaper.watch(child.pid);
-  await ready(child, exited, options);
+  const operatorUrl = await ready(child, exited, options);
   return {
     name,
     pid: child.pid!,
+    operatorUrl,
     exited,
     stop: () => end(child, exited, 'SIGTERM'),
     kill: () => end(child, exited, 'SIGKILL'),
   };
 }
 
+/** @returns where it serves operators, as it has said before it was ready. */
 async function ready(
   child: ChildProcess,
   exited: Promise<string>,
   { name, logFolder }: ServiceProcessOptions,
-): Promise<void> {
+): Promise<string | null> {
   const log = createWriteStream(join(logFolder, `${name}.log`), { flags: 'a', mode: 0o600 });
   let lastLine = '';
+  let operatorUrl: string | null = null;
   const isReady = new Promise<null>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream! }).on('line', (line) => {
         log.write(`${line}\n`);
         lastLine = line;
+        if (line.includes('"message":"operator server"')) {
+          operatorUrl = `http://127.0.0.1:${JSON.parse(line).port}`;
+        }
         if (/"message":"ready"|simulator listening/.test(line)) resolve(null);
       });
     }
@@ -92,6 +104,7 @@ async function ready(
     child.kill('SIGKILL');
     throw new EmbeddedServiceError(`${name} did not start: ${lastLine || failure}`);
   }
+  return operatorUrl;
 }
 
 async function end(

@@ -6,10 +6,11 @@ import { numberEvents } from '../domain/events/number-events.ts';
 import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
-import { holdLease } from '../jobs/lease.ts';
+import { holdLease, releaseLease } from '../jobs/lease.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
+import { noteRound } from './look-at-outbox.ts';
 
 /** After a round that found something there is likely more; after one that did not, it can wait. */
 const BUSY_DELAY_MS = 10;
@@ -28,10 +29,15 @@ const PARTITIONED_TABLES = { payment_history: 'happened_at', webhook_attempts: '
 
 /**
  * Runs the dispatcher: the outbox goes to the queues, events are numbered, deliveries
- * admitted, and what was lost is swept up. Several may run; each loop bears it.
+ * admitted, and what was lost is swept up. Several may run; each loop bears it. Calls
+ * `onWork` for every round of the outbox that shows that it works.
  * @returns how to stop it: rounds under way are finished.
  */
-export function startDispatcher(service: Service, backend: QueueBackend): () => Promise<void> {
+export function startDispatcher(
+  service: Service,
+  backend: QueueBackend,
+  onWork: () => void = () => {},
+): () => Promise<void> {
   const { database, config, logger } = service;
   const queues = openQueues(backend, logger);
   const resting: RestingQueues = new Map();
@@ -40,7 +46,7 @@ export function startDispatcher(service: Service, backend: QueueBackend): () => 
   const leaseMs = config.sweepIntervalMs * SWEEP_LEASE_ROUNDS;
   const loops = [
     loop(service, stopping.signal, 'outbox', IDLE_DELAY_MS, () =>
-      dispatchOutbox(database, queues, resting),
+      noteRound(() => dispatchOutbox(database, queues, resting), resting, onWork),
     ),
     loop(service, stopping.signal, 'events', IDLE_DELAY_MS, () => numberEvents(database)),
     loop(service, stopping.signal, 'deliveries', IDLE_DELAY_MS, () =>
@@ -63,6 +69,8 @@ export function startDispatcher(service: Service, backend: QueueBackend): () => 
   return async () => {
     stopping.abort();
     await Promise.all(loops);
+    // Another dispatcher sweeps at once; without this the end of the lease would do it.
+    await releaseLease(database, 'sweeper', holder).catch(() => {});
     await queues.close();
   };
 }

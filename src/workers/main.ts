@@ -1,8 +1,10 @@
 import { boot } from '../boot.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
 import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
-import { startMetricsServer } from '../metrics-server.ts';
+import { createMetrics } from '../metrics.ts';
+import { startOperatorServer } from '../operator-server.ts';
 import { PROCESS_TYPES, type ProcessType, startWorkers } from './start-workers.ts';
+import { createWorkWatch } from './work-watch.ts';
 
 /** Runs the worker types given as arguments in this process; `all` runs every one. */
 await runMain(async () => {
@@ -11,12 +13,22 @@ await runMain(async () => {
   const backend = createQueueBackend(service.config);
   const problem = await backend.problem();
   if (problem) throw new BootError(problem);
-  const metrics = await startMetricsServer(service);
-  const parts = startWorkers(service, backend, types);
-  shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, [
+  const registry = createMetrics(service.database);
+  const stopping = new AbortController();
+  const watch = createWorkWatch();
+  const { signal } = stopping;
+  const operators = await startOperatorServer({
+    ...service,
+    registry,
+    stopping: signal,
+    health: watch.health,
+  });
+  const parts = startWorkers(service, backend, types, watch);
+  shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, stopping, [
+    { name: 'watch', close: async () => watch.close() },
     // All stop taking work at once; each then finishes what it has.
     { name: 'workers', close: () => Promise.allSettled(parts.map((part) => part.close())) },
-    ...(metrics ? [metrics] : []),
+    operators,
     { name: 'database', close: () => service.database.destroy() },
   ]);
   service.logger.info('ready', { types, queues: backend.name });

@@ -3,7 +3,10 @@ import type { QueueBackend } from '../jobs/backend.ts';
 import { queuesOf, type WorkerType } from '../jobs/job-types.ts';
 import type { Closable } from '../lifecycle.ts';
 import { startDispatcher } from './dispatcher.ts';
+import { lookAtOutbox } from './look-at-outbox.ts';
+import { lookAtQueue } from './look-at-queue.ts';
 import { startWorker } from './run-worker.ts';
+import type { WorkWatch } from './work-watch.ts';
 
 /** The process types of the Procfile that are not the web. */
 export const PROCESS_TYPES = [
@@ -15,22 +18,41 @@ export const PROCESS_TYPES = [
 ] as const;
 export type ProcessType = (typeof PROCESS_TYPES)[number];
 
-/** Starts workers of these types in this process. @returns what to close, all at once. */
+/**
+ * Starts workers of these types in this process, each seen to by the `watch` if there is one.
+ * @returns what to close, all at once.
+ */
 export function startWorkers(
   service: Service,
   backend: QueueBackend,
   types: readonly ProcessType[],
+  watch?: WorkWatch,
 ): Closable[] {
   return types.flatMap((type) =>
     type === 'dispatcher'
-      ? [{ name: type, close: startDispatcher(service, backend) }]
-      : workersOf(service, backend, type),
+      ? [dispatcherOf(service, backend, watch)]
+      : workersOf(service, backend, type, watch),
   );
 }
 
-function workersOf(service: Service, backend: QueueBackend, type: WorkerType): Closable[] {
+function dispatcherOf(service: Service, backend: QueueBackend, watch?: WorkWatch): Closable {
+  const onWork = watch?.add('outbox', () => lookAtOutbox(service.database));
+  return { name: 'dispatcher', close: startDispatcher(service, backend, onWork) };
+}
+
+function workersOf(
+  service: Service,
+  backend: QueueBackend,
+  type: WorkerType,
+  watch?: WorkWatch,
+): Closable[] {
   return queuesOf(type, [...service.gateways.keys()]).map((queue) => {
     const worker = startWorker(service, backend, queue, service.config.concurrency[type]);
+    if (watch)
+      worker.on(
+        'active',
+        watch.add(queue, () => lookAtQueue(worker)),
+      );
     return { name: queue, close: () => worker.close() };
   });
 }

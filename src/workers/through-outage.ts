@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isOutage } from '../database.ts';
+import { RECORDING_MARGIN_MS } from '../shutdown-budget.ts';
 
-const TRIES = 6;
 const DELAY_MS = 1_000;
+const TRIES = 1 + RECORDING_MARGIN_MS / DELAY_MS;
 
 /** Does `work`, and again for some seconds while the database is away; then gives up. */
 export async function throughOutage<Result>(work: () => Promise<Result>): Promise<Result> {

@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Config } from '../config.ts';
+import { messageOf } from '../database.ts';
+import { BootError } from '../lifecycle.ts';
+
+/** Longest that a request may take to arrive; it is answered in far less. */
+const REQUEST_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+/** For a request that was on its way when the port closed. */
+const STRAGGLER_MS = 250;
+
+export interface ApiServer {
+  port: number;
+  /** Takes no new connections, answers what is under way, and drops connections that idle. */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves the app. From the moment that `stopping` is aborted every answer, of requests under
+ * way too, closes its connection: a kept one would go on bringing requests to a process that
+ * wants to end.
+ * @throws BootError when there is no such port or certificate.
+ */
+export async function startApiServer(
+  config: Pick<Config, 'tls' | 'port' | 'host'>,
+  app: RequestListener,
+  stopping: AbortSignal,
+): Promise<ApiServer> {
+  const underWay = new Set<ServerResponse>();
+  const server = serverFor(config, (request, response) => {
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    if (stopping.aborted) response.shouldKeepAlive = false;
+    app(request, response);
+  });
+  stopping.addEventListener('abort', () => {
+    for (const response of underWay) response.shouldKeepAlive = false;
+  });
+  server.requestTimeout = REQUEST_TIMEOUT_MS;
+  server.headersTimeout = HEADERS_TIMEOUT_MS;
+  await listen(server, config.port, config.host);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => closeServer(server, underWay),
+  };
+}
+
+/** HTTPS with the configured certificate, or HTTP behind a proxy that ends it. */
+function serverFor({ tls }: Pick<Config, 'tls'>, app: RequestListener): Server {
+  if (!tls) return createServer(app);
+  try {
+    return createHttpsServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, app);
+  } catch (error) {
+    throw new BootError(`TLS_CERT or TLS_KEY cannot be used: ${messageOf(error)}`);
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, port, host)));
+    server.listen(port, host, resolve);
+  });
+}
+
+function listenError(error: NodeJS.ErrnoException, port: number, host: string): BootError {
+  if (error.code === 'EADDRINUSE') {
+    return new BootError(`Port ${port} is taken: set PORT to another one, or 0 for any free one`);
+  }
+  return new BootError(`Cannot listen on ${host}:${port}: ${error.message}`);
+}
+
+async function closeServer(server: Server, underWay: Set<ServerResponse>): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  server.closeIdleConnections();
+  do {
+    await Promise.all([...underWay].map(whenClosed));
+    await sleep(STRAGGLER_MS);
+  } while (underWay.size > 0);
+  // What is left never sent a request; Node counts such connections as busy.
+  server.closeAllConnections();
+  await closed;
+}
+
+function whenClosed(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('close', resolve);
+  });
+}

@@ -1,0 +1,66 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import winston from 'winston';
+import { createApp } from '../../src/api/app.ts';
+import { createService } from '../../src/boot.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { createTestStore, type TestStore } from '../support/payments.ts';
+
+const METRICS_TOKEN = 'a-token-of-thirty-two-characters';
+
+describe('The metrics on the port that merchants reach', () => {
+  let store: TestStore;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  /** What the app answers, with this environment, to a request for its metrics. */
+  async function ask(env: Record<string, string>, authorization?: string) {
+    const config = loadConfig({ DATABASE_URL: store.url, ...env });
+    const service = createService(config, winston.createLogger({ silent: true }), store.database);
+    const registry = createMetrics(store.database);
+    const server = createServer(createApp(service, { registry }));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`, {
+      headers: authorization ? { authorization } : {},
+    });
+    const text = await answer.text();
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+    return { status: answer.status, text };
+  }
+
+  it('are not there without a token of their own', async () => {
+    expect((await ask({}, `Bearer ${METRICS_TOKEN}`)).status).to.equal(404);
+  });
+
+  it('are for whoever sends the token', async () => {
+    const { status, text } = await ask({ METRICS_TOKEN }, `Bearer ${METRICS_TOKEN}`);
+    expect(status).to.equal(200);
+    expect(text).to.include('malipo_ledger_breaks');
+  });
+
+  const WRONG = {
+    'no token': undefined,
+    'another token': `Bearer ${METRICS_TOKEN.toUpperCase()}`,
+    'a part of it': `Bearer ${METRICS_TOKEN.slice(0, -1)}`,
+    'more than it': `Bearer ${METRICS_TOKEN}x`,
+    'it in another way': `Basic ${METRICS_TOKEN}`,
+    'an empty one': 'Bearer ',
+  };
+  for (const [what, authorization] of Object.entries(WRONG)) {
+    it(`are refused to whoever sends ${what}`, async () => {
+      const { status, text } = await ask({ METRICS_TOKEN }, authorization);
+      expect(status).to.equal(401);
+      expect(text).to.not.include('malipo_');
+    });
+  }
+});

@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { Agent, type RequestListener, request, type ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { type ApiServer, startApiServer } from '../../src/api/server.ts';
+import { eventually } from '../support/eventually.ts';
+
+describe('A server that stops', () => {
+  const agent = new Agent({ keepAlive: true });
+  let stopping: AbortController;
+  let server: ApiServer;
+  let waiting: ServerResponse[];
+
+  beforeEach(async () => {
+    stopping = new AbortController();
+    waiting = [];
+    const app: RequestListener = (incoming, response) => {
+      if (incoming.url === '/wait') waiting.push(response);
+      else response.end('done');
+    };
+    const config = { tls: null, port: 0, host: '127.0.0.1' };
+    server = await startApiServer(config, app, stopping.signal);
+  });
+
+  after(() => agent.destroy());
+
+  /** The answer to one request over a connection that would be kept. */
+  function get(path: string): Promise<{ status: number; connection: string }> {
+    return new Promise((resolve, reject) => {
+      const sent = request({ agent, port: server.port, path }, (answer) => {
+        answer.resume();
+        const { connection = '' } = answer.headers;
+        answer.on('end', () => resolve({ status: answer.statusCode!, connection }));
+      });
+      sent.on('error', reject).end();
+    });
+  }
+
+  const isUnderWay = () => eventually('the request', async () => waiting.length === 1);
+
+  it('keeps connections before it stops', async () => {
+    expect(await get('/')).to.deep.equal({ status: 200, connection: 'keep-alive' });
+    await server.close();
+  });
+
+  it('goes on answering, and closes the connection of every answer', async () => {
+    const underWay = get('/wait');
+    await isUnderWay();
+    stopping.abort('SIGTERM');
+    expect(await get('/')).to.deep.equal({ status: 200, connection: 'close' });
+    waiting[0]!.end('done');
+    expect(await underWay).to.deep.equal({ status: 200, connection: 'close' });
+    await server.close();
+  });
+
+  it('ends when its last request is answered, and takes no new connection meanwhile', async () => {
+    const underWay = get('/wait');
+    await isUnderWay();
+    stopping.abort('SIGTERM');
+    let isClosed = false;
+    const closed = server.close().then(() => {
+      isClosed = true;
+    });
+    const refused = await get('/').catch((error) => error);
+    expect(refused.code).to.equal('ECONNREFUSED');
+    expect(isClosed).to.equal(false);
+    waiting[0]!.end('done');
+    expect(await underWay).to.deep.equal({ status: 200, connection: 'close' });
+    await closed;
+  });
+
+  it('does not wait for connections that idle, have said nothing, or stopped half-way', async () => {
+    await get('/');
+    const sockets = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')];
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    sockets[1]!.write('GET / HTTP/1.1\r\nHost');
+    for (const socket of sockets) socket.on('error', () => {});
+    stopping.abort('SIGTERM');
+    await server.close();
+  });
+});

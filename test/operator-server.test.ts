@@ -1,0 +1,104 @@
+import { expect } from 'chai';
+import { openDatabase, rows } from '../src/database.ts';
+import { recordVerification } from '../src/domain/ledger/last-verification.ts';
+import { verifyLedger } from '../src/domain/ledger/verify-ledger.ts';
+import { createLogger } from '../src/logger.ts';
+import { createMetrics } from '../src/metrics.ts';
+import { type Operated, startOperatorServer } from '../src/operator-server.ts';
+import { findFreePort } from '../src/sandbox/embedded/port.ts';
+import { createTestStore, type TestStore } from './support/payments.ts';
+
+describe("The operators' port", () => {
+  const logger = createLogger('error', 'test');
+  let store: TestStore;
+  let metricsPort: number;
+
+  before(async () => {
+    logger.silent = true;
+    store = await createTestStore();
+    metricsPort = await findFreePort();
+  });
+
+  after(() => store.drop());
+
+  function start(overrides: Partial<Operated> = {}) {
+    return startOperatorServer({
+      config: { ...store.config, metricsPort },
+      database: store.database,
+      logger,
+      registry: createMetrics(store.database),
+      stopping: new AbortController().signal,
+      ...overrides,
+    });
+  }
+
+  async function ask(path: string, overrides: Partial<Operated> = {}) {
+    const server = await start(overrides);
+    try {
+      const answer = await fetch(`http://127.0.0.1:${server.port}${path}`);
+      const text = await answer.text();
+      return { status: answer.status, text, body: path === '/metrics' ? null : JSON.parse(text) };
+    } finally {
+      await server.close();
+    }
+  }
+
+  it('is another one for each process, and has nothing else', async () => {
+    const [first, second] = [await start(), await start()];
+    try {
+      expect(first.port).to.equal(metricsPort);
+      expect(second.port).to.be.above(metricsPort);
+      for (const { port } of [first, second]) {
+        const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+        expect(answer.status).to.equal(200);
+        expect(await answer.text()).to.include('malipo_ledger_verified_timestamp_seconds 0');
+        expect((await fetch(`http://127.0.0.1:${port}/`)).status).to.equal(404);
+        expect((await fetch(`http://127.0.0.1:${port}/toString`)).status).to.equal(404);
+        const written = await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' });
+        expect(written.status).to.equal(404);
+      }
+    } finally {
+      await Promise.all([first.close(), second.close()]);
+    }
+  });
+
+  it('is any free one for 0', async () => {
+    const server = await start({ config: { ...store.config, metricsPort: 0 } });
+    expect(server.port).to.be.above(0);
+    await server.close();
+  });
+
+  it('says that a process is healthy, or why it is not', async () => {
+    const details = { work: [{ name: 'refunds', stuck: true }] };
+    const healthy = await ask('/healthz');
+    expect([healthy.status, healthy.body]).to.deep.equal([200, { status: 'ok' }]);
+    const stuck = await ask('/healthz', { health: () => ({ isHealthy: false, details }) });
+    expect([stuck.status, stuck.body]).to.deep.equal([503, { status: 'unhealthy', ...details }]);
+  });
+
+  it('says that a process may get work, or why not', async () => {
+    const ready = await ask('/readyz');
+    expect([ready.status, ready.body]).to.deep.equal([200, { status: 'ready' }]);
+    const stopping = await ask('/readyz', { stopping: AbortSignal.abort('SIGTERM') });
+    expect(stopping.status).to.equal(503);
+    expect(stopping.body).to.deep.equal({ status: 'not ready', reason: 'stopping' });
+    const away = openDatabase('postgres://nobody@127.0.0.1:1/none', 1);
+    const without = await ask('/readyz', { database: away });
+    expect(without.status).to.equal(503);
+    expect(without.body.reason).to.match(/^DATABASE_URL cannot be used/);
+    await away.destroy();
+  });
+
+  it('shows metrics of the last proof of the books', async () => {
+    await recordVerification(store.database, await verifyLedger(store.database));
+    const { text } = await ask('/metrics');
+    expect(text).to.match(/^malipo_ledger_breaks\{kind="\w+"\} 0$/m);
+    expect(text).to.match(/^malipo_ledger_verified_timestamp_seconds 1\d{9}/m);
+  });
+
+  it('has no metrics while they cannot be read', async () => {
+    await rows(store.database, 'ALTER TABLE last_ledger_verification RENAME TO away');
+    expect((await ask('/metrics')).status).to.equal(503);
+    await rows(store.database, 'ALTER TABLE away RENAME TO last_ledger_verification');
+  });
+});

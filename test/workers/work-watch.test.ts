@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import winston from 'winston';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
+import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
+import { openQueues, type Queues } from '../../src/jobs/queues.ts';
+import { noteRound } from '../../src/workers/look-at-outbox.ts';
+import { lookAtQueue } from '../../src/workers/look-at-queue.ts';
+import { createWorkWatch, type Finding, type WorkWatch } from '../../src/workers/work-watch.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { backendsUnderTest, environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import { rejection } from '../support/payments.ts';
+
+const STUCK_AFTER_MS = 200;
+const logger = winston.createLogger({ silent: true });
+
+describe('A process with work', () => {
+  let watch: WorkWatch;
+
+  beforeEach(() => {
+    watch = createWorkWatch(STUCK_AFTER_MS);
+  });
+
+  afterEach(() => watch.close());
+
+  const isHealthy = () => watch.health().isHealthy;
+  const states = () =>
+    (watch.health().details as { work: { state: string }[] }).work.map(({ state }) => state);
+
+  it('is healthy before anybody has looked', () => {
+    watch.add('refunds', async () => 'due');
+    expect(isHealthy()).to.equal(true);
+  });
+
+  it('is unhealthy when work stays due and none is begun, until some is', async () => {
+    const begin = watch.add('refunds', async () => 'due');
+    await eventually('the work to be stuck', async () => !isHealthy());
+    begin();
+    expect(isHealthy()).to.equal(true);
+  });
+
+  it('is unhealthy when one of its works is stuck, and says which', async () => {
+    watch.add('callbacks', async () => 'nothing due');
+    watch.add('refunds', async () => 'due');
+    await eventually('the work to be stuck', async () => !isHealthy());
+    const { work } = watch.health().details as { work: { name: string; stuck: boolean }[] };
+    expect(work.filter(({ stuck }) => stuck).map(({ name }) => name)).to.deep.equal(['refunds']);
+  });
+
+  it('is healthy as long as it begins some of its work', async () => {
+    const begin = watch.add('refunds', async () => 'due');
+    for (let times = 0; times < 20; times += 1) {
+      begin();
+      await sleep(STUCK_AFTER_MS / 8);
+      expect(isHealthy()).to.equal(true);
+    }
+  });
+
+  const NO_REASON: Record<string, () => Promise<Finding>> = {
+    'nothing due': async () => 'nothing due',
+    paused: async () => 'paused',
+    'rate limited': async () => 'rate limited',
+    disconnected: () => Promise.reject(new Error('away')),
+  };
+  for (const [state, look] of Object.entries(NO_REASON)) {
+    it(`is healthy when it begins nothing because it is: ${state}`, async () => {
+      watch.add('refunds', look);
+      await sleep(STUCK_AFTER_MS * 2);
+      expect(states()).to.deep.equal([state]);
+      expect(isHealthy()).to.equal(true);
+    });
+  }
+
+  it('has its time anew after each look that finds nothing due', async () => {
+    let looks = 0;
+    watch.add('refunds', async () => (looks++ % 3 === 2 ? 'nothing due' : 'due'));
+    await eventually('many looks', async () => looks > 12);
+    expect(isHealthy()).to.equal(true);
+  });
+});
+
+describe('A round of the outbox', () => {
+  const noted = async (round: () => Promise<number>, resting: RestingQueues = new Map()) => {
+    let isNoted = false;
+    await noteRound(round, resting, () => {
+      isNoted = true;
+    }).catch(() => {});
+    return isNoted;
+  };
+  const throwing = (error: Error) => () => Promise.reject(error);
+
+  it('shows that the dispatcher works when it moved something, or had nothing to move', async () => {
+    expect(await noted(async () => 3, new Map([['refunds', 0]]))).to.equal(true);
+    expect(await noted(async () => 0)).to.equal(true);
+  });
+
+  it('shows nothing when all that there was is left to rest', async () => {
+    expect(await noted(async () => 0, new Map([['refunds', 0]]))).to.equal(false);
+  });
+
+  it('is no fault of the dispatcher while the database or a queue is away', async () => {
+    const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
+    expect(await noted(throwing(refused))).to.equal(true);
+    expect(await noted(throwing(new Error('The queue refunds does not answer')))).to.equal(true);
+    expect(await noted(throwing(new Error('Command timed out')))).to.equal(true);
+  });
+
+  it('shows that something is wrong when it fails for any other reason, and fails on', async () => {
+    expect(await noted(throwing(new TypeError('a bug')))).to.equal(false);
+    const failure = new Error('OOM command not allowed');
+    const error = await rejection(noteRound(throwing(failure), new Map(), () => {}));
+    expect(error).to.equal(failure);
+  });
+});
+
+for (const backendName of backendsUnderTest()) {
+  describe(`A look at a queue in ${backendName}`, () => {
+    let database: TestDatabase;
+    let backend: QueueBackend;
+    let queues: Queues;
+
+    before(async () => {
+      database = await createTestDatabase();
+      const redisUrl = backendName === 'redis' ? environment.redisUrl : undefined;
+      backend = createQueueBackend({ redisUrl, databaseUrl: database.url });
+      queues = openQueues(backend, logger);
+    });
+
+    after(async () => {
+      await queues.close();
+      await database.drop();
+    });
+
+    const add = (queue: string, rowId: string, delayMs = 0) =>
+      queues.add(queue, [
+        {
+          ...{ queue, kind: 'collection', step: 'submit', merchantId: 1 },
+          ...{ rowId, stepNo: 1, delayMs },
+        } as Parameters<Queues['add']>[1][number],
+      ]);
+
+    it('finds what is due and not begun, and nothing once all is under way', async () => {
+      const queue = `look-${process.pid}`;
+      let finish = () => {};
+      const held = new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+      const worker = backend.createWorker(queue, () => held, { concurrency: 1, lockMs: 30_000 });
+      const begun: string[] = [];
+      worker.on('active', (job) => begun.push(job.data.rowId));
+      expect(await lookAtQueue(worker)).to.equal('nothing due');
+      await add(queue, 'first');
+      await eventually('the first to be begun', async () => begun.length === 1);
+      expect(await lookAtQueue(worker)).to.equal('nothing due');
+      await add(queue, 'later', 60_000);
+      expect(await lookAtQueue(worker)).to.equal('nothing due');
+      // Nobody moves a delayed job whose time has come while all workers are stuck.
+      await add(queue, 'soon', 100);
+      await eventually('it to be due', async () => (await lookAtQueue(worker)) === 'due');
+      await worker.getBackend().pause(true);
+      expect(await lookAtQueue(worker)).to.equal('paused');
+      await worker.getBackend().pause(false);
+      await worker.getBackend().setRateLimit(60_000);
+      expect(await lookAtQueue(worker)).to.equal('rate limited');
+      await worker.getBackend().removeRateLimitKey();
+      await worker.pause(true);
+      expect(await lookAtQueue(worker)).to.equal('paused');
+      finish();
+      await worker.close();
+    });
+  });
+}
+
+it('A look at a queue that is away does not wait for it', async () => {
+  const backend = createQueueBackend({ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' });
+  const options = { concurrency: 1, lockMs: 30_000 };
+  const worker = backend.createWorker('away', async () => {}, options);
+  worker.on('error', () => {});
+  expect(await rejection(lookAtQueue(worker))).to.be.instanceOf(Error);
+  await worker.close(true);
+});
