@@ -1,13 +1,19 @@
-import { loadConfig } from '../src/config.ts';
+import { type Config, loadConfig } from '../src/config.ts';
+import { defaultPoolMax } from '../src/connection-budget.ts';
 import { databaseProblem, messageOf, openDatabase } from '../src/database.ts';
 import { createQueueBackend } from '../src/jobs/backend.ts';
 import { BootError, runMain } from '../src/lifecycle.ts';
 import { migrate } from '../src/migrations.ts';
+import { setRoleDefaults } from '../src/role-defaults.ts';
 
 /** The release step: brings the database, and the queue backend's tables, up to this release. */
 await runMain(async () => {
   const config = loadConfig();
-  const database = openDatabase(config.databaseUrl, 2, 'malipo-migrate', true);
+  // Past the pooler if there is a way: building an index on a large table outlasts its limits.
+  const direct = config.databaseMigrationUrl
+    ? { ...config, databaseUrl: config.databaseMigrationUrl, databasePooling: 'session' as const }
+    : config;
+  const database = openDatabase(direct, defaultPoolMax('migrate'), 'malipo-migrate', true);
   try {
     const problem = await databaseProblem(database);
     if (problem) throw new BootError(problem);
@@ -16,9 +22,23 @@ await runMain(async () => {
         `A migration failed; once that is mended, run it again: ${messageOf(error)}`,
       );
     });
-    await createQueueBackend(config).migrate();
+    await createQueueBackend({ ...direct, redisUrl: config.redisUrl }).migrate();
     console.log(ran.length > 0 ? `Migrated: ${ran.join(', ')}` : 'The database is up to date');
   } finally {
     await database.destroy();
   }
+  if (config.databasePooling === 'transaction') await setDefaults(config);
 });
+
+/** Over the address that the service uses, since they are those of its role. */
+async function setDefaults(config: Config): Promise<void> {
+  const database = openDatabase(config, 1, 'malipo-migrate');
+  try {
+    const isNew = await setRoleDefaults(database);
+    console.log(`The settings of sessions are defaults of the role${isNew ? ' now' : ''}`);
+  } catch (error) {
+    throw new BootError(`The defaults of the role could not be set: ${messageOf(error)}`);
+  } finally {
+    await database.destroy();
+  }
+}

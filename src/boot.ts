@@ -1,5 +1,7 @@
 import { type Config, loadConfig } from './config.ts';
+import { defaultPoolMax } from './connection-budget.ts';
 import { type Database, databaseProblem, openDatabase } from './database.ts';
+import { databaseWarnings } from './database-warnings.ts';
 import type { ChannelRoute } from './domain/channels/channel.ts';
 import {
   channelRoutes,
@@ -10,6 +12,8 @@ import {
 import { BootError } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { schemaProblem } from './migrations.ts';
+import { redisWarning } from './redis-warnings.ts';
+import { roleDefaultsProblem } from './role-defaults.ts';
 
 /** What every process of the service has in hand once it has started. */
 export interface Service {
@@ -29,14 +33,28 @@ export interface Service {
 export async function boot(processName: string): Promise<Service> {
   const config = loadConfig();
   const logger = createLogger(config.logLevel, processName);
-  const database = openDatabase(
-    config.databaseUrl,
-    config.databasePoolMax,
-    `malipo-${processName}`,
-  );
-  const problem = (await databaseProblem(database)) ?? (await schemaProblem(database));
+  const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
+  const database = openDatabase(config, poolMax, `malipo-${processName}`);
+  const problem =
+    (await databaseProblem(database)) ??
+    (await schemaProblem(database)) ??
+    (config.databasePooling === 'transaction' ? await roleDefaultsProblem(database) : null);
   if (problem) throw new BootError(problem);
+  // A command answers what it was asked, and nothing else.
+  if (processName !== 'admin') await warnOfStores(config, logger, database, processName);
   return createService(config, logger, database);
+}
+
+async function warnOfStores(
+  config: Config,
+  logger: Logger,
+  database: Database,
+  processName: string,
+): Promise<void> {
+  for (const line of await databaseWarnings(database, config, processName)) logger.warn(line);
+  if (!config.redisUrl) return;
+  // Not waited for: without Redis, requests are accepted all the same.
+  void redisWarning(config).then((line) => line && logger.warn(line));
 }
 
 /**

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
+import { certificatesFromText } from './certificates.ts';
+import type { DatabaseTls } from './database-address.ts';
 import { channelsFromText } from './domain/channels/channel.ts';
 import { DEVELOPMENT_KEYS, hasDevelopmentKey, type KeyRing, keyRingFromText } from './key-ring.ts';
 import { settings } from './settings.ts';
@@ -35,8 +37,14 @@ interface Raw {
   RATE_LIMIT_BURST: number;
   GATEWAY_CALLBACK_URL?: string;
   DATABASE_URL: string;
-  DATABASE_POOL_MAX: number;
+  DATABASE_SSL?: 'verify' | 'no-verify';
+  DATABASE_CA?: string;
+  DATABASE_POOLING: 'session' | 'transaction';
+  DATABASE_MIGRATION_URL?: string;
+  DATABASE_POOL_MAX?: number;
   REDIS_URL?: string;
+  REDIS_CA?: string;
+  REDIS_CLUSTER: boolean;
   SECRETS_KEY?: string;
   JWT_KEYS?: string;
   CHANNELS?: string;
@@ -98,6 +106,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     );
   }
   problems.push(...shutdownProblems(valid));
+  problems.push(...storeProblems(valid));
   if (!valid.TLS_CERT !== !valid.TLS_KEY) problems.push('TLS_CERT and TLS_KEY go together');
   if (!/^(127\.|localhost$|::1$)/.test(valid.HOST) && usesDevelopmentKey(parsed)) {
     problems.push(
@@ -133,6 +142,8 @@ interface Lists {
   secretsKeys: KeyRing;
   jwtKeys: KeyRing;
   channels: ReadonlyMap<number, string>;
+  databaseCa: string | undefined;
+  redisCa: string | undefined;
 }
 
 const SIMULATED_CHANNELS = '63902=simulator,63903=simulator,63907=simulator';
@@ -153,7 +164,31 @@ function parseLists(raw: Raw, problems: string[]): Lists {
     )!,
     jwtKeys: attempt('JWT_KEYS', () => keyRingFromText(raw.JWT_KEYS ?? DEVELOPMENT_KEYS))!,
     channels: attempt('CHANNELS', () => channelsFromText(raw.CHANNELS ?? simulated))!,
+    databaseCa: raw.DATABASE_CA
+      ? attempt('DATABASE_CA', () => certificatesFromText(raw.DATABASE_CA!))
+      : undefined,
+    redisCa: raw.REDIS_CA
+      ? attempt('REDIS_CA', () => certificatesFromText(raw.REDIS_CA!))
+      : undefined,
   };
+}
+
+/** Settings of PostgreSQL and Redis that contradict each other. */
+function storeProblems(raw: Raw): string[] {
+  const problems: string[] = [];
+  if (raw.DATABASE_CA && raw.DATABASE_SSL === 'no-verify') {
+    problems.push('DATABASE_CA proves nothing with DATABASE_SSL=no-verify: remove one of them');
+  }
+  if (raw.DATABASE_POOLING === 'transaction' && !raw.REDIS_URL) {
+    problems.push(
+      'DATABASE_POOLING must be session while the queues are in PostgreSQL: set REDIS_URL, or give DATABASE_URL past the pooler',
+    );
+  }
+  if (raw.REDIS_CA && !raw.REDIS_URL?.startsWith('rediss:')) {
+    problems.push('REDIS_CA needs a REDIS_URL that begins with rediss://');
+  }
+  if (raw.REDIS_CLUSTER && !raw.REDIS_URL) problems.push('REDIS_CLUSTER needs a REDIS_URL');
+  return problems;
 }
 
 function usesDevelopmentKey({ secretsKeys, jwtKeys }: Lists): boolean {
@@ -185,7 +220,13 @@ function productionProblems(raw: Raw, lists: Lists): string[] {
   return problems;
 }
 
-function derive(raw: Raw, lists: Lists) {
+/** A CA is given to be used: with it alone, the certificate is proven. */
+function databaseTlsOf({ DATABASE_SSL }: Raw, ca: string | undefined): DatabaseTls | undefined {
+  if (DATABASE_SSL === 'no-verify') return { verify: false };
+  return DATABASE_SSL === 'verify' || ca ? { verify: true, ca } : undefined;
+}
+
+function derive(raw: Raw, { databaseCa, redisCa, ...keysAndChannels }: Lists) {
   const publicUrl = withoutSlash(raw.PUBLIC_URL ?? `http://127.0.0.1:${raw.PORT}`);
   return {
     env: raw.MALIPO_ENV,
@@ -202,9 +243,14 @@ function derive(raw: Raw, lists: Lists) {
     rateLimit: { perMinute: raw.RATE_LIMIT_PER_MINUTE, burst: raw.RATE_LIMIT_BURST },
     gatewayCallbackUrl: withoutSlash(raw.GATEWAY_CALLBACK_URL ?? publicUrl),
     databaseUrl: raw.DATABASE_URL,
+    databaseTls: databaseTlsOf(raw, databaseCa),
+    databasePooling: raw.DATABASE_POOLING,
+    databaseMigrationUrl: raw.DATABASE_MIGRATION_URL,
     databasePoolMax: raw.DATABASE_POOL_MAX,
     redisUrl: raw.REDIS_URL,
-    ...lists,
+    redisCa,
+    redisCluster: raw.REDIS_CLUSTER,
+    ...keysAndChannels,
     simulatorUrl: withoutSlash(raw.SIMULATOR_URL ?? 'http://127.0.0.1:8090'),
     simulatorSettlingWindowMs: raw.SIMULATOR_SETTLING_WINDOW_MS,
     gatewayTimeoutMs: raw.GATEWAY_TIMEOUT_MS,

@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
+import { connectionAdvice, POSTGRES_SETTINGS } from './connection-advice.ts';
+import { connectionSettings, type DatabaseAddress } from './database-address.ts';
 
 export type Database = Knex;
 export type Transaction = Knex.Transaction;
@@ -10,6 +12,15 @@ const ACQUIRE_TIMEOUT_MS = 10_000;
 /** No statement of a request or a job needs longer; what does is stuck. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
+
+/** What holds in every session. Behind a pooler by transaction the role carries it instead. */
+export const SESSION_SETTINGS = {
+  timezone: 'UTC',
+  statement_timeout: String(STATEMENT_TIMEOUT_MS),
+  idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),
+  // Everything is made to be read from indexes, and disks without moving parts do not mind.
+  random_page_cost: '1.1',
+} as const;
 const TRANSACTION_TRIES = 5;
 
 /** Oldest PostgreSQL that the migrations' SQL needs. */
@@ -27,27 +38,38 @@ pg.types.setTypeParser(INT8_OID, (text) => {
  * or silent server however long it takes, as migrations must.
  */
 export function openDatabase(
-  url: string,
+  address: string | DatabaseAddress,
   poolMax: number,
   applicationName = 'malipo',
   patient = false,
 ): Database {
+  const reached = typeof address === 'string' ? { databaseUrl: address } : address;
   return knexModule({
     client: 'pg',
     connection: {
-      connectionString: url,
+      ...connectionSettings(reached),
       application_name: applicationName,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: patient ? 0 : STATEMENT_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-      // Everything is made to be read from indexes, and disks without moving parts do not mind.
-      options: '-c timezone=UTC -c random_page_cost=1.1',
+      // A pooler refuses what it could not give back to the next borrower as it was.
+      ...(reached.databasePooling === 'transaction' ? {} : sessionSettings(patient)),
     } as Knex.PgConnectionConfig,
     pool: { min: 0, max: poolMax, ...(patient ? {} : { afterCreate: giveUpOnSilence }) },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // Whoever asked gets the error and reports it; printing it as well would say it twice.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
+}
+
+/** As the client sends them when it connects; those that `options` in the address would replace, by name. */
+function sessionSettings(patient: boolean) {
+  const { statement_timeout, idle_in_transaction_session_timeout, ...others } = SESSION_SETTINGS;
+  const inOptions = patient ? { ...others, statement_timeout: '0' } : others;
+  const words = Object.entries(inOptions).map(([name, value]) => `-c ${name}=${value}`);
+  return {
+    ...(patient ? {} : { statement_timeout }),
+    idle_in_transaction_session_timeout,
+    options: words.join(' '),
+  };
 }
 
 function ignore(): void {}
@@ -119,7 +141,8 @@ export async function databaseProblem(database: Database): Promise<string | null
     if ((row?.version ?? 0) >= MIN_SERVER_VERSION) return null;
     return 'DATABASE_URL is a PostgreSQL older than 15: upgrade the server';
   } catch (error) {
-    return `DATABASE_URL cannot be used: ${messageOf(error)}`;
+    const said = connectionAdvice(error, POSTGRES_SETTINGS) ?? messageOf(error);
+    return `DATABASE_URL cannot be used: ${said}`;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Redis } from 'ioredis';
+import type { RedisClient } from './redis.ts';
 
 /** A token bucket: `burst` requests at once, refilled evenly with `perMinute`. */
 export interface Limit {
@@ -32,7 +32,7 @@ const KEY_PREFIX = '{malipo}:rate:';
 const MINUTE_MS = 60_000;
 
 /** Limits through Redis, and in this process alone while Redis is away or there is none. */
-export function createRateLimiter(redis: Redis | null): RateLimiter {
+export function createRateLimiter(redis: RedisClient | null): RateLimiter {
   const local = new LocalBuckets();
   let awayUntil = 0;
   const change = async (key: string, limit: Limit, cost: number): Promise<Decision> => {

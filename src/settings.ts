@@ -90,19 +90,53 @@ export const settings = {
     pattern: '^postgres(ql)?://',
     description: 'PostgreSQL 15 to 18. Required',
   },
+  DATABASE_SSL: {
+    type: 'string',
+    enum: ['verify', 'no-verify'],
+    description:
+      'How connections to PostgreSQL are encrypted: `verify` proves the server’s certificate and host name, `no-verify` proves nothing. Default: `verify` with `DATABASE_CA`, else as `sslmode` in `DATABASE_URL` says',
+  },
+  DATABASE_CA: {
+    type: 'string',
+    description:
+      'Certificates that PostgreSQL’s own must be signed by: a file, or the PEM text. Default: those that Node trusts',
+  },
+  DATABASE_POOLING: {
+    type: 'string',
+    enum: ['session', 'transaction'],
+    default: 'session',
+    description:
+      '`transaction` when a pooler such as PgBouncer lends `DATABASE_URL`’s connections by transaction; queues in PostgreSQL do not work through one',
+  },
+  DATABASE_MIGRATION_URL: {
+    type: 'string',
+    pattern: '^postgres(ql)?://',
+    description:
+      'PostgreSQL itself, past the pooler, for the release step. Default: `DATABASE_URL`',
+  },
   DATABASE_POOL_MAX: {
     type: 'integer',
     minimum: 2,
     maximum: 200,
-    default: 5,
     description:
-      'Database connections of one process, those of a PostgreSQL queue backend not counted',
+      'Database connections of one process, those of a PostgreSQL queue backend not counted. Default: by what the process does, 18 in all with one process of each type',
   },
   REDIS_URL: {
     type: 'string',
     pattern: '^rediss?://',
     description:
-      'Redis for the job queues. Without it the queues live in PostgreSQL (small installations)',
+      'Redis for the job queues, `rediss://` by TLS. Without it the queues live in PostgreSQL (small installations)',
+  },
+  REDIS_CA: {
+    type: 'string',
+    description:
+      'Certificates that Redis’s own must be signed by: a file, or the PEM text. Default: those that Node trusts',
+  },
+  REDIS_CLUSTER: {
+    type: 'boolean',
+    default: false,
+    description:
+      'Whether `REDIS_URL` is a Redis Cluster. It may then name several nodes: `redis://user:password@node1:6379,node2:6379`',
   },
   SECRETS_KEY: {
     type: 'string',

@@ -9,6 +9,7 @@ type Schema = { type?: string; minimum?: number; maximum?: number; default?: unk
 const SCHEMAS: Readonly<Record<string, Schema>> = settings;
 const NAMES = Object.keys(settings);
 const DATABASE_URL = 'postgres://malipo:pa55word@db.example/malipo';
+const REDIS_URL = 'rediss://cache';
 const OWN_KEYS = `own:${Buffer.alloc(32, 'only we know it').toString('base64')}`;
 const PRODUCTION = {
   TRUST_PROXY: 'loopback',
@@ -103,6 +104,29 @@ describe('The configuration', () => {
     expect(namesIn(problemsOf({ DATABASE_URL, PORT: '0' }))).to.deep.equal(['PUBLIC_URL']);
     const PUBLIC_URL = 'https://pay.example';
     expect(problemsOf({ DATABASE_URL, PORT: '0', PUBLIC_URL })).to.deep.equal([]);
+  });
+
+  it('wants certificates that are there and can be read', () => {
+    const broken = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----';
+    for (const ca of ['/nowhere/ca.pem', 'README.md', broken]) {
+      const problems = problemsOf({ DATABASE_URL, DATABASE_CA: ca, REDIS_URL, REDIS_CA: ca });
+      expect(namesIn(problems), ca).to.deep.equal(['DATABASE_CA', 'REDIS_CA']);
+    }
+  });
+
+  it('refuses settings of PostgreSQL and Redis that contradict each other', () => {
+    const ca = '/nowhere/ca.pem';
+    const CONTRADICTIONS: [string, NodeJS.ProcessEnv][] = [
+      ['DATABASE_CA', { DATABASE_CA: ca, DATABASE_SSL: 'no-verify' }],
+      ['DATABASE_POOLING', { DATABASE_POOLING: 'transaction' }],
+      ['REDIS_CA', { REDIS_CA: ca, REDIS_URL: 'redis://cache' }],
+      ['REDIS_CLUSTER', { REDIS_CLUSTER: 'true' }],
+    ];
+    for (const [name, env] of CONTRADICTIONS) {
+      expect(namesIn(problemsOf({ DATABASE_URL, ...env })), name).to.include(name);
+    }
+    const allowed = { DATABASE_POOLING: 'transaction', REDIS_CLUSTER: 'true', REDIS_URL };
+    expect(problemsOf({ DATABASE_URL, ...allowed })).to.deep.equal([]);
   });
 
   it('writes addresses without the slash at their end', () => {

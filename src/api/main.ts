@@ -15,9 +15,7 @@ await runMain(async () => {
   const registry = createMetrics(service.database);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const redis = config.redisUrl
-    ? openImpatientRedis(config.redisUrl, ANSWER_TIMEOUT_MS, logger)
-    : null;
+  const redis = config.redisUrl ? openImpatientRedis(config, ANSWER_TIMEOUT_MS, logger) : null;
   const rateLimiter = createRateLimiter(redis);
   const app = createApp(service, { rateLimiter, registry, isStopping: () => signal.aborted });
   const operators = await startOperatorServer({ ...service, registry, stopping: signal });

@@ -1,3 +1,4 @@
+import { defaultPoolMax } from '../connection-budget.ts';
 import { cpuTimeMs } from './cpu-time.ts';
 import { type Figure, throughputFigure } from './figures.ts';
 import type { LoadOrder, LoadResult, Work } from './load/order.ts';
@@ -65,7 +66,7 @@ interface Round extends LoadResult {
 
 async function candidatesOf({ stage }: ScenarioRun, round: number): Promise<Candidate[]> {
   const { baseUrl, config, merchants, origin } = stage;
-  const { databaseUrl, databasePoolMax: poolMax } = config;
+  const { databaseUrl, databasePoolMax: poolMax = defaultPoolMax('web') } = config;
   const tokens = await Promise.all(merchants.map((merchant) => stage.tokenOf(merchant)));
   const tag = `${round}-${Date.now()}`;
   const payees = merchants.map(({ merchantId, appCode }) => ({ merchantId, appCode }));

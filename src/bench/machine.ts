@@ -21,7 +21,8 @@ export interface Machine extends Stores {
   node: string;
   /** Whether the web process ran from `dist` or from `src`. */
   web: 'built' | 'source';
-  databasePoolMax: number;
+  /** Null: each process has the default of its type. */
+  databasePoolMax: number | null;
   logLevel: string;
 }
 
@@ -36,7 +37,7 @@ export function describeMachine(stores: Stores, config: Config, web: Machine['we
     node: process.versions.node,
     ...stores,
     web,
-    databasePoolMax: config.databasePoolMax,
+    databasePoolMax: config.databasePoolMax ?? null,
     logLevel: config.logLevel,
   };
 }

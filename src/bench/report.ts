@@ -34,7 +34,7 @@ function machineLine(machine: Machine): string {
     `PostgreSQL ${machine.postgres}`,
     `queues in ${machine.queueBackend}`,
     `web from ${machine.web === 'built' ? 'dist' : 'source'}`,
-    `DATABASE_POOL_MAX ${machine.databasePoolMax}`,
+    `DATABASE_POOL_MAX ${machine.databasePoolMax ?? 'by type'}`,
     `LOG_LEVEL ${machine.logLevel}`,
     `load average before ${machine.loadBefore.toFixed(1)}`,
   ].join(', ');

@@ -23,6 +23,7 @@ export interface PostgresSetup {
   user: ServerUser | null;
   password: string;
   maxConnections: number;
+  settings: Readonly<Record<string, string>>;
   reaper: Reaper;
 }
 
@@ -109,7 +110,8 @@ function spawnOptions({ run, user, reaper }: PostgresSetup) {
  * stays on: without fsync it costs next to nothing, and without it an immediate
  * restart would lose what had been committed a moment before.
  */
-function serverArguments({ run, maxConnections }: PostgresSetup, port: number): string[] {
+function serverArguments(setup: PostgresSetup, port: number): string[] {
+  const { run, maxConnections } = setup;
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -124,6 +126,7 @@ function serverArguments({ run, maxConnections }: PostgresSetup, port: number): 
     log_destination: 'stderr',
     logging_collector: 'off',
     log_line_prefix: '',
+    ...setup.settings,
   };
   const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   return ['-D', run.dataDir, ...options];

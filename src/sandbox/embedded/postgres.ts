@@ -40,6 +40,8 @@ export interface EmbeddedPostgresOptions {
   port?: number;
   reaper: Reaper;
   maxConnections?: number;
+  /** More settings of the server, by name. */
+  settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -51,6 +53,7 @@ export async function startEmbeddedPostgres(
   options: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const { folder, port = 0, reaper, maxConnections = DEFAULT_MAX_CONNECTIONS_COUNT } = options;
+  const { settings = {} } = options;
   try {
     // Before the second or two that initdb takes.
     if (port !== 0 && (await isPortTaken(port))) throw portTaken(port);
@@ -59,7 +62,7 @@ export async function startEmbeddedPostgres(
     await clearLeftovers(folder);
     const run = await makeRunFolder(folder, user, reaper);
     const password = randomBytes(24).toString('hex');
-    const setup = { binaries, run, user, password, maxConnections, reaper };
+    const setup = { binaries, run, user, password, maxConnections, settings, reaper };
     try {
       await initialiseData(setup);
       return new Server(setup, await launchAtPort(setup, port));

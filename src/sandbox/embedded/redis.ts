@@ -39,9 +39,11 @@ export async function startEmbeddedRedis(options: {
   reaper: Reaper;
   /** Its working folder, in which it writes nothing; the temporary folder by default. */
   folder?: string;
+  /** More arguments of the program. */
+  args?: readonly string[];
 }): Promise<EmbeddedRedis> {
-  const { reaper, folder = tmpdir() } = options;
-  const launched = await launchAtFreePort(folder, reaper);
+  const { reaper, folder = tmpdir(), args = [] } = options;
+  const launched = await launchAtFreePort(folder, reaper, args);
   const { port } = launched;
   let { running } = launched;
   const end = async (): Promise<void> => {
@@ -60,7 +62,7 @@ export async function startEmbeddedRedis(options: {
     resume: () => signal(running, 'SIGCONT'),
     async restart() {
       await end();
-      running = await launch(port, folder, reaper);
+      running = await launch(port, folder, reaper, args);
     },
   };
 }
@@ -74,11 +76,11 @@ function isProgram(path: string): boolean {
   }
 }
 
-async function launchAtFreePort(folder: string, reaper: Reaper) {
+async function launchAtFreePort(folder: string, reaper: Reaper, args: readonly string[]) {
   for (let tries = 1; ; tries += 1) {
     const port = await findFreePort();
     try {
-      return { port, running: await launch(port, folder, reaper) };
+      return { port, running: await launch(port, folder, reaper, args) };
     } catch (error) {
       const isPortTaken = error instanceof Error && /Address already in use/.test(error.message);
       if (!isPortTaken || tries === PORT_TRIES_COUNT) throw error;
@@ -86,7 +88,12 @@ async function launchAtFreePort(folder: string, reaper: Reaper) {
   }
 }
 
-async function launch(port: number, folder: string, reaper: Reaper): Promise<EmbeddedProcess> {
+async function launch(
+  port: number,
+  folder: string,
+  reaper: Reaper,
+  args: readonly string[],
+): Promise<EmbeddedProcess> {
   const command = findRedisServer();
   if (command === null) {
     throw new EmbeddedServiceError('redis-server is not on PATH: install Redis');
@@ -95,7 +102,7 @@ async function launch(port: number, folder: string, reaper: Reaper): Promise<Emb
     command,
     args: [
       ...['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
-      ...['--maxmemory-policy', 'noeviction'],
+      ...['--maxmemory-policy', 'noeviction', ...args],
     ],
     cwd: folder,
     env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
@@ -126,6 +133,7 @@ async function answersPing(port: number): Promise<boolean> {
     socket.setTimeout(PING_TIMEOUT_MS, () => finish(false));
     socket.once('error', () => finish(false));
     socket.once('connect', () => socket.write('PING\r\n'));
-    socket.once('data', (data) => finish(data.toString().startsWith('+PONG')));
+    // One that wants a password first is there as well.
+    socket.once('data', (data) => finish(/^(\+PONG|-NOAUTH)/.test(data.toString())));
   });
 }

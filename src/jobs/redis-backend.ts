@@ -1,0 +1,122 @@
+import { type ConnectionOptions, Queue, Worker } from 'bullmq';
+import type { RedisOptions } from 'ioredis';
+import { connectionAdvice, REDIS_SETTINGS } from '../connection-advice.ts';
+import { messageOf } from '../database.ts';
+import {
+  openRedis,
+  type RedisAddress,
+  type RedisClient,
+  reconnectDelayMs,
+  tlsOf,
+} from '../redis.ts';
+import type { QueueBackend } from './backend.ts';
+import type { JobData } from './job-types.ts';
+import { workerOptions } from './worker-options.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A producer does not wait for a Redis that hangs: the outbox still has the job. */
+const COMMAND_TIMEOUT_MS = 5_000;
+/** A Redis that says nothing for so long is gone, even if its connection still stands. */
+const PRODUCER_SILENCE_MS = 6_000;
+/** Longer than a worker ever waits for the next job. */
+const WORKER_SILENCE_MS = 15_000;
+
+const PRODUCER: RedisOptions = {
+  retryStrategy: reconnectDelayMs,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  commandTimeout: COMMAND_TIMEOUT_MS,
+  socketTimeout: PRODUCER_SILENCE_MS,
+  enableOfflineQueue: false,
+};
+
+const CONSUMER: RedisOptions = {
+  retryStrategy: reconnectDelayMs,
+  socketTimeout: WORKER_SILENCE_MS,
+  maxRetriesPerRequest: null,
+};
+
+/** Queues in Redis, or in a Redis Cluster: each queue on one of its nodes. */
+export function redisBackend(address: RedisAddress): QueueBackend {
+  // The hash tag keeps one queue's keys in one slot of a Redis Cluster.
+  const prefixOf = (name: string) => `{malipo-${name}}`;
+  return {
+    name: 'redis',
+    createQueue: (name) => {
+      const { connection, closeWith } = connectionFor(address, PRODUCER);
+      return closeWith(new Queue<JobData>(name, { connection, prefix: prefixOf(name) }));
+    },
+    createWorker: (name, process, options) => {
+      const { connection, closeWith } = connectionFor(address, CONSUMER);
+      const settings = { connection, prefix: prefixOf(name), ...workerOptions(options) };
+      return closeWith(new Worker<JobData>(name, process, settings));
+    },
+    migrate: async () => {},
+    problem: () => redisProblem(address),
+  };
+}
+
+interface Closing {
+  close(force?: boolean): Promise<void>;
+}
+
+/**
+ * One Redis BullMQ connects to by itself. A cluster's client it must be given, and leaves
+ * open, so that is closed with its user.
+ */
+function connectionFor(address: RedisAddress, options: RedisOptions) {
+  if (!address.redisCluster) {
+    const connection = { url: address.redisUrl!, ...options, ...tlsOf(address) };
+    return {
+      connection: connection as ConnectionOptions,
+      closeWith: <User extends Closing>(user: User) => user,
+    };
+  }
+  const client = openRedis(address, options);
+  const closeWith = <User extends Closing>(user: User): User => {
+    const close = user.close.bind(user);
+    user.close = (force?: boolean) => close(force).finally(() => client.disconnect());
+    return user;
+  };
+  return { connection: client as ConnectionOptions, closeWith };
+}
+
+async function redisProblem(address: RedisAddress): Promise<string | null> {
+  const client = openRedis(address, {
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let lastError: unknown;
+  client.on('error', (error) => {
+    lastError = error;
+  });
+  try {
+    await client.connect();
+    await client.ping();
+    return await clusterProblem(client, address);
+  } catch (error) {
+    // A cluster's client tells apart that no node will do, and what the last of them said.
+    const cause = (lastError as { lastNodeError?: unknown })?.lastNodeError ?? lastError ?? error;
+    return `REDIS_URL cannot be used: ${adviceOn(cause)}`;
+  } finally {
+    client.disconnect();
+  }
+}
+
+function adviceOn(error: unknown): string {
+  if (/cluster support disabled/.test((error as Error).message)) {
+    return 'it is no Redis Cluster: remove REDIS_CLUSTER';
+  }
+  return connectionAdvice(error, REDIS_SETTINGS) ?? messageOf(error);
+}
+
+/** A node of a cluster answers for itself, and refuses what is another node's. */
+async function clusterProblem(client: RedisClient, address: RedisAddress): Promise<string | null> {
+  if (address.redisCluster) return null;
+  const info = await client.info('cluster').catch(() => '');
+  return info.includes('cluster_enabled:1')
+    ? 'REDIS_URL is a node of a Redis Cluster: set REDIS_CLUSTER=true'
+    : null;
+}
