@@ -3,29 +3,72 @@ import { collectionBody, payoutBody, request } from './api-client.ts';
 import { type Order, originalOf } from './chaos-mix.ts';
 import type { TestMerchant } from './test-merchant.ts';
 
+/** Into what part of the whole time the collections that are to be reversed are pressed. */
+const ORIGINALS_PART = 1 / 8;
 const RETRY_DELAY_MS = 300;
-const GIVE_UP_MS = 60_000;
+const LOOK_INTERVAL_MS = 1_000;
+const GIVE_UP_MS = 120_000;
 
 export interface Shop {
   baseUrl: string;
   merchant: TestMerchant;
   callbackUrl: string;
+  /** Told what came of the first try of every initiation. */
+  onFirstAnswer?: (first: FirstAnswer) => void;
+}
+
+/** What came of the first try to initiate a payment. */
+export interface FirstAnswer {
+  refNo: string;
+  path: string;
+  /** When it was sent, in ms since 1970. */
+  sentAt: number;
+  /** The HTTP status, or why there was none. */
+  answer: number | string;
 }
 
 /**
- * Sends an order as a careful merchant does: whatever is not answered, or answered with a
- * 503, is sent again with the same idempotency key.
+ * Sends orders evenly over `spreadMs`, each as a careful merchant does: whatever is not
+ * answered, or answered with a 503, is sent again with the same idempotency key. What a
+ * reversal gives back is collected early on, so that only the reversal itself is left then.
  */
+export async function sendOrders(
+  shop: Shop,
+  orders: readonly Order[],
+  spreadMs: number,
+): Promise<void> {
+  await Promise.all(
+    orders.map(async (order, index) => {
+      const waitMs = (spreadMs * index) / orders.length;
+      const due = sleep(waitMs);
+      if (order.kind === 'reversal') {
+        await sleep(waitMs * ORIGINALS_PART);
+        await collectOriginal(shop, order);
+      }
+      await due;
+      await (order.kind === 'reversal' ? sendReversal(shop, order) : sendPayment(shop, order));
+    }),
+  );
+}
+
+/** Sends one order now; of a reversal, its collection first. */
 export async function sendOrder(shop: Shop, order: Order): Promise<void> {
   if (order.kind !== 'reversal') {
     await sendPayment(shop, order);
     return;
   }
-  const original = originalOf(order);
-  const id = await sendPayment(shop, { ...order, kind: 'collection', refNo: original });
+  await collectOriginal(shop, order);
+  await sendReversal(shop, order);
+}
+
+async function collectOriginal(shop: Shop, order: Order): Promise<void> {
+  const id = await sendPayment(shop, { ...order, kind: 'collection', refNo: originalOf(order) });
   await waitForCompletion(shop, id);
+}
+
+async function sendReversal(shop: Shop, order: Order): Promise<void> {
   await initiate(shop, '/reversals/initiate', {
-    checkout_ref_no: original,
+    checkout_ref_no: originalOf(order),
     ref_no: order.refNo,
     callback_url: shop.callbackUrl,
   });
@@ -49,13 +92,17 @@ async function sendPayment(shop: Shop, { kind, refNo, account }: Order): Promise
 }
 
 async function initiate(shop: Shop, path: string, body: Record<string, unknown>) {
-  const headers = { 'idempotency-key': String(body.ref_no) };
-  const answer = await persist(() =>
-    request('POST', `${shop.baseUrl}${path}`, { access: shop.merchant.access, body, headers }),
+  const refNo = String(body.ref_no);
+  const headers = { 'idempotency-key': refNo };
+  const sentAt = Date.now();
+  const answer = await persist(
+    () =>
+      request('POST', `${shop.baseUrl}${path}`, { access: shop.merchant.access, body, headers }),
+    (first) => shop.onFirstAnswer?.({ refNo, path, sentAt, answer: first }),
   );
   // A reversal that the gateway does not answer to in time is accepted all the same.
   if (answer.status !== 200 && answer.status !== 502) {
-    throw new Error(`${path} ${body.ref_no}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    throw new Error(`${path} ${refNo}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
   return answer.body;
 }
@@ -67,15 +114,19 @@ async function waitForCompletion(shop: Shop, id: string): Promise<void> {
     const { body } = await persist(() => request('GET', url, { access: shop.merchant.access }));
     if (body.status === 'completed') return;
     if (Date.now() > deadline) throw new Error(`Collection ${id} stayed ${body.status}`);
-    await sleep(RETRY_DELAY_MS);
+    await sleep(LOOK_INTERVAL_MS);
   }
 }
 
 /** Until there is an answer that says something. */
-async function persist(ask: () => ReturnType<typeof request>): ReturnType<typeof request> {
+async function persist(
+  ask: () => ReturnType<typeof request>,
+  onFirst: (answer: number | string) => void = () => {},
+): ReturnType<typeof request> {
   const deadline = Date.now() + GIVE_UP_MS;
-  for (;;) {
+  for (let tries = 1; ; tries += 1) {
     const answer = await ask().catch((error: Error) => error);
+    if (tries === 1) onFirst(answer instanceof Error ? answer.message : answer.status);
     const isAway = answer instanceof Error || answer.status === 503;
     if (!isAway) return answer;
     if (Date.now() > deadline) throw new Error(`No answer: ${JSON.stringify(answer)}`);

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import {
+  type EmbeddedRedis,
+  findRedisServer,
+  startEmbeddedRedis,
+} from '../../src/sandbox/embedded/redis.ts';
+import type { StackType } from '../../src/sandbox/stack.ts';
+import { expectRightEnd } from '../support/chaos-end.ts';
+import { mixedOrders } from '../support/chaos-mix.ts';
+import { type Crash, planCrashes, seedOfRun } from '../support/chaos-plan.ts';
+import { type FirstAnswer, sendOrders } from '../support/chaos-shop.ts';
+import { type ChaosWorld, cutOffGateway, startChaosWorld } from '../support/chaos-world.ts';
+import { environment } from '../support/environment.ts';
+
+const PAYMENTS = 300;
+/** Long enough for the collections that are to be reversed while Redis is away. */
+const CALM_AT_FIRST_MS = 6_000;
+const CALM_MS = 3_000;
+const REDIS_AWAY_MS = 10_000;
+const GATEWAY_AWAY_MS = 5_000;
+/** Until the gateway is cut off, so that all that fails does so in the middle of them. */
+const SPREAD_MS = CALM_AT_FIRST_MS + 4 * CALM_MS + 2 * REDIS_AWAY_MS;
+/** While Redis is away once: fewer would prove little. */
+const MIN_INITIATIONS = 30;
+
+const CRASHING: Readonly<Record<string, StackType>> = {
+  'dispatcher-1': 'dispatcher',
+  'dispatcher-2': 'dispatcher',
+  'submission-1': 'submission',
+  'submission-2': 'submission',
+  'submission-3': 'submission',
+  settlement: 'settlement',
+  refunds: 'refunds',
+  'webhooks-1': 'webhooks',
+  'webhooks-2': 'webhooks',
+  'webhooks-3': 'webhooks',
+};
+
+// Without the program the tests are pending, unless the run promises that it is there.
+const withRedis =
+  findRedisServer() !== null || process.env.REQUIRE_REDIS === '1' ? describe : describe.skip;
+
+withRedis('With its queues in Redis, while everything fails', () => {
+  const orders = mixedOrders(PAYMENTS);
+  const firstAnswers: FirstAnswer[] = [];
+  const redisAway: Record<string, { from: number; to: number }> = {};
+  let redis: EmbeddedRedis;
+  let world: ChaosWorld;
+
+  before(async () => {
+    const seed = seedOfRun();
+    console.log(`      the same crashes again: CHAOS_SEED=${seed}`);
+    redis = await startEmbeddedRedis({ reaper: environment.reaper });
+    const members = { simulator: 'simulator', web: 'web', ...CRASHING } as const;
+    world = await startChaosWorld({ members, redisUrl: redis.url });
+    world.shop.onFirstAnswer = (first) => firstAnswers.push(first);
+    await Promise.all([
+      sendOrders(world.shop, orders, SPREAD_MS),
+      crashAll(planCrashes(Object.keys(CRASHING), seed)),
+      failInTurn(),
+    ]);
+  });
+
+  after(async () => {
+    await world?.stop();
+    await redis?.stop();
+  });
+
+  for (const how of ['is stopped', 'hangs']) {
+    it(`takes every collection and payout at the first try while Redis ${how}`, () => {
+      const payments = firstTriesWhile(how).filter((first) => !isReversal(first));
+      console.log(`      ${payments.length} collections and payouts`);
+      expect(payments.filter(({ answer }) => answer !== 200)).to.deep.equal([]);
+      expect(payments).to.have.length.at.least(MIN_INITIATIONS);
+    });
+  }
+
+  it('takes every reversal meanwhile, though nobody is there to send it in time', () => {
+    const tries = [...firstTriesWhile('is stopped'), ...firstTriesWhile('hangs')];
+    const reversals = tries.filter(isReversal);
+    console.log(`      ${reversals.length} reversals`);
+    expect(reversals.filter(({ answer }) => answer !== 200 && answer !== 502)).to.deep.equal([]);
+    expect(reversals).to.not.be.empty;
+  });
+
+  it(`ends ${PAYMENTS} payments of all kinds as it must, and the books are right`, () =>
+    expectRightEnd(world, orders));
+
+  function firstTriesWhile(how: string): FirstAnswer[] {
+    const { from, to } = redisAway[how]!;
+    return firstAnswers.filter(({ sentAt }) => sentAt >= from && sentAt < to);
+  }
+
+  async function failInTurn(): Promise<void> {
+    await sleep(CALM_AT_FIRST_MS);
+    await awayFor(
+      'is stopped',
+      () => redis.stop(),
+      () => redis.restart(),
+    );
+    await sleep(CALM_MS);
+    await awayFor(
+      'hangs',
+      () => redis.pause(),
+      () => redis.resume(),
+    );
+    await sleep(CALM_MS);
+    await emptyRedis(redis.url);
+    await sleep(CALM_MS);
+    await world.postgres.restart();
+    await sleep(CALM_MS);
+    await cutOffGateway(world, GATEWAY_AWAY_MS);
+  }
+
+  async function awayFor(how: string, leave: () => unknown, comeBack: () => unknown) {
+    await leave();
+    const from = Date.now();
+    await sleep(REDIS_AWAY_MS);
+    redisAway[how] = { from, to: Date.now() };
+    await comeBack();
+  }
+
+  /** One after the other dies; the one before may still be down. */
+  async function crashAll(crashes: Crash[]): Promise<void> {
+    const restarts: Promise<void>[] = [];
+    for (const { name, afterMs, downMs } of crashes) {
+      await sleep(afterMs);
+      restarts.push(world.crew.crash(name, downMs));
+    }
+    await Promise.all(restarts);
+  }
+});
+
+function isReversal({ path }: FirstAnswer): boolean {
+  return path.startsWith('/reversals');
+}
+
+async function emptyRedis(url: string): Promise<void> {
+  const client = new Redis(url);
+  await client.flushall();
+  await client.quit();
+}

@@ -1,0 +1,105 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config.ts';
+import { type Database, openDatabase } from '../../src/database.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { migrate } from '../../src/migrations.ts';
+import { findFreePort } from '../../src/sandbox/embedded/port.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/sandbox/embedded/postgres.ts';
+import type { StackType } from '../../src/sandbox/stack.ts';
+import { request } from './api-client.ts';
+import type { Shop } from './chaos-shop.ts';
+import { type Crew, startCrew } from './crew.ts';
+import { environment } from './environment.ts';
+import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
+import { createTestMerchant } from './test-merchant.ts';
+
+const WALLET_CENTS = 100_000_000;
+const POOL_MAX = 4;
+export const SETTLING_WINDOW_MS = 500;
+
+/** The intervals of production, shortened; their order to each other is the same. */
+const QUICK = {
+  MALIPO_ENV: 'sandbox',
+  LOG_LEVEL: 'info',
+  POLL_FIRST_MS: '500',
+  GATEWAY_TIMEOUT_MS: '2000',
+  REVERSAL_WAIT_MS: '1000',
+  SIMULATOR_SETTLING_WINDOW_MS: String(SETTLING_WINDOW_MS),
+  SIMULATOR_DELAY_MS: '300',
+  SIMULATOR_SLOW_SUCCESS_MS: '5000',
+  JOB_LOCK_MS: '3000',
+  SWEEP_INTERVAL_MS: '500',
+  SWEEP_GRACE_MS: '3000',
+  // One merchant sends everything, faster than a merchant may.
+  RATE_LIMIT_PER_MINUTE: '100000',
+  RATE_LIMIT_BURST: '100000',
+};
+
+/** A whole service of its own, made to be broken: stores, processes, a merchant, a gateway. */
+export interface ChaosWorld {
+  database: Database;
+  postgres: EmbeddedPostgres;
+  crew: Crew;
+  shop: Shop;
+  receiver: FakeMerchant;
+  simulatorUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Starts it, with its queues in Redis when there is a `redisUrl`. */
+export async function startChaosWorld(options: {
+  /** The processes by name. */
+  members: Readonly<Record<string, StackType>>;
+  redisUrl?: string;
+  env?: NodeJS.ProcessEnv;
+}): Promise<ChaosWorld> {
+  const { reaper } = environment;
+  const logFolder = mkdtempSync(join(tmpdir(), 'malipo-chaos-'));
+  const postgres = await startEmbeddedPostgres({ folder: join(logFolder, 'postgres'), reaper });
+  const env = { ...(await environmentOf(postgres.url, options.redisUrl)), ...options.env };
+  const database = openDatabase(postgres.url, POOL_MAX, 'malipo-chaos');
+  await migrate(database);
+  await createQueueBackend({ databaseUrl: postgres.url }).migrate();
+  const receiver = await startFakeMerchant();
+  const merchant = await createTestMerchant({ database, config: loadConfig(env) });
+  await topUpPayoutWallet(database, merchant.merchantId, WALLET_CENTS, 'chaos');
+  const crew = await startCrew(options.members, { env, logFolder, reaper });
+  console.log(`      logs: ${logFolder}`);
+  return {
+    ...{ database, postgres, crew, receiver, simulatorUrl: env.SIMULATOR_URL! },
+    shop: { baseUrl: `${env.PUBLIC_URL}/api/v1`, merchant, callbackUrl: receiver.url },
+    stop: async () => {
+      await crew.stop();
+      await receiver.close();
+      await database.destroy();
+      await postgres.stop();
+    },
+  };
+}
+
+/** Has the gateway take nothing and answer nobody for so long. */
+export async function cutOffGateway({ simulatorUrl }: ChaosWorld, durationMs: number) {
+  const fault = { mode: 'outage', rate: 1, for_ms: durationMs };
+  await request('POST', `${simulatorUrl}/faults`, { body: fault });
+}
+
+async function environmentOf(databaseUrl: string, redisUrl?: string): Promise<NodeJS.ProcessEnv> {
+  const [apiPort, simulatorPort] = [await findFreePort(), await findFreePort()];
+  return {
+    PATH: process.env.PATH,
+    ...QUICK,
+    DATABASE_URL: databaseUrl,
+    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
+    HOST: '127.0.0.1',
+    PORT: String(apiPort),
+    PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
+    SIMULATOR_PORT: String(simulatorPort),
+    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
+  };
+}
