@@ -1,4 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { type Database, firstRow, rows } from '../database.ts';
+
+/** Each dispatcher renews it, or takes it over, in every round of its sweeper. */
+export const SWEEPER_LEASE = 'sweeper';
+
+/** A name that no other holder ever has, in which people find the process. */
+export function leaseHolder(): string {
+  return `${hostname()} process ${process.pid} ${randomUUID()}`;
+}
 
 /** Gives a lease back before its end, so that somebody may take it at once. */
 export async function releaseLease(

@@ -18,12 +18,19 @@ export interface QueueState {
   oldestWaitingMs: number | null;
   /** Processes that are connected to take jobs from it. */
   workers: number;
+  /**
+   * Jobs that ended in the last whole minute, by the clock of the workers; null in PostgreSQL,
+   * where counting them would cost every job a write.
+   */
+  endedLastMinute: number | null;
 }
 
 /** The reading side of the queues: for whoever watches, never for what must be right. */
 export interface QueueStates {
   /** @throws when the backend does not answer within `READ_TIMEOUT_MS` */
   read(queue: string): Promise<QueueState>;
+  /** Whether a job waits, is delayed or under way. @throws like `read` */
+  has(queue: string, jobId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
@@ -49,19 +56,26 @@ export function openQueueStates(backend: QueueBackend, logger: Logger): QueueSta
     return queue;
   };
   return {
-    read: (name) => inTime(readState(queueOf(name), name), name, READ_TIMEOUT_MS),
+    read: (name) => inTime(readState(backend, queueOf(name), name), name, READ_TIMEOUT_MS),
+    has: async (name, id) =>
+      (await inTime(queueOf(name).getJob(id), name, READ_TIMEOUT_MS)) !== undefined,
     close: async () => {
       await Promise.allSettled([...open.values()].map((queue) => queue.close()));
     },
   };
 }
 
-async function readState(queue: Queue<JobData>, name: string): Promise<QueueState> {
-  const [counts, isPaused, [oldest], workers] = await Promise.all([
+async function readState(
+  backend: QueueBackend,
+  queue: Queue<JobData>,
+  name: string,
+): Promise<QueueState> {
+  const [counts, isPaused, [oldest], workers, endedLastMinute] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed'),
     queue.isPaused(),
     queue.getJobs(['waiting'], 0, 0, true),
     queue.getWorkersCount(),
+    backend.name === 'redis' ? readEndedLastMinute(queue) : null,
   ]);
   return {
     queue: name,
@@ -73,5 +87,29 @@ async function readState(queue: Queue<JobData>, name: string): Promise<QueueStat
       ? Math.max(0, Date.now() - oldest.timestamp - (oldest.opts.delay ?? 0))
       : null,
     workers,
+    endedLastMinute,
   };
+}
+
+async function readEndedLastMinute(queue: Queue<JobData>): Promise<number> {
+  const [completed, failed] = await Promise.all([
+    queue.getMetrics('completed', 0, 0),
+    queue.getMetrics('failed', 0, 0),
+  ]);
+  return inLastMinute(completed) + inLastMinute(failed);
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * A counter is closed by the first job of a later minute: until then the last minute in
+ * which a job ended is its open part.
+ */
+export function inLastMinute(
+  { meta, data }: Pick<Awaited<ReturnType<Queue['getMetrics']>>, 'meta' | 'data'>,
+  now = Date.now(),
+): number {
+  const minutesAgo = Math.floor(now / MINUTE_MS) - Math.floor(meta.prevTS / MINUTE_MS);
+  if (minutesAgo === 0) return data[0] ?? 0;
+  return minutesAgo === 1 ? meta.count - meta.prevCount : 0;
 }

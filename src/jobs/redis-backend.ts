@@ -20,6 +20,8 @@ const COMMAND_TIMEOUT_MS = 5_000;
 const PRODUCER_SILENCE_MS = 6_000;
 /** Longer than a worker ever waits for the next job. */
 const WORKER_SILENCE_MS = 15_000;
+/** Minutes for which a worker keeps how many jobs have ended. */
+const ENDED_MINUTES = 5;
 
 const PRODUCER: RedisOptions = {
   retryStrategy: reconnectDelayMs,
@@ -47,7 +49,12 @@ export function redisBackend(address: RedisAddress): QueueBackend {
     },
     createWorker: (name, process, options) => {
       const { connection, closeWith } = connectionFor(address, CONSUMER);
-      const settings = { connection, prefix: prefixOf(name), ...workerOptions(options) };
+      const settings = {
+        connection,
+        prefix: prefixOf(name),
+        metrics: { maxDataPoints: ENDED_MINUTES },
+        ...workerOptions(options),
+      };
       return closeWith(new Worker<JobData>(name, process, settings));
     },
     migrate: async () => {},

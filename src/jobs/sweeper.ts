@@ -17,7 +17,7 @@ const SWEEP_BATCH = 1_000;
 const MAX_BATCHES = 20;
 
 /** The same queues as where the steps are scheduled, said in SQL over the row. */
-const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
+export const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
   collection: `CASE next_step WHEN 'submit' THEN '${submissionQueue('')}' ELSE '${pollingQueue('')}' END || gateway`,
   payout: `CASE next_step WHEN 'refund' THEN '${REFUNDS_QUEUE}'
     WHEN 'submit' THEN '${submissionQueue('')}' || gateway ELSE '${pollingQueue('')}' || gateway END`,
@@ -26,6 +26,17 @@ const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
   callback: `'${CALLBACKS_QUEUE}'`,
   webhook: `'${WEBHOOKS_QUEUE}'`,
 };
+
+/**
+ * Of a row `t` of a kind: its step has been due for longer than `:grace_ms`, and the outbox
+ * does not have it. A delivery that is not admitted has no job to lose; it waits for its turn.
+ */
+export function isDueUnsent(kind: StepKind): string {
+  return `t.next_step IS NOT NULL ${kind === 'webhook' ? 'AND t.admitted_at IS NOT NULL' : ''}
+    AND t.next_step_at < now() - :grace_ms * interval '1 millisecond'
+    AND NOT EXISTS (
+      SELECT FROM outbox o WHERE o.row_id = t.${STEP_TABLES[kind].id} AND o.kind = '${kind}')`;
+}
 
 /**
  * Sends again, under its old job id, every step that has been due for longer than
@@ -47,16 +58,11 @@ export async function sweep(database: Database, graceMs: number): Promise<number
 
 async function sweepBatch(database: Database, kind: StepKind, graceMs: number): Promise<number> {
   const { table, id } = STEP_TABLES[kind];
-  // A delivery that is not admitted has no job to lose; it waits for its turn.
-  const admitted = kind === 'webhook' ? 'AND admitted_at IS NOT NULL' : '';
   const row = await firstRow<{ swept: number }>(
     database,
     `WITH due AS (
        SELECT merchant_id, ${id} FROM ${table} t
-       WHERE next_step IS NOT NULL ${admitted}
-         -- What still waits in the outbox is not lost.
-         AND NOT EXISTS (SELECT FROM outbox o WHERE o.row_id = t.${id} AND o.kind = :kind)
-         AND next_step_at < now() - :grace_ms * interval '1 millisecond'
+       WHERE ${isDueUnsent(kind)}
          AND (step_swept_at IS NULL OR step_swept_at < now() - :grace_ms * interval '1 millisecond')
        -- Whoever waits for a first sweep comes before those that were swept in vain.
        ORDER BY step_swept_at NULLS FIRST, next_step_at LIMIT :batch FOR UPDATE SKIP LOCKED

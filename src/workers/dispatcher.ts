@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../boot.ts';
 import { inTransaction, messageOf, rows } from '../database.ts';
@@ -6,7 +5,7 @@ import { numberEvents } from '../domain/events/number-events.ts';
 import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
-import { holdLease, releaseLease } from '../jobs/lease.ts';
+import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lease.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
@@ -41,7 +40,7 @@ export function startDispatcher(
   const { database, config, logger } = service;
   const queues = openQueues(backend, logger);
   const resting: RestingQueues = new Map();
-  const holder = randomUUID();
+  const holder = leaseHolder();
   const stopping = new AbortController();
   const leaseMs = config.sweepIntervalMs * SWEEP_LEASE_ROUNDS;
   const loops = [
@@ -53,7 +52,7 @@ export function startDispatcher(
       admitDeliveries(database, config.webhookEndpointConcurrency),
     ),
     loop(service, stopping.signal, 'sweeper', config.sweepIntervalMs, async () => {
-      if (!(await holdLease(database, 'sweeper', holder, leaseMs))) return 0;
+      if (!(await holdLease(database, SWEEPER_LEASE, holder, leaseMs))) return 0;
       const swept = await sweep(database, config.sweepGraceMs);
       if (swept > 0) logger.info('swept', { steps: swept });
       return 0;
@@ -70,7 +69,7 @@ export function startDispatcher(
     stopping.abort();
     await Promise.all(loops);
     // Another dispatcher sweeps at once; without this the end of the lease would do it.
-    await releaseLease(database, 'sweeper', holder).catch(() => {});
+    await releaseLease(database, SWEEPER_LEASE, holder).catch(() => {});
     await queues.close();
   };
 }

@@ -1,7 +1,14 @@
+import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
-import { allQueues, openQueueStates, type QueueStates } from '../../src/jobs/queue-states.ts';
+import { jobId } from '../../src/jobs/job-types.ts';
+import {
+  allQueues,
+  inLastMinute,
+  openQueueStates,
+  type QueueStates,
+} from '../../src/jobs/queue-states.ts';
 import { openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
@@ -45,6 +52,7 @@ for (const backendName of backendsUnderTest()) {
         isPaused: false,
         oldestWaitingMs: null,
         workers: 0,
+        endedLastMinute: backendName === 'redis' ? 0 : null,
       });
     });
 
@@ -68,8 +76,56 @@ for (const backendName of backendsUnderTest()) {
       finish();
       await worker.close();
     });
+
+    it('says whether a job is there', async () => {
+      const another = `${queue}-another`;
+      await queues.add(another, [job(another, 0, 'a'), job(another, 60_000, 'b')]);
+      const has = (rowId: string) =>
+        states.has(another, jobId({ kind: 'collection', rowId, stepNo: 1 }));
+      expect([await has('a'), await has('b'), await has('c')]).to.deep.equal([true, true, false]);
+    });
+
+    if (backendName === 'redis') {
+      it('has counted what its workers have ended, also what they fail', async () => {
+        const counted = `${queue}-counted`;
+        await queues.add(counted, [job(counted, 0, 'a'), job(counted, 0, 'b')]);
+        const work = ({ data }: { data: { rowId: string } }) =>
+          data.rowId === 'a' ? Promise.resolve() : Promise.reject(new UnrecoverableError('bug'));
+        const worker = backend.createWorker(counted, work, { concurrency: 1, lockMs: 30_000 });
+        const reader = backend.createQueue(counted);
+        await eventually('both to be counted', async () => {
+          const kinds = await Promise.all([
+            reader.getMetrics('completed'),
+            reader.getMetrics('failed'),
+          ]);
+          return kinds.every(({ meta }) => meta.count === 1);
+        });
+        await Promise.all([worker.close(), reader.close()]);
+      });
+    }
   });
 }
+
+describe('The number of jobs that ended in the last whole minute', () => {
+  const at = (minute: number, second = 30) => (minute * 60 + second) * 1_000;
+  const counter = (prevTS: number) => ({ meta: { count: 9, prevTS, prevCount: 4 }, data: [3, 7] });
+
+  it('is the newest closed one while jobs end in this minute too', () => {
+    expect(inLastMinute(counter(at(100)), at(100, 59))).to.equal(3);
+    expect(inLastMinute({ ...counter(at(100)), data: [] }, at(100, 59))).to.equal(0);
+  });
+
+  it('is the open one when none has ended since', () => {
+    expect(inLastMinute(counter(at(100, 59)), at(101, 0))).to.equal(5);
+  });
+
+  it('is none when the last one ended before', () => {
+    expect(inLastMinute(counter(at(100)), at(102))).to.equal(0);
+    expect(
+      inLastMinute({ meta: { count: 0, prevTS: 0, prevCount: 0 }, data: [] }, at(102)),
+    ).to.equal(0);
+  });
+});
 
 describe('The state of a queue', () => {
   it('is not waited for while its backend is away', async () => {
