@@ -17,13 +17,21 @@ export interface QueueBackend {
     process: (job: Job<JobData>, token?: string) => Promise<void>,
     options: { concurrency: number; lockMs: number },
   ): Worker<JobData>;
+  /** How many processes are connected to take jobs from a queue. */
+  countWorkers(queue: Queue<JobData>): Promise<number>;
   /** Brings the backend's own tables up to date; part of the release step. */
   migrate(): Promise<void>;
   /** One line that says why the backend cannot be used, or null when it can. */
   problem(): Promise<string | null>;
 }
 
-/** Connects to nothing before a queue or worker is created. */
-export function createQueueBackend(config: RedisAddress & DatabaseAddress): QueueBackend {
-  return config.redisUrl ? redisBackend(config) : postgresBackend(config);
+/**
+ * Connects to nothing before a queue or worker is created. `processName` is what others see
+ * of a process that works: its worker types, joined by plus signs, or `ALL_TYPES`.
+ */
+export function createQueueBackend(
+  config: RedisAddress & DatabaseAddress,
+  processName = 'other',
+): QueueBackend {
+  return config.redisUrl ? redisBackend(config) : postgresBackend(config, processName);
 }

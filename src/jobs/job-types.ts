@@ -31,6 +31,9 @@ export interface JobData {
 export const WORKER_TYPES = ['submission', 'settlement', 'refunds', 'webhooks'] as const;
 export type WorkerType = (typeof WORKER_TYPES)[number];
 
+/** What a process that runs every type, the dispatcher's too, is called. */
+export const ALL_TYPES = 'worker';
+
 /** Queues of their own per gateway, so that one that hangs does not fill the slots of the others. */
 export const submissionQueue = (gateway: string) => `submission-${gateway}`;
 export const pollingQueue = (gateway: string) => `polling-${gateway}`;
@@ -52,6 +55,12 @@ export function queuesOf(type: WorkerType, gateways: string[]): string[] {
     case 'webhooks':
       return [WEBHOOKS_QUEUE];
   }
+}
+
+/** The worker type that serves a queue; undefined when none does. */
+export function workerTypeOf(queue: string): WorkerType | undefined {
+  const gateway = queue.slice(queue.indexOf('-') + 1);
+  return WORKER_TYPES.find((type) => queuesOf(type, [gateway]).includes(queue));
 }
 
 /** Never all digits and without a colon, as the queue library demands. */

@@ -16,22 +16,28 @@ import { QUEUE_POOL_MAX } from '../connection-budget.ts';
 import { messageOf } from '../database.ts';
 import { connectionSettings, type DatabaseAddress } from '../database-address.ts';
 import type { QueueBackend } from './backend.ts';
-import type { JobData } from './job-types.ts';
+import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
 import { workerOptions } from './worker-options.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A PostgreSQL that says nothing for so long is gone, even if its connection still stands. */
 const QUERY_TIMEOUT_MS = 20_000;
 
-/** Queues in PostgreSQL. All of one backend share a few connections and one that listens. */
-export function postgresBackend(address: DatabaseAddress): QueueBackend {
+/** The connection that listens is called so, and then by what its process runs. */
+const LISTENER_PREFIX = 'malipo-listener-';
+
+/**
+ * Queues in PostgreSQL. All of one backend share a few connections and one that listens,
+ * which is named after the process: that is how others know who works.
+ */
+export function postgresBackend(address: DatabaseAddress, processName: string): QueueBackend {
   const settings = {
     ...connectionSettings(address),
     application_name: 'malipo-queues',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   };
   const connection = { ...settings, max: QUEUE_POOL_MAX, ...LIVELINESS };
-  const factory = sharingFactory(connection) as never;
+  const factory = sharingFactory(connection, LISTENER_PREFIX + processName) as never;
   return {
     name: 'postgres',
     createQueue: (name) =>
@@ -43,6 +49,10 @@ export function postgresBackend(address: DatabaseAddress): QueueBackend {
         { connection, ...workerOptions(options) } as WorkerOptions,
         factory,
       ) as Worker<JobData>,
+    countWorkers: async (queue) => {
+      const lines = (await queue.getBackend().getClientList()).join('\n').split('\n');
+      return lines.filter((line) => runs(line.split(LISTENER_PREFIX)[1], queue.name)).length;
+    },
     migrate: () => withClient(settings, (client) => runMigrations(client as never)),
     problem: async () => {
       try {
@@ -58,17 +68,25 @@ export function postgresBackend(address: DatabaseAddress): QueueBackend {
   };
 }
 
+/** Whether a process that is called so takes jobs from a queue. */
+function runs(processName: string | undefined, queue: string): boolean {
+  if (processName === undefined) return false;
+  return processName === ALL_TYPES || processName.split('+').includes(workerTypeOf(queue) ?? '');
+}
+
 const LIVELINESS = { query_timeout: QUERY_TIMEOUT_MS, keepAlive: true };
 
 /** Hands the same connection to every queue and worker, for as long as there is one. */
 function sharingFactory(
   options: PostgresConnectionOptions,
+  listenerName: string,
 ): BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> {
   let shared: SharedConnection | undefined;
-  return (name, queueOptions) => {
+  return (name, queueOptions, { withBlockingConnection = false } = {}) => {
     if (!shared || shared.isClosing) shared = new SharedConnection(options);
     shared.users += 1;
-    return new PostgresQueueBackend(shared, name, queueOptions);
+    const named = withBlockingConnection ? listenerName : undefined;
+    return new PostgresQueueBackend(shared, name, queueOptions, true, named);
   };
 }
 

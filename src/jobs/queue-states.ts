@@ -74,7 +74,7 @@ async function readState(
     queue.getJobCounts('waiting', 'active', 'delayed'),
     queue.isPaused(),
     queue.getJobs(['waiting'], 0, 0, true),
-    queue.getWorkersCount(),
+    backend.countWorkers(queue),
     backend.name === 'redis' ? readEndedLastMinute(queue) : null,
   ]);
   return {

@@ -57,6 +57,7 @@ export function redisBackend(address: RedisAddress): QueueBackend {
       };
       return closeWith(new Worker<JobData>(name, process, settings));
     },
+    countWorkers: (queue) => queue.getWorkersCount(),
     migrate: async () => {},
     problem: () => redisProblem(address),
   };

@@ -1,5 +1,6 @@
 import { boot } from '../boot.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
+import { ALL_TYPES } from '../jobs/job-types.ts';
 import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
 import { createMetrics } from '../metrics.ts';
 import { startOperatorServer } from '../operator-server.ts';
@@ -9,8 +10,9 @@ import { createWorkWatch } from './work-watch.ts';
 /** Runs the worker types given as arguments in this process; `all` runs every one. */
 await runMain(async () => {
   const types = parseTypes(process.argv.slice(2));
-  const service = await boot(types.length === PROCESS_TYPES.length ? 'worker' : types.join('+'));
-  const backend = createQueueBackend(service.config);
+  const name = types.length === PROCESS_TYPES.length ? ALL_TYPES : types.join('+');
+  const service = await boot(name);
+  const backend = createQueueBackend(service.config, name);
   const problem = await backend.problem();
   if (problem) throw new BootError(problem);
   const registry = createMetrics(service.database);

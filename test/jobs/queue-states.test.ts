@@ -2,7 +2,7 @@ import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
-import { jobId } from '../../src/jobs/job-types.ts';
+import { jobId, submissionQueue } from '../../src/jobs/job-types.ts';
 import {
   allQueues,
   inLastMinute,
@@ -23,7 +23,7 @@ function job(queue: string, delayMs: number, rowId: string): StepJob {
 
 for (const backendName of backendsUnderTest()) {
   describe(`The state of a queue in ${backendName}`, () => {
-    const queue = `states-${process.pid}`;
+    const queue = submissionQueue(`states-${process.pid}`);
     let database: TestDatabase;
     let backend: QueueBackend;
     let queues: Queues;
@@ -32,7 +32,10 @@ for (const backendName of backendsUnderTest()) {
     before(async () => {
       database = await createTestDatabase();
       const redisUrl = backendName === 'redis' ? environment.redisUrl : undefined;
-      backend = createQueueBackend({ redisUrl, databaseUrl: database.url });
+      backend = createQueueBackend(
+        { redisUrl, databaseUrl: database.url },
+        'dispatcher+submission',
+      );
       queues = openQueues(backend, logger);
       states = openQueueStates(backend, logger);
     });
@@ -69,12 +72,15 @@ for (const backendName of backendsUnderTest()) {
         finish = resolve;
       });
       const worker = backend.createWorker(queue, () => held, { concurrency: 1, lockMs: 30_000 });
-      await eventually('a job to be under way', async () => {
-        const { active, waiting, workers } = await states.read(queue);
-        return active === 1 && waiting === 1 && workers === 1;
-      });
-      finish();
-      await worker.close();
+      try {
+        await eventually('a job to be under way', async () => {
+          const { active, waiting, workers } = await states.read(queue);
+          return active === 1 && waiting === 1 && workers === 1;
+        });
+      } finally {
+        finish();
+        await worker.close();
+      }
     });
 
     it('says whether a job is there', async () => {
