@@ -2,6 +2,7 @@ import { appVerbs } from './app.ts';
 import { channelVerbs } from './channel.ts';
 import type { Noun } from './command.ts';
 import { discrepancyVerbs } from './discrepancy.ts';
+import { jobsVerbs } from './jobs.ts';
 import { ledgerVerbs } from './ledger.ts';
 import { merchantVerbs } from './merchant.ts';
 import { paymentVerbs } from './payment.ts';
@@ -23,6 +24,7 @@ export const COMMANDS: Readonly<Record<string, Noun>> = {
     verbs: discrepancyVerbs,
   },
   channel: { summary: 'Ways to move money', verbs: channelVerbs },
+  jobs: { summary: 'Jobs that have failed for good', verbs: jobsVerbs },
   reconcile: {
     summary: "The gateway's statements against the books",
     verbs: reconcileVerbs,

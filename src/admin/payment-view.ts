@@ -1,9 +1,11 @@
+import type { FailedJob } from '../domain/failed-jobs/failed-job.ts';
 import { formatAmount } from '../domain/money.ts';
 import { isOverdue } from '../domain/payments/overdue.ts';
 import { isOpen } from '../domain/payments/payment.ts';
 import type { PaymentFile } from '../domain/payments/payment-file.ts';
 import type { PaymentSummary } from '../domain/payments/payment-summary.ts';
 import { discrepancyDocument, journalDocument, resolveCommands } from './discrepancy-view.ts';
+import { failedJobDocument, sinceThen } from './jobs-view.ts';
 import type { ListView } from './lists.ts';
 import { columns, fields, moment } from './output.ts';
 import { rowDocument, shortened, textFields, textOf } from './support-view.ts';
@@ -56,6 +58,7 @@ export function fileDocument(file: PaymentFile) {
     delivery: file.delivery && rowDocument(file.delivery),
     delivery_attempts: many(file.deliveryAttempts),
     callbacks: many(file.callbacks),
+    failed_jobs: file.failedJobs.map(failedJobDocument),
     discrepancies: file.discrepancies.map(discrepancyDocument),
     related: many(file.related),
   };
@@ -77,6 +80,7 @@ export function fileLines(file: PaymentFile): string[] {
     ...section('Webhook', delivery ? [delivery] : []),
     ...section('Attempts to deliver the webhook', document.delivery_attempts),
     ...section('Callbacks of the gateway', document.callbacks),
+    ...section('Failed jobs', file.failedJobs.map(failedJobRow)),
     ...discrepancySection(file),
     ...section(
       file.payment.kind === 'collection' ? 'Reversals and returns' : 'Its collection',
@@ -96,6 +100,11 @@ function stateOf({ payment }: PaymentFile): string {
 function journalRow({ entries, ...journal }: ReturnType<typeof journalDocument>) {
   const lines = entries.map(({ account, amount }) => `${account} ${amount}`);
   return { ...journal, entries: lines.join(', ') };
+}
+
+function failedJobRow(job: FailedJob) {
+  const { id, failed_at, queue, step, error } = failedJobDocument(job);
+  return { id, failed_at, queue, step, error, since_then: sinceThen(job) };
 }
 
 function section(title: string, found: Record<string, unknown>[]): string[] {

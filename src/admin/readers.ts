@@ -43,6 +43,19 @@ export function integer(placeholder: string, min: number, max: number): Reader<n
   };
 }
 
+/** Whole numbers from 1, between commas, each once and in order of size; at most `maxCount`. */
+export function integers(placeholder: string, max: number, maxCount: number): Reader<number[]> {
+  const one = integer(placeholder, 1, max);
+  return {
+    placeholder,
+    read: (raw) => {
+      const numbers = new Set(raw.split(',').map((part) => one.read(part.trim())));
+      if (numbers.size > maxCount) throw wrong(`at most ${maxCount} numbers`, raw);
+      return [...numbers].sort((a, b) => a - b);
+    },
+  };
+}
+
 /** A reader that also takes the word `default`, as null. */
 export function orDefault<Value>(reader: Reader<Value>): Reader<Value | null> {
   return {

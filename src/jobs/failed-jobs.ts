@@ -1,7 +1,8 @@
 import { type Database, inTransaction, messageOf, rows } from '../database.ts';
-import type { JobData } from './job-types.ts';
+import { JOB_FAILED, type JobData } from './job-types.ts';
 import { changeStep } from './outbox.ts';
 
+const MAX_ERROR_LENGTH = 1_000;
 const MAX_STACK_LENGTH = 4_000;
 
 /**
@@ -14,12 +15,13 @@ export async function recordFailedJob(
   data: JobData,
   error: unknown,
 ): Promise<void> {
-  const message = messageOf(error);
+  const message = storable(messageOf(error), MAX_ERROR_LENGTH);
+  const { stack } = error as Error;
   await inTransaction(database, async (trx) => {
     const parked = await changeStep(
       trx,
       { kind: data.kind, merchantId: data.merchantId, id: data.rowId },
-      { park: `job failed: ${message}` },
+      { park: `${JOB_FAILED}${message}` },
       {
         onlyIf: { step_no: data.stepNo },
         // A delivery that is parked must not keep its place among those under way.
@@ -40,8 +42,13 @@ export async function recordFailedJob(
         row_id: data.rowId,
         step_no: data.stepNo,
         error: message,
-        stack: (error as Error).stack?.slice(0, MAX_STACK_LENGTH) ?? null,
+        stack: stack === undefined ? null : storable(stack, MAX_STACK_LENGTH),
       },
     );
   });
+}
+
+/** What cannot be stored would never be parked: the sweeper would send its job for ever. */
+function storable(text: string, maxLength: number): string {
+  return text.replaceAll('\u0000', '\uFFFD').slice(0, maxLength);
 }

@@ -63,6 +63,9 @@ export function workerTypeOf(queue: string): WorkerType | undefined {
   return WORKER_TYPES.find((type) => queuesOf(type, [gateway]).includes(queue));
 }
 
+/** Begins the reason for which a row is parked whose job has failed for good. */
+export const JOB_FAILED = 'job failed: ';
+
 /** Never all digits and without a colon, as the queue library demands. */
 export function jobId(data: Pick<JobData, 'kind' | 'rowId' | 'stepNo'>): string {
   return `${data.kind}-${data.rowId}-${data.stepNo}`;

@@ -248,6 +248,16 @@ describe('A job that fails', () => {
       expect(delivery).to.have.property('parked_reason', 'job failed: bug');
     });
 
+    it('is kept also when its error has what cannot be stored, or never ends', async () => {
+      const { collection, data } = await collectionToAskAbout();
+      const error = new Error(`a\u0000b \uD800 ${'x'.repeat(100_000)}`);
+      await recordFailedJob(store.database, 'a-queue', data, error);
+      const { parked_reason } = await reread(store.database, collection);
+      expect(parked_reason).to.match(/^job failed: a\uFFFDb \uFFFD x{100,}$/);
+      expect(parked_reason!.length).to.be.at.most(2_000);
+      expect(await failedJobsOf(collection.id)).to.have.length(1);
+    });
+
     it('leaves a stored callback stored', async () => {
       const collection = await newCollection(store.database, merchant);
       const id = await storeCallback(store.database, 'simulator', refOf(collection), '{}');

@@ -76,7 +76,7 @@ async function claim(
  * A customer who is prompted long after the deadline pays for what nobody waits for any
  * more. Money that goes out is welcome at any time.
  */
-function isTooLate(payment: AnyPayment): boolean {
+export function isTooLate(payment: AnyPayment): boolean {
   return payment.kind === 'collection' && isOverdue(payment);
 }
 

@@ -1,7 +1,12 @@
 import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
 import { casesOf, type DiscrepancyCase } from '../discrepancies/discrepancy-cases.ts';
+import type { FailedJob } from '../failed-jobs/failed-job.ts';
+import { listFailedJobs } from '../failed-jobs/failed-job-store.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from './payment-store.ts';
 import { type PaymentSummary, selectSummaries } from './payment-summary.ts';
+
+/** A payment that has more was replayed in vain for a long time. */
+const MAX_FAILED_JOBS = 100;
 
 /** A row as it is stored, for those who look and do not decide. */
 export type Row = Record<string, unknown>;
@@ -27,6 +32,8 @@ export interface PaymentFile {
   delivery: Row | null;
   deliveryAttempts: Row[];
   callbacks: Row[];
+  /** Jobs of it, of its callbacks and of its webhook that failed for good. */
+  failedJobs: FailedJob[];
   discrepancies: DiscrepancyCase[];
   /** The collection that it gives back, or the reversals and returns of a collection. */
   related: PaymentSummary[];
@@ -72,6 +79,11 @@ export async function readPaymentFile(
       ref,
       `SELECT id, received_at, status, problem, parked_reason, body FROM callbacks
        WHERE ${OWN} ORDER BY received_at, id`,
+    ),
+    failedJobs: await listFailedJobs(
+      database,
+      { payments: [payment] },
+      { order: 'oldest first', limit: MAX_FAILED_JOBS },
     ),
     discrepancies: await casesOf(database, ref),
     related: await relatedTo(database, payment),

@@ -41,6 +41,11 @@ export function pollSoonStep(payment: AnyPayment, firstMs: number, now = Date.no
     : step;
 }
 
+/** Asks the gateway at once, also about what is parked: somebody has decided that it goes on. */
+export function pollNow(payment: AnyPayment): StepChange {
+  return { next: 'poll', queue: pollingQueue(payment.gateway), delayMs: 0 };
+}
+
 /** Where payments of a kind wait to be sent; what goes back must not wait behind what goes out. */
 export const SUBMISSION_QUEUES: Readonly<Record<GatewayPaymentKind, (gateway: string) => string>> =
   {

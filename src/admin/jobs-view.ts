@@ -1,0 +1,89 @@
+import type { ReplayAction, ReplayRefusal } from '../domain/failed-jobs/decide-replay.ts';
+import type { FailedJob } from '../domain/failed-jobs/failed-job.ts';
+import type { Replay } from '../domain/failed-jobs/replay-failed-job.ts';
+import type { ListView } from './lists.ts';
+import { moment } from './output.ts';
+import { rowDocument, shortened } from './support-view.ts';
+
+export const failedJobList: ListView<FailedJob> = {
+  what: 'failed job',
+  keyOf: ({ id }) => id,
+  document: failedJobDocument,
+  titles: ['ID', 'FAILED', 'QUEUE', 'MERCHANT', 'WHAT', 'ERROR', 'SINCE THEN'],
+  cells: (job) => [
+    String(job.id),
+    moment(job.failed_at),
+    job.queue,
+    String(job.merchant_id),
+    `${subjectOf(job)} (${job.step})`,
+    shortened(job.error),
+    sinceThen(job),
+  ],
+};
+
+/** A failed job as JSON. */
+export function failedJobDocument(job: FailedJob) {
+  return rowDocument(job, ['step_no']);
+}
+
+/** What it was about, as its merchant or the gateway would name it. */
+export function subjectOf({ kind, row_id, payment_kind, payment_id, ref_no }: FailedJob): string {
+  if (payment_kind === null) return `${kind} ${row_id}`;
+  const payment = `${payment_kind} ${ref_no ?? payment_id}`;
+  return kind === payment_kind ? payment : `${kind} of ${payment}`;
+}
+
+/** What has become of it, for people. */
+export function sinceThen(job: FailedJob): string {
+  switch (job.state) {
+    case 'waiting':
+      return 'waits for somebody';
+    case 'replayed':
+      return `${replayOf(job)}; ${rowState(job)}`;
+    case 'failed_again':
+      return `${replayOf(job)}, and failed again`;
+    case 'moved_on':
+      return `has moved on: ${rowState(job)}`;
+  }
+}
+
+function replayOf({ replayed_at, replayed_by, replayed_step }: FailedJob): string {
+  return `replayed (${replayed_step}) at ${moment(replayed_at!)} by ${shortened(replayed_by!)}`;
+}
+
+function rowState(job: FailedJob): string {
+  const { row_status, row_next_step, row_next_step_at, row_parked_reason } = job;
+  if (row_status === null) return 'not there any more';
+  if (row_parked_reason !== null) return `${row_status}, parked: ${shortened(row_parked_reason)}`;
+  if (row_next_step === null || row_next_step_at === null) return row_status;
+  return `${row_status}; next: ${row_next_step} at ${moment(row_next_step_at)}`;
+}
+
+const ACTION_WORDS: Readonly<Record<ReplayAction, string>> = {
+  send: 'no attempt has arrived, will send it',
+  report_untaken:
+    'no attempt has arrived and its deadline is past, will not send it: support decides',
+  ask: 'the gateway has it, will ask how it ended',
+  ask_not_send: 'an attempt may have arrived, will ask the gateway, not send',
+  refund: 'will refund',
+  apply: 'will be applied',
+  deliver: 'will deliver again',
+};
+
+const REFUSAL_WORDS: Readonly<Record<ReplayRefusal, (job: FailedJob) => string>> = {
+  replayed: (job) => `already ${replayOf(job)}`,
+  gone: () => 'not there any more',
+  ended: (job) => `is final: ${rowState(job)}`,
+  moved_on: (job) => `has moved on: ${rowState(job)}`,
+  failed_since: () => 'a later job of it has failed: replay that one',
+  parked_otherwise: (job) =>
+    `is parked for another reason: ${shortened(job.row_parked_reason ?? '')}`,
+  discrepancy: () => 'a discrepancy is open: decide that first, payment show names it',
+};
+
+/** What comes of replaying a failed job, or why it is not replayed. */
+export function replayWords(replay: Replay): string {
+  return replay.action === undefined
+    ? `refused: ${REFUSAL_WORDS[replay.refusal](replay.job)}`
+    : ACTION_WORDS[replay.action];
+}

@@ -1,0 +1,297 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/database.ts';
+import {
+  type Callback,
+  processCallback,
+  storeCallback,
+} from '../../src/domain/callbacks/callback.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import type { FailedJob } from '../../src/domain/failed-jobs/failed-job.ts';
+import { planReplay } from '../../src/domain/failed-jobs/replay-failed-job.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep } from '../../src/domain/payments/schedule.ts';
+import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import type { StepKind } from '../../src/jobs/job-types.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { passDeadline, refund } from '../support/discrepancies/scene.ts';
+import { deliveryOf, newEvent } from '../support/events.ts';
+import { failedJobsOf, failJob, replay, stepRow } from '../support/failed-jobs.ts';
+import {
+  newPayment,
+  newPayout,
+  PAYMENT_KINDS,
+  SUBMISSION_QUEUE,
+} from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  discrepanciesOf,
+  failed,
+  learn,
+  newCollection,
+  outboxOf,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { ACKNOWLEDGED, NOT_TAKEN, UNKNOWN, workOn } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const POLLING = 'polling-simulator';
+
+describe('Replaying a failed job', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  const plan = (job: FailedJob) => inTransaction(store.database, (trx) => planReplay(trx, job));
+
+  interface Expected {
+    action: string;
+    step: string;
+    queue: string;
+  }
+
+  /** Looks at the plan, which changes nothing, and then at what replaying has done. */
+  async function expectReplay(kind: StepKind, id: string, expected: Expected): Promise<void> {
+    const job = await failJob(store.database, kind, id);
+    const before = await stepRow(store.database, kind, id);
+    expect(before).to.include({ next_step: null, parked_reason: 'job failed: bug' });
+    expect(await plan(job)).to.include({ action: expected.action });
+    expect(await stepRow(store.database, kind, id)).to.deep.equal(before);
+    expect((await failedJobsOf(store.database, id)).at(-1)).to.include({ state: 'waiting' });
+
+    expect(await replay(store.database, job)).to.include({ action: expected.action });
+    const after = await stepRow(store.database, kind, id);
+    expect(after).to.include({
+      status: before.status,
+      next_step: expected.step,
+      step_no: before.step_no + 1,
+      parked_reason: null,
+    });
+    expect(after.next_step_at!.getTime()).to.be.at.most(Date.now());
+    expect((await outboxOf(store.database, id)).at(-1)).to.include({
+      queue: expected.queue,
+      step: expected.step,
+      step_no: after.step_no,
+    });
+    expect((await failedJobsOf(store.database, id)).at(-1)).to.include({
+      state: 'replayed',
+      replayed_by: 'tester',
+      replayed_step: expected.step,
+    });
+  }
+
+  const ASK = { step: 'poll', queue: POLLING };
+
+  for (const kind of PAYMENT_KINDS) {
+    describe(`of a ${kind}`, () => {
+      let payment: AnyPayment;
+      const work = () => workOn(store.database, payment);
+      const send = { action: 'send', step: 'submit', queue: SUBMISSION_QUEUE[kind] };
+
+      beforeEach(async () => {
+        payment = await newPayment(kind, store.database, merchant);
+      });
+
+      it('sends it when it was never attempted', async () => {
+        await expectReplay(kind, payment.id, send);
+      });
+
+      it('sends it when it should be asked about, but was never attempted', async () => {
+        await changeStep(store.database, refOf(payment), pollStep(payment, 0));
+        await expectReplay(kind, payment.id, send);
+      });
+
+      it('sends it when its only attempt was not taken', async () => {
+        await work().answer(await work().claim(), NOT_TAKEN);
+        await expectReplay(kind, payment.id, send);
+      });
+
+      it('asks, and does not send, when an attempt has no answer', async () => {
+        await work().claim();
+        await expectReplay(kind, payment.id, { action: 'ask_not_send', ...ASK });
+        expect(await work().claim(), 'what a submission could claim').to.equal(null);
+        expect(await work().results()).to.deep.equal([null]);
+      });
+
+      it('asks, and does not send, when the answer to an attempt was lost', async () => {
+        await work().answer(await work().claim(), UNKNOWN);
+        await expectReplay(kind, payment.id, { action: 'ask_not_send', ...ASK });
+      });
+
+      it('asks when the gateway has acknowledged it', async () => {
+        await work().answer(await work().claim(), ACKNOWLEDGED);
+        await expectReplay(kind, payment.id, { action: 'ask', ...ASK });
+      });
+
+      it('asks about it at once when it is overdue, whoever else waits for support', async () => {
+        await work().answer(await work().claim(), UNKNOWN);
+        await passDeadline({ database: store.database, merchant }, payment);
+        await work().hear({ outcome: 'noAnswer', reason: 'timeout' });
+        expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal(['overdue']);
+        await expectReplay(kind, payment.id, { action: 'ask_not_send', ...ASK });
+      });
+
+      it('is refused once it has ended', async () => {
+        const job = await failJob(store.database, kind, payment.id);
+        await learn(store.database, payment, succeeded());
+        await expectRefused(job, 'ended');
+      });
+
+      it('is refused once it goes on in another way', async () => {
+        const job = await failJob(store.database, kind, payment.id);
+        await changeStep(store.database, refOf(payment), pollStep(payment, 0));
+        await expectRefused(job, 'moved_on');
+      });
+
+      it('is refused while its money is in suspense', async () => {
+        const job = await failJob(store.database, kind, payment.id);
+        await learn(store.database, payment, succeeded({ amountCents: 1 }));
+        await expectRefused(job, 'parked_otherwise');
+      });
+
+      it('is refused while something does not add up', async () => {
+        const job = await failJob(store.database, kind, payment.id);
+        await inTransaction(store.database, (trx) =>
+          openDiscrepancy(trx, { kind: 'other_payment', payment: refOf(payment), details: {} }),
+        );
+        await expectRefused(job, 'discrepancy');
+      });
+    });
+  }
+
+  /** Refused, with nothing changed. */
+  async function expectRefused(job: FailedJob, refusal: string): Promise<void> {
+    const all = () =>
+      Promise.all([
+        stepRow(store.database, job.kind, job.row_id),
+        outboxOf(store.database, job.row_id),
+        failedJobsOf(store.database, job.row_id),
+      ]);
+    const before = await all();
+    expect(await plan(job)).to.include({ refusal });
+    expect(await replay(store.database, job)).to.include({ refusal });
+    expect(await all()).to.deep.equal(before);
+  }
+
+  it('puts a collection before support that could not be sent in time', async () => {
+    const collection = await newCollection(store.database, merchant);
+    await passDeadline({ database: store.database, merchant }, collection);
+    await expectReplay('collection', collection.id, {
+      ...{ action: 'report_untaken', step: 'submit', queue: SUBMISSION_QUEUE.collection },
+    });
+    expect(await workOn(store.database, collection).claim()).to.equal(null);
+    expect(await discrepanciesOf(store.database, collection.id)).to.deep.equal(['never_taken']);
+  });
+
+  it('sends money that goes out also when it is late', async () => {
+    const payout = await newPayout(store.database, merchant);
+    await passDeadline({ database: store.database, merchant }, payout);
+    await expectReplay('payout', payout.id, {
+      ...{ action: 'send', step: 'submit', queue: SUBMISSION_QUEUE.payout },
+    });
+  });
+
+  it('refunds a payout that has failed, once', async () => {
+    const payout = await newPayout(store.database, merchant);
+    await learn(store.database, payout, failed());
+    await expectReplay('payout', payout.id, { action: 'refund', step: 'refund', queue: 'refunds' });
+    const job = (await failedJobsOf(store.database, payout.id))[0]!;
+    await refund({ database: store.database, merchant }, payout);
+    expect((await reread(store.database, payout)).refund_posted_at).to.be.instanceOf(Date);
+    await expectRefused(job, 'replayed');
+  });
+
+  it('is refused for a payout that arrived before its refund', async () => {
+    const payout = await newPayout(store.database, merchant);
+    await learn(store.database, payout, failed());
+    const job = await failJob(store.database, 'payout', payout.id);
+    await learn(store.database, payout, succeeded());
+    await expectRefused(job, 'ended');
+  });
+
+  it('applies a stored callback, unless a later one took it along', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const keepCallback = () => storeCallback(store.database, 'simulator', refOf(collection), '{}');
+    await expectReplay('callback', await keepCallback(), {
+      ...{ action: 'apply', step: 'process', queue: 'callbacks' },
+    });
+    const id = await keepCallback();
+    const job = await failJob(store.database, 'callback', id);
+    const [newest] = await rows<Callback>(
+      store.database,
+      'SELECT * FROM callbacks WHERE id = :id',
+      { id: await keepCallback() },
+    );
+    await processCallback(store.database, newest!, () => null);
+    await expectRefused(job, 'ended');
+  });
+
+  it('delivers a webhook again when there is room at its endpoint', async () => {
+    const id = await newEvent(store.database, merchant);
+    await numberEvents(store.database);
+    await admitDeliveries(store.database, 1_000);
+    const job = await failJob(store.database, 'webhook', id);
+    expect(await plan(job)).to.include({ action: 'deliver' });
+    expect(await replay(store.database, job)).to.include({ action: 'deliver' });
+    expect(await deliveryOf(store.database, id)).to.include({
+      ...{ admitted: false, next_step: 'deliver', parked_reason: null },
+    });
+    await admitDeliveries(store.database, 1_000);
+    const { step_no, admitted } = await deliveryOf(store.database, id);
+    expect(admitted).to.equal(true);
+    expect((await outboxOf(store.database, id)).at(-1)).to.include({ queue: 'webhooks', step_no });
+  });
+
+  it('is refused for a webhook that is not kept any more', async () => {
+    const id = await newEvent(store.database, merchant);
+    await numberEvents(store.database);
+    const job = await failJob(store.database, 'webhook', id);
+    await rows(store.database, 'DELETE FROM webhook_deliveries WHERE event_id = :id', { id });
+    expect(await plan(job)).to.include({ refusal: 'gone' });
+    expect(await replay(store.database, job)).to.include({ refusal: 'gone' });
+  });
+
+  it('ten times at once takes one step', async () => {
+    const payout = await newPayout(store.database, merchant);
+    const job = await failJob(store.database, 'payout', payout.id);
+    const { step_no } = await stepRow(store.database, 'payout', payout.id);
+    const replays = await Promise.all(
+      Array.from({ length: 10 }, () => replay(store.database, job)),
+    );
+    const words = replays.map(({ action, refusal }) => action ?? refusal);
+    expect(words.sort()).to.deep.equal([...Array(9).fill('replayed'), 'send']);
+    expect(await stepRow(store.database, 'payout', payout.id)).to.include({ step_no: step_no + 1 });
+    const added = (await outboxOf(store.database, payout.id)).filter(
+      (row) => row.step_no > step_no,
+    );
+    expect(added).to.have.length(1);
+  });
+
+  it('of one that has failed again takes the newest failure only', async () => {
+    const payout = await newPayout(store.database, merchant);
+    const first = await failJob(store.database, 'payout', payout.id);
+    await replay(store.database, first);
+    const second = await failJob(store.database, 'payout', payout.id);
+    const states = (await failedJobsOf(store.database, payout.id)).map(({ state }) => state);
+    expect(states).to.deep.equal(['failed_again', 'waiting']);
+    await expectRefused(first, 'replayed');
+    expect(await replay(store.database, second)).to.include({ action: 'send' });
+  });
+
+  it('leaves to the newest failure what an older one nobody replayed was for', async () => {
+    const payout = await newPayout(store.database, merchant);
+    const first = await failJob(store.database, 'payout', payout.id);
+    await changeStep(store.database, refOf(payout), pollStep(payout, 0));
+    expect((await failedJobsOf(store.database, payout.id))[0]).to.include({ state: 'moved_on' });
+    await failJob(store.database, 'payout', payout.id);
+    await expectRefused(first, 'failed_since');
+  });
+});

@@ -1,0 +1,58 @@
+import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
+import type { FailedJob } from '../../src/domain/failed-jobs/failed-job.ts';
+import { listFailedJobs } from '../../src/domain/failed-jobs/failed-job-store.ts';
+import { type Replay, replayFailedJob } from '../../src/domain/failed-jobs/replay-failed-job.ts';
+import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
+import { STEP_TABLES, type StepKind, type StepName } from '../../src/jobs/job-types.ts';
+
+/** A row as steps see it. */
+export interface StepRow {
+  merchant_id: number;
+  status: string;
+  next_step: StepName | null;
+  next_step_at: Date | null;
+  step_no: number;
+  parked_reason: string | null;
+}
+
+export async function stepRow(database: Database, kind: StepKind, id: string): Promise<StepRow> {
+  const { table, id: column } = STEP_TABLES[kind];
+  const row = await firstRow<StepRow>(
+    database,
+    `SELECT merchant_id, status, next_step, next_step_at, step_no, parked_reason FROM ${table}
+     WHERE ${column} = :id`,
+    { id },
+  );
+  return row!;
+}
+
+/** As if the job of the row's step had failed for good. @returns what is kept of it. */
+export async function failJob(
+  database: Database,
+  kind: StepKind,
+  id: string,
+  { queue = `queue-of-${kind}`, error = 'bug' } = {},
+): Promise<FailedJob> {
+  const row = await stepRow(database, kind, id);
+  const { merchant_id: merchantId, step_no: stepNo, next_step: step } = row;
+  const data = { kind, step: step!, merchantId, rowId: id, stepNo };
+  await recordFailedJob(database, queue, data, new Error(error));
+  const kept = await failedJobsOf(database, id);
+  return kept.at(-1)!;
+}
+
+/** What is kept of the failed jobs of a row, oldest first. */
+export async function failedJobsOf(database: Database, rowId: string): Promise<FailedJob[]> {
+  const ids = await rows<{ id: number }>(
+    database,
+    'SELECT id FROM failed_jobs WHERE row_id = :rowId',
+    { rowId },
+  );
+  const filter = { ids: ids.map(({ id }) => id) };
+  return listFailedJobs(database, filter, { order: 'oldest first', limit: 1_000 });
+}
+
+/** As `jobs replay` does it, by the tester. */
+export function replay(database: Database, job: FailedJob): Promise<Replay> {
+  return inTransaction(database, (trx) => replayFailedJob(trx, job, 'tester'));
+}
