@@ -13,7 +13,7 @@ export const limitOption = optionalOr(
 
 /** How a list of things is shown. */
 export interface ListView<Row> {
-  /** One of them, in the singular; also names the list of the JSON document, with an s. */
+  /** One of them, in the singular; with an s it names the list of the JSON document, too. */
   what: string;
   /** Where an s is not enough. */
   plural?: string;
@@ -38,7 +38,7 @@ export async function answerList<Row>(
   const page = found.slice(0, limit);
   const next = found.length > limit ? view.keyOf(page.at(-1)!) : null;
   return {
-    data: { [pluralOf(view)]: page.map((row) => view.document(row)), next },
+    data: { [pluralOf(view).replaceAll(' ', '_')]: page.map((row) => view.document(row)), next },
     lines: table(view, page, next),
   };
 }

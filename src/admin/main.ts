@@ -36,14 +36,19 @@ async function respond(request: Request): Promise<{ output: string; status: numb
 async function carryOut(order: Order): Promise<Answer> {
   const service = await boot('admin');
   try {
-    if (!order.command.changes) return await order.command.run(service, order.values);
-    return await order.command.run(changeContext(service, order), order.values);
+    return await execute(service, order);
   } finally {
     await service.database.destroy();
   }
 }
 
-function changeContext(service: Service, order: Order): ChangeContext {
+/** Does what was read from the command line, over what is open already. */
+export async function execute(service: Service, { command, ...order }: Order): Promise<Answer> {
+  if (!command.changes) return command.run(service, order.values);
+  return command.run(changeContext(service, order), order.values);
+}
+
+function changeContext(service: Service, order: Omit<Order, 'command'>): ChangeContext {
   const { actor, reason } = order.operator!;
   const action = `${order.noun}.${order.verb}`;
   return {

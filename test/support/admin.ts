@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import type { Answer } from '../../src/admin/command.ts';
 import { readCommandLine } from '../../src/admin/command-line.ts';
 import { failureOf } from '../../src/admin/failure.ts';
+import { execute } from '../../src/admin/main.ts';
+import type { Service } from '../../src/boot.ts';
 import { type Database, firstRow, rows } from '../../src/database.ts';
 import { type AdminOptions, type AdminRun, runAdmin } from './admin-runs.ts';
 import { createTestDatabase } from './database.ts';
@@ -94,6 +97,13 @@ export async function createAdminTester(): Promise<AdminTester> {
   };
 }
 
+/** Does what a command line says in this process, since starting a program takes its time. */
+export async function runHere(service: Service, command: CommandLine): Promise<Answer> {
+  const request = readCommandLine(withReason(command), { MALIPO_ACTOR: ACTOR });
+  if (request.help) throw new Error('That would only show help');
+  return execute(service, request);
+}
+
 /**
  * Fails unless each of these command lines is wrong by itself: status 2, with one line.
  * Read in this process, since starting a program for each of so many would take minutes;
@@ -141,7 +151,7 @@ function argumentsOf(command: CommandLine): string[] {
 /** Reads, and what brings its own reason, are left as they are. */
 function withReason(command: CommandLine): string[] {
   const args = argumentsOf(command);
-  const isRead = args[1] === 'list' || args[1] === 'show';
+  const isRead = ['list', 'show', 'status'].includes(args[1] ?? '');
   const hasReason = args.some((argument) => argument.startsWith('--reason'));
   return isRead || hasReason || args.length < 2 ? args : [...args, '--reason', REASON];
 }

@@ -2,8 +2,12 @@ import { type Database, firstRow, inTransaction, rows } from '../../src/database
 import type { FailedJob } from '../../src/domain/failed-jobs/failed-job.ts';
 import { listFailedJobs } from '../../src/domain/failed-jobs/failed-job-store.ts';
 import { type Replay, replayFailedJob } from '../../src/domain/failed-jobs/replay-failed-job.ts';
+import type { NewPayout } from '../../src/domain/payouts/create-payout.ts';
+import type { Payout } from '../../src/domain/payouts/payout.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind, type StepName } from '../../src/jobs/job-types.ts';
+import { newPayout } from './payment-kinds.ts';
+import type { TestMerchant } from './test-merchant.ts';
 
 /** A row as steps see it. */
 export interface StepRow {
@@ -39,6 +43,16 @@ export async function failJob(
   await recordFailedJob(database, queue, data, new Error(error));
   const kept = await failedJobsOf(database, id);
   return kept.at(-1)!;
+}
+
+/** A payout whose submission has failed for good, and what is kept of that. */
+export async function failedPayout(
+  database: Database,
+  merchant: TestMerchant,
+  overrides: Partial<NewPayout> = {},
+): Promise<{ payout: Payout; job: FailedJob }> {
+  const payout = await newPayout(database, merchant, overrides);
+  return { payout, job: await failJob(database, 'payout', payout.id) };
 }
 
 /** What is kept of the failed jobs of a row, oldest first. */
