@@ -2,9 +2,10 @@ import type { Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createService, type Service } from '../../src/boot.ts';
-import { isOutage, rows } from '../../src/database.ts';
+import { rows } from '../../src/database.ts';
 import { storeCallback } from '../../src/domain/callbacks/callback.ts';
 import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { listFailedJobs } from '../../src/domain/failed-jobs/failed-job-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { LostRaceError } from '../../src/domain/state-machine.ts';
@@ -18,6 +19,7 @@ import { JOB_TRIES } from '../../src/jobs/queues.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
+import { replay } from '../support/failed-jobs.ts';
 import {
   countOf,
   createTestStore,
@@ -28,6 +30,7 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
+import { UNKNOWN, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 /** Between tries, where the real queues wait for seconds. */
@@ -140,6 +143,36 @@ describe('A job that fails', () => {
       error: reason,
     });
     expect(failedJob!.stack).to.include('TypeError');
+  });
+
+  it('goes on when it is replayed after the bug is mended, under a number of its own', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const work = workOn(store.database, collection);
+    await work.answer(await work.claim(), UNKNOWN);
+    const jobOf = ({ step_no: stepNo }: typeof collection): JobData => ({
+      ...{ kind: 'collection', step: 'poll', merchantId: merchant.merchantId },
+      ...{ rowId: collection.id, stepNo },
+    });
+    const first = jobOf(await reread(store.database, collection));
+    onQuery = () => {
+      throw new TypeError('bug');
+    };
+    await run('polling-simulator', first);
+    const [job] = await listFailedJobs(
+      store.database,
+      { payments: [collection] },
+      { order: 'newest first', limit: 1 },
+    );
+    expect(await replay(store.database, job!)).to.include({ action: 'ask_not_send' });
+    onQuery = () => {};
+    await run('polling-simulator', first);
+    expect(queries, 'the job that failed does nothing any more').to.equal(JOB_TRIES);
+    await run('polling-simulator', jobOf(await reread(store.database, collection)));
+    expect(queries).to.equal(JOB_TRIES + 1);
+    expect(await reread(store.database, collection)).to.include({
+      ...{ status: 'processing', next_step: 'poll', parked_reason: null },
+    });
+    expect(submissions).to.equal(0);
   });
 
   it('by an outage or a lost race is only put off, which spends no try', async () => {
@@ -268,45 +301,5 @@ describe('A job that fails', () => {
       });
       expect(callback).to.include({ status: 'stored', parked_reason: 'job failed: bug' });
     });
-  });
-});
-
-describe('An error', () => {
-  const OUTAGES = [
-    ...[
-      'ECONNREFUSED',
-      'ECONNRESET',
-      'EPIPE',
-      'ETIMEDOUT',
-      'ENOTFOUND',
-      'EAI_AGAIN',
-      'EHOSTUNREACH',
-    ],
-    ...['08000', '08006', '53300', '53100', '57P01', '57P03', '58030'],
-    ...['40P01', '40001', '55P03', '57014'],
-  ];
-  const BUGS = ['23505', '23514', '42P01', '42703', '22P02', '22021', 'ERR_ASSERTION', ''];
-
-  it('is an outage when Postgres or Redis is away or overloaded', () => {
-    for (const code of OUTAGES) {
-      expect(isOutage(Object.assign(new Error('x'), { code })), code).to.equal(true);
-    }
-    for (const message of [
-      'Connection terminated unexpectedly',
-      'Connection terminated due to connection timeout',
-      'Knex: Timeout acquiring a connection. The pool is probably full.',
-      'Connection is closed.',
-      'Reached the max retries per request limit (which is 20).',
-      "Stream isn't writeable and enableOfflineQueue options is false",
-    ]) {
-      expect(isOutage(new Error(message)), message).to.equal(true);
-    }
-  });
-
-  it('is no outage when the work itself is impossible', () => {
-    for (const code of BUGS) {
-      expect(isOutage(Object.assign(new Error('x'), { code })), code).to.equal(false);
-    }
-    expect(isOutage(new TypeError('x is not a function'))).to.equal(false);
   });
 });

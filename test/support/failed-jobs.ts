@@ -40,6 +40,7 @@ export async function failJob(
   const row = await stepRow(database, kind, id);
   const { merchant_id: merchantId, step_no: stepNo, next_step: step } = row;
   const data = { kind, step: step!, merchantId, rowId: id, stepNo };
+  await rows(database, 'DELETE FROM outbox WHERE row_id = :id', { id });
   await recordFailedJob(database, queue, data, new Error(error));
   const kept = await failedJobsOf(database, id);
   return kept.at(-1)!;
