@@ -6,6 +6,7 @@ import { jobsVerbs } from './jobs.ts';
 import { ledgerVerbs } from './ledger.ts';
 import { merchantVerbs } from './merchant.ts';
 import { paymentVerbs } from './payment.ts';
+import { queuesVerbs } from './queues.ts';
 import { reconcileVerbs } from './reconcile.ts';
 import { secretsVerbs } from './secrets.ts';
 import { userVerbs } from './user.ts';
@@ -25,6 +26,7 @@ export const COMMANDS: Readonly<Record<string, Noun>> = {
   },
   channel: { summary: 'Ways to move money', verbs: channelVerbs },
   jobs: { summary: 'Jobs that have failed for good', verbs: jobsVerbs },
+  queues: { summary: 'Where jobs wait for workers', verbs: queuesVerbs },
   reconcile: {
     summary: "The gateway's statements against the books",
     verbs: reconcileVerbs,

@@ -1,0 +1,218 @@
+import type { AddressInfo } from 'node:net';
+import { createServer, type Server } from 'node:net';
+import { expect } from 'chai';
+import winston from 'winston';
+import { createService, type Service } from '../../src/boot.ts';
+import { loadConfig } from '../../src/config.ts';
+import { rows } from '../../src/database.ts';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
+import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
+import { holdLease } from '../../src/jobs/lease.ts';
+import { openQueues } from '../../src/jobs/queues.ts';
+import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
+import { backendsUnderTest } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import { failedPayout } from '../support/failed-jobs.ts';
+import { closedPortUrl } from '../support/gateway-fixtures.ts';
+import { newCollection } from '../support/payments.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const QUEUE = 'submission-simulator';
+const NO_DISPATCHER = 'No dispatcher is running: nobody renews the lease of the sweeper';
+const logger = winston.createLogger({ silent: true });
+
+const statusOf = (service: Service) => runHere(service, 'queues status');
+
+for (const backendName of backendsUnderTest()) {
+  describe(`admin queues status, with queues in ${backendName}`, () => {
+    describe('while everything runs', () => {
+      let service: TestService;
+
+      before(async () => {
+        service = await startTestService({ backend: backendName });
+      });
+
+      after(() => service.close());
+
+      it('finds nothing wrong, and a worker for every queue', async () => {
+        const answer = await eventually('no problem', async () => {
+          const status = await statusOf(service);
+          return !status.isFailure && status;
+        });
+        const { queues, ...rest } = answer.data as { queues: Document[] };
+        expect(rest).to.deep.include({
+          queues_in: backendName,
+          due: [],
+          dispatcher_running: true,
+          problems: [],
+          deliveries_waiting: { count: 0, oldest_ms: 0 },
+        });
+        expect(queues.map(({ queue }) => queue)).to.deep.equal([
+          ...[QUEUE, 'reversals-simulator', 'callbacks', 'polling-simulator'],
+          ...['refunds', 'returns-simulator', 'webhooks'],
+        ]);
+        for (const queue of queues) {
+          expect(queue).to.include({ waiting: 0, active: 0, paused: false, workers: 1 });
+          expect(queue).to.include({ outbox: 0, failed_waiting: 0 });
+          expect(queue.ended_last_minute).to.equal(backendName === 'redis' ? 0 : null);
+        }
+        expect(answer.lines.at(-1)).to.equal('All is well');
+        expect(answer.lines.join('\n'))
+          .to.match(/^QUEUE +WAITING +SINCE +ACTIVE/m)
+          .and.match(/^Steps that are due and not in the outbox: none$/m)
+          .and.match(/^Lease sweeper: held by \S+ process \d+ \S+ until /m);
+      });
+    });
+
+    describe('while nothing runs', () => {
+      let service: TestService;
+      let backend: QueueBackend;
+
+      before(async () => {
+        service = await startTestService({
+          ...{ backend: backendName, workers: [], env: { SWEEP_GRACE_MS: '60000' } },
+        });
+        backend = createQueueBackend(service.config);
+      });
+
+      after(() => service.close());
+
+      /** A status, with what the tests look at. */
+      async function look(name = QUEUE) {
+        const { data, lines } = await statusOf(service);
+        const { queues, problems, due } = data as Record<string, Document[]>;
+        const queue = queues!.find((each) => each.queue === name);
+        const [first] = due!;
+        return {
+          problems,
+          queue,
+          due: first,
+          sample: first?.sample as Document[],
+          lines: lines.join('\n'),
+        };
+      }
+
+      async function dispatch(): Promise<void> {
+        const queues = openQueues(backend, logger);
+        while ((await dispatchOutbox(service.database, queues)) > 0);
+        await queues.close();
+      }
+
+      it('follows a job from the outbox into its queue, and says when it is lost there', async () => {
+        const merchant = await createTestMerchant(service);
+        const collection = await newCollection(service.database, merchant);
+        const inOutbox = await look();
+        expect(inOutbox.problems).to.deep.equal([NO_DISPATCHER]);
+        expect(inOutbox.queue).to.include({ outbox: 1, waiting: 0 });
+
+        await dispatch();
+        await rows(
+          service.database,
+          `UPDATE collections SET next_step_at = now() - interval '2 hours' WHERE id = :id`,
+          { id: collection.id },
+        );
+        const inQueue = await look();
+        expect(inQueue.queue).to.include({ outbox: 0, waiting: 1, workers: 0 });
+        const unserved = `Jobs wait in the queue ${QUEUE}, and no worker takes them`;
+        expect(inQueue.problems).to.deep.equal([NO_DISPATCHER, unserved]);
+        expect(inQueue.due).to.include({ kind: 'collection', count: 1 });
+        const step = { id: collection.id, merchant_id: merchant.merchantId, step: 'submit' };
+        expect(inQueue.sample[0]).to.include({ ...step, queue: QUEUE, lost: false });
+        const line = (lost: number) =>
+          new RegExp(`^ {2}collection +1 +2h +1 +${lost} +${collection.id}$`, 'm');
+        expect(inQueue.lines).to.match(line(0));
+
+        const real = backend.createQueue(QUEUE);
+        await real.obliterate({ force: true });
+        await real.close();
+        const lost = await look();
+        expect(lost.sample[0]).to.include({ ...step, lost: true });
+        expect(lost.problems).to.deep.equal([
+          NO_DISPATCHER,
+          'Due, and no queue has the job: 1 of those looked for. A sweeper sends them again',
+        ]);
+        expect(lost.lines).to.match(line(1));
+      });
+
+      it('says where somebody has paused a queue, and whose lease has ended', async () => {
+        const real = backend.createQueue('refunds');
+        await real.pause();
+        await holdLease(service.database, 'sweeper', 'host process 1', 60_000);
+        await rows(service.database, 'UPDATE leases SET held_until = now()');
+        const { problems, lines } = await look();
+        expect(problems).to.include.members([
+          NO_DISPATCHER,
+          'The queue refunds is paused: no worker takes anything from it',
+        ]);
+        expect(lines).to.match(/^Lease sweeper: ended, was held by host process 1 until /m);
+        await real.resume();
+        await real.close();
+      });
+
+      it('counts the failed jobs that wait for somebody, also of queues that nobody serves', async () => {
+        const merchant = await createTestMerchant(service);
+        await failedPayout(service.database, merchant);
+        const { payout } = await failedPayout(service.database, merchant);
+        await rows(
+          service.database,
+          `UPDATE payouts SET parked_reason = 'discrepancy: x' WHERE id = :id`,
+          { id: payout.id },
+        );
+        const { queue, lines } = await look('queue-of-payout');
+        expect(queue).to.include({ failed_waiting: 1, workers: 0 });
+        expect(lines).to.match(/^Failed jobs that wait for somebody: 1; jobs list/m);
+      });
+    });
+  });
+}
+
+describe('admin queues status, with Redis away', () => {
+  let admin: AdminTester;
+  let hanging: Server;
+
+  before(async () => {
+    admin = await createAdminTester();
+    hanging = createServer(() => {});
+    await new Promise<void>((resolve) => hanging.listen(0, '127.0.0.1', resolve));
+    const config = loadConfig({ DATABASE_URL: admin.url });
+    const merchant = await createTestMerchant({ database: admin.database, config });
+    await newCollection(admin.database, merchant);
+  });
+
+  after(async () => {
+    hanging.close();
+    await admin.close();
+  });
+
+  const redisUrls: [string, () => Promise<string>][] = [
+    ['that is not there', async () => (await closedPortUrl()).replace('http', 'redis')],
+    [
+      'that says nothing',
+      async () => `redis://127.0.0.1:${(hanging.address() as AddressInfo).port}`,
+    ],
+  ];
+  for (const [which, url] of redisUrls) {
+    it(`shows what PostgreSQL knows, and does not wait for a Redis ${which}`, async () => {
+      const config = loadConfig({ DATABASE_URL: admin.url, REDIS_URL: await url() });
+      const { data, isFailure } = await statusOf(createService(config, logger, admin.database));
+      expect(isFailure).to.equal(true);
+      const [problem, ...others] = data.problems as string[];
+      expect(problem).to.match(/^REDIS_URL cannot be used: /);
+      expect(others).to.deep.equal([NO_DISPATCHER]);
+      const [submissions] = data.queues as Document[];
+      expect(submissions).to.include({ queue: QUEUE, outbox: 1, waiting: null, workers: null });
+    });
+  }
+
+  it('tells it by its exit status, with the rest on standard output', async () => {
+    const { status, stdout, stderr } = await admin.run('queues status', {
+      env: { REDIS_URL: await redisUrls[0]![1]() },
+    });
+    expect([status, stderr]).to.deep.equal([1, '']);
+    expect(stdout)
+      .to.match(/^Queues are in Redis\n/)
+      .and.match(/^submission-simulator +- +- +- +- +- +- +- +1 +\d+s +0$/m)
+      .and.match(/^Problems:\n {2}REDIS_URL cannot be used: .*ECONNREFUSED/m);
+  });
+});
