@@ -37,24 +37,22 @@ export interface ReplayRun {
  * there is something to mend first.
  */
 export async function replayJobs(context: ChangeContext, order: ReplayOrder): Promise<ReplayRun> {
-  const { jobs, rate, isDryRun } = order;
+  const { jobs, rate } = order;
   const replays: Replay[] = [];
-  for (let begin = 0; begin < jobs.length; begin += rate) {
-    if (begin > 0 && !isDryRun) {
-      await sleep(SECOND_MS);
-      const stopped = await reasonToStop(context, order, replays);
+  try {
+    for (let begin = 0; begin < jobs.length; begin += rate) {
+      const stopped = begin === 0 ? null : await reasonToStop(context, order, replays);
       if (stopped) return { replays, stopped };
-    }
-    for (const job of jobs.slice(begin, begin + rate)) {
-      try {
-        replays.push(await replayOne(context, job, isDryRun));
-      } catch (error) {
-        const { line } = failureOf(error);
-        return { replays, stopped: `failed job ${job.id} could not be replayed: ${line}` };
+      for (const job of jobs.slice(begin, begin + rate)) {
+        replays.push(await replayOne(context, job, order.isDryRun));
       }
     }
+    return { replays, stopped: null };
+  } catch (error) {
+    // What is done is done, and its operator must hear of it.
+    const at = `at failed job ${jobs[replays.length]!.id}`;
+    return { replays, stopped: `${at}: ${failureOf(error).line}` };
   }
-  return { replays, stopped: null };
 }
 
 function replayOne(context: ChangeContext, job: FailedJob, isDryRun: boolean): Promise<Replay> {
@@ -76,9 +74,11 @@ function auditOf({ job, action }: Replay) {
 
 async function reasonToStop(
   { service }: ChangeContext,
-  { stopAfter }: ReplayOrder,
+  { stopAfter, isDryRun }: ReplayOrder,
   replays: Replay[],
 ): Promise<string | null> {
+  if (isDryRun) return null;
+  await sleep(SECOND_MS);
   const ids = replays.filter(({ action }) => action !== undefined).map(({ job }) => job.id);
   const failed = await listFailedJobs(
     service.database,

@@ -39,7 +39,7 @@ export function sinceThen(job: FailedJob): string {
     case 'waiting':
       return 'waits for somebody';
     case 'replayed':
-      return `${replayOf(job)}; ${rowState(job)}`;
+      return `${replayOf(job)}; now ${rowState(job)}`;
     case 'failed_again':
       return `${replayOf(job)}, and failed again`;
     case 'moved_on':

@@ -64,7 +64,7 @@ describe('admin jobs list', () => {
     expect(shown[1]).to.match(
       / payout po-4 .* replayed \(submit\) at .* by tester, and failed again$/,
     );
-    expect(shown[2]).to.match(/ payout po-3 .* by tester; pending; next: submit at /);
+    expect(shown[2]).to.match(/ payout po-3 .* by tester; now pending; next: submit at /);
     expect(shown[3]).to.match(/ payout po-2 .* has moved on: completed$/);
     expect(lines.at(-1)).to.equal('(5 failed jobs)');
     expect((data.failed_jobs as Document[])[4]).to.include({

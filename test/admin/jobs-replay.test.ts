@@ -239,9 +239,7 @@ describe('admin jobs replay', () => {
     const { data, isFailure } = await runHere(service, 'jobs replay --all');
     await rows(admin.database, 'ALTER TABLE audit_log DROP CONSTRAINT not_this');
     expect(data).to.include({ replayed: 1, left: 2 });
-    expect(data.stopped).to.match(
-      new RegExp(`^failed job ${second} could not be replayed: .*not_this`),
-    );
+    expect(data.stopped).to.match(new RegExp(`^at failed job ${second}: .*not_this`));
     expect(isFailure).to.equal(true);
     expect(await stepRow(admin.database, 'payout', jobs[1]!.payout.id)).to.deep.equal(before);
     expect(await list('--state replayed')).to.deep.equal([first]);
@@ -257,7 +255,7 @@ describe('admin jobs replay', () => {
     const file = await admin.json('payment show po-shown');
     expect((file.failed_jobs as Document[])[0]).to.include({ id: job.id, state: 'replayed' });
     expect(await admin.text('payment show po-shown')).to.match(
-      /^Failed jobs:\n.*\n.* replayed \(submit\) at .* by tester; pending; next: submit/m,
+      /^Failed jobs:\n.*\n.* replayed \(submit\) at .* by tester; now pending; next: submit/m,
     );
   });
 

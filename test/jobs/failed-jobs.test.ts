@@ -5,7 +5,6 @@ import { createService, type Service } from '../../src/boot.ts';
 import { rows } from '../../src/database.ts';
 import { storeCallback } from '../../src/domain/callbacks/callback.ts';
 import { numberEvents } from '../../src/domain/events/number-events.ts';
-import { listFailedJobs } from '../../src/domain/failed-jobs/failed-job-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { LostRaceError } from '../../src/domain/state-machine.ts';
@@ -19,7 +18,7 @@ import { JOB_TRIES } from '../../src/jobs/queues.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { replay } from '../support/failed-jobs.ts';
+import { failedJobsOf as keptJobsOf, replay } from '../support/failed-jobs.ts';
 import {
   countOf,
   createTestStore,
@@ -158,11 +157,7 @@ describe('A job that fails', () => {
       throw new TypeError('bug');
     };
     await run('polling-simulator', first);
-    const [job] = await listFailedJobs(
-      store.database,
-      { payments: [collection] },
-      { order: 'newest first', limit: 1 },
-    );
+    const [job] = await keptJobsOf(store.database, collection.id);
     expect(await replay(store.database, job!)).to.include({ action: 'ask_not_send' });
     onQuery = () => {};
     await run('polling-simulator', first);
