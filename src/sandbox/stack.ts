@@ -13,16 +13,16 @@ export interface StackOptions {
   reaper: Reaper;
 }
 
-/** Starts one process of a type; `name` tells several of one type apart. */
+/** Starts one process of a type, or of all worker types; `name` tells several of one type apart. */
 export function startProcess(
-  type: StackType,
+  type: StackType | 'all',
   options: StackOptions,
   name: string = type,
 ): Promise<ServiceProcess> {
   return startServiceProcess({ name, ...programOf(type), ...options });
 }
 
-function programOf(type: StackType): { program: string; args?: string[] } {
+function programOf(type: StackType | 'all'): { program: string; args?: string[] } {
   if (type === 'simulator') return { program: 'src/gateways/simulator/server/main.ts' };
   if (type === 'web') return { program: 'src/api/main.ts' };
   return { program: 'src/workers/main.ts', args: [type] };

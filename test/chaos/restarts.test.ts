@@ -7,9 +7,10 @@ import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { allQueues, openQueueStates } from '../../src/jobs/queue-states.ts';
 import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
 import { PROCESS_TYPES, type ProcessType } from '../../src/workers/start-workers.ts';
+import { request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
-import { type LiveService, startLiveService, startWeb } from '../support/live-service.ts';
+import { isServed, type LiveService, startLiveService, startWeb } from '../support/live-service.ts';
 import { openLiveShop } from '../support/live-shop.ts';
 
 /** As a balancer of the test needs it, which looks more often than others. */
@@ -36,18 +37,13 @@ for (const backend of backendsUnderTest()) {
         ...PROCESS_TYPES.map(async (type) => workers.set(type, await service.start(type))),
       ]);
       webs = running;
-      await isServed();
+      await isServed(service);
     });
 
     after(() => service.close());
 
     const shopNamed = (name: string) =>
       openLiveShop({ ...service, baseUrl: `${service.balancer.origin}/api/v1` }, name);
-
-    const isServed = () =>
-      eventually('the balancer to find a web process', async () => {
-        return (await fetch(`${service.balancer.origin}/healthz`)).status === 200;
-      });
 
     it('every process is restarted, one after the other, and no request fails', async () => {
       service.balancer.served.length = 0;
@@ -75,6 +71,9 @@ for (const backend of backendsUnderTest()) {
     it('everything is stopped at once: no request is cut, and no job stays taken', async () => {
       service.balancer.served.length = 0;
       const shop = shopNamed('stopped');
+      // So that there are jobs under way whenever the signal comes.
+      const body = { mode: 'slow', rate: 1, for_ms: LOAD_MS };
+      await request('POST', `${service.env.SIMULATOR_URL}/faults`, { body });
       const done = new AbortController();
       const sent = shop.sendUntil(done.signal);
       await sleep(LOAD_MS);

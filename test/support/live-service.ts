@@ -10,6 +10,7 @@ import { type StackType, startProcess } from '../../src/sandbox/stack.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createTestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
+import { eventually } from './eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 
@@ -32,7 +33,7 @@ export interface LiveService {
   merchant: TestMerchant;
   balancer: Balancer;
   /** Starts one process of a type under a name; a web process on a port of its own. */
-  start(type: StackType, name?: string, env?: NodeJS.ProcessEnv): Promise<ServiceProcess>;
+  start(type: StackType | 'all', name?: string, env?: NodeJS.ProcessEnv): Promise<ServiceProcess>;
   /** Has a process ended with the rest, however the test ends. */
   keep(child: ServiceProcess): ServiceProcess;
   close(): Promise<void>;
@@ -68,7 +69,7 @@ export async function startLiveService(
     children.push(child);
     return child;
   };
-  const start = async (type: StackType, name: string = type, own: NodeJS.ProcessEnv = {}) =>
+  const start = async (type: StackType | 'all', name: string = type, own: NodeJS.ProcessEnv = {}) =>
     keep(await startProcess(type, { env: { ...env, ...own }, logFolder, reaper }, name));
   await start('simulator');
   return {
@@ -91,4 +92,11 @@ export async function startWeb(
   const port = String(await findFreePort());
   service.balancer.add(`http://127.0.0.1:${port}`);
   return () => service.start('web', name, { PORT: port });
+}
+
+/** Waits until the balancer has somebody to send requests to. */
+export async function isServed({ balancer }: LiveService): Promise<void> {
+  await eventually('the balancer to find a web process', async () => {
+    return (await fetch(`${balancer.origin}/healthz`)).status === 200;
+  });
 }
