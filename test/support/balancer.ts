@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 const CHECK_INTERVAL_MS = 100;
 const CHECK_TIMEOUT_MS = 1_000;
+const MAX_SILENCES = 3;
 
 /** What became of one request that came to the balancer. */
 export interface Served {
@@ -16,12 +17,17 @@ export interface Balancer {
   served: Served[];
   /** Sends requests there while it is ready. */
   add(origin: string): void;
+  /** How many backends it sends requests to. */
+  readyCount(): number;
   close(): Promise<void>;
 }
 
 interface Backend {
   origin: string;
   isReady: boolean;
+  isBeingChecked: boolean;
+  /** Checks in a row that were not answered in time. */
+  silences: number;
   agent: Agent;
 }
 
@@ -49,8 +55,10 @@ export async function startBalancer(): Promise<Balancer> {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     served,
     add: (origin) => {
-      backends.push({ origin, isReady: false, agent: new Agent({ keepAlive: true }) });
+      const agent = new Agent({ keepAlive: true });
+      backends.push({ origin, isReady: false, isBeingChecked: false, silences: 0, agent });
     },
+    readyCount: () => backends.filter(({ isReady }) => isReady).length,
     close: () =>
       new Promise((resolve) => {
         clearInterval(timer);
@@ -61,11 +69,21 @@ export async function startBalancer(): Promise<Balancer> {
   };
 }
 
+/** Believes every answer at once, and silence only when it lasts. */
 async function check(backend: Backend): Promise<void> {
+  if (backend.isBeingChecked) return;
+  backend.isBeingChecked = true;
   const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
-  const answer = await fetch(`${backend.origin}/readyz`, { signal }).catch(() => null);
-  backend.isReady = answer?.status === 200;
-  await answer?.text();
+  try {
+    const answer = await fetch(`${backend.origin}/readyz`, { signal });
+    await answer.text();
+    backend.isReady = answer.status === 200;
+    backend.silences = 0;
+  } catch {
+    backend.silences = signal.aborted ? backend.silences + 1 : MAX_SILENCES;
+    if (backend.silences >= MAX_SILENCES) backend.isReady = false;
+  }
+  backend.isBeingChecked = false;
 }
 
 function forward(
