@@ -8,6 +8,7 @@ import { merchantVerbs } from './merchant.ts';
 import { paymentVerbs } from './payment.ts';
 import { queuesVerbs } from './queues.ts';
 import { reconcileVerbs } from './reconcile.ts';
+import { restoreVerbs } from './restore.ts';
 import { secretsVerbs } from './secrets.ts';
 import { userVerbs } from './user.ts';
 import { walletVerbs } from './wallet.ts';
@@ -32,5 +33,6 @@ export const COMMANDS: Readonly<Record<string, Noun>> = {
     verbs: reconcileVerbs,
     onlyVerb: 'run',
   },
+  restore: { summary: 'The way back from a backup', verbs: restoreVerbs },
   secrets: { summary: 'What is stored encrypted', verbs: secretsVerbs },
 };

@@ -20,9 +20,9 @@ export const KIND_WORDS: Readonly<Record<DiscrepancyKind, string>> = {
   taken_after_failure: 'the gateway took it after it was failed here',
   overdue: 'the gateway has not said in time how it ended',
   missing_at_gateway: "not in the gateway's statement",
-  unknown_movement: "in the gateway's statement, and not here",
+  unknown_movement: 'at the gateway, not with us',
   other_payment: 'a callback names another payment than its address',
-  unknown_payment: 'a callback for a payment that is not here',
+  unknown_payment: 'a callback for a payment that is not with us',
 };
 
 export const discrepancyList: ListView<DiscrepancyCase> = {
@@ -32,23 +32,34 @@ export const discrepancyList: ListView<DiscrepancyCase> = {
   document: discrepancyDocument,
   titles: [
     ...['ID', 'SINCE', 'WHAT', 'MERCHANT', 'PAYMENT', 'STATUS', 'ASKED', 'MOVED'],
-    ...['IN SUSPENSE', 'ACCOUNT', 'RECEIPT', 'RESOLVE AS'],
+    ...['MOVED AT', 'IN SUSPENSE', 'ACCOUNT', 'RECEIPT', 'RESOLVE AS'],
   ],
   cells: (row) => [
     row.id,
     moment(row.opened_at),
     `${row.kind}: ${KIND_WORDS[row.kind]}`,
     String(row.merchant_id ?? '-'),
-    row.payment_kind ? `${row.payment_kind} ${row.ref_no ?? row.payment_id}` : '-',
+    paymentOf(row),
     row.status ?? '-',
     amountOrNull(row.asked_cents) ?? '-',
     amountOrNull(row.amount_cents) ?? '-',
+    typeof row.details.completed_at === 'string' ? moment(new Date(row.details.completed_at)) : '-',
     amountOrNull(row.suspense_cents) ?? '-',
-    row.moved_account ?? row.account ?? '-',
+    row.moved_account ?? row.account ?? wordOf(row.details.account),
     shortened(row.trans_id ?? '-'),
     row.resolution ?? row.allowed.join(', '),
   ],
 };
+
+/** Of money that no payment here explains, what the gateway calls it. */
+function paymentOf({ payment_kind, ref_no, payment_id, details }: DiscrepancyCase): string {
+  if (payment_kind) return `${payment_kind} ${ref_no ?? payment_id}`;
+  return typeof details.kind === 'string' ? `${details.kind} ${wordOf(details.reference)}` : '-';
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === 'string' ? shortened(value) : '-';
+}
 
 /** A discrepancy as JSON. `amount` is what the gateway speaks of, `asked` the payment's own. */
 export function discrepancyDocument(row: DiscrepancyCase) {

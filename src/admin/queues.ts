@@ -1,5 +1,6 @@
 import { reads } from './command.ts';
 import { readQueuesStatus } from './queue-status.ts';
+import { empty } from './queues-empty.ts';
 import { statusDocument, statusLines } from './queues-view.ts';
 
 const status = reads({
@@ -21,4 +22,4 @@ const status = reads({
   },
 });
 
-export const queuesVerbs = { status };
+export const queuesVerbs = { status, empty };

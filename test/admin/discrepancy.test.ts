@@ -68,9 +68,11 @@ describe('admin discrepancy', () => {
     expect(await list('--resolved')).to.deep.equal([]);
     const text = await admin.text(`discrepancy list --merchant ${merchant.merchantId}`);
     expect(text)
-      .to.match(/^ID +SINCE +WHAT +MERCHANT +PAYMENT +STATUS +ASKED +MOVED +IN SUSPENSE +ACCOUNT/)
+      .to.match(
+        /^ID +SINCE +WHAT +MERCHANT +PAYMENT +STATUS +ASKED +MOVED +MOVED AT +IN SUSPENSE +ACCOUNT/,
+      )
       .and.match(
-        /other_amount: another amount .* collection half +pending +100\.00 +50\.00 +50\.00/,
+        /other_amount: another amount .* collection half +pending +100\.00 +50\.00 .* 50\.00/,
       )
       .and.match(/\(2 discrepancies\)\n$/);
   });

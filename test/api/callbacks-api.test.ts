@@ -11,12 +11,14 @@ import { callbacksOf, type StoredCallback, successBody } from '../support/callba
 import { eventually } from '../support/eventually.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {
+  AMOUNT_CENTS,
   countOf,
   discrepanciesOf,
   NET_CENTS,
   newCollection,
   newReturn,
   outboxOf,
+  PAYER,
   reread,
 } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
@@ -194,6 +196,20 @@ describe('A gateway’s callback', () => {
     expect((await post(addressOf(target), successBody({ id }))).status).to.equal(200);
     expect(await processAll({ id })).to.deep.equal([['rejected', 'the payment is not known here']]);
     expect(await discrepanciesOf(service.database, id)).to.deep.equal(['unknown_payment']);
+    // All that is needed to find the customer and the merchant of a payment that was lost.
+    const found = await firstRow<Record<string, unknown>>(
+      service.database,
+      `SELECT merchant_id, trans_id, amount_cents, details FROM discrepancies
+       WHERE payment_id = :id`,
+      { id },
+    );
+    const { details, ...columns } = found!;
+    expect(columns).to.deep.equal({
+      merchant_id: merchant.merchantId,
+      trans_id: successBody({ id }).trans_id,
+      amount_cents: AMOUNT_CENTS,
+    });
+    expect(details).to.include({ outcome: 'succeeded', account: PAYER });
   });
 
   const GARBAGE: Readonly<Record<string, [body: string, type: string]>> = {

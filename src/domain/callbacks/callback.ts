@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
 import { CALLBACKS_QUEUE } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, supersedeUnknownMovement } from '../discrepancies/discrepancy.ts';
 import type { ParsedCallback } from '../gateway-results.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type Settlement, settle } from '../payments/settle.ts';
@@ -145,11 +145,7 @@ async function apply(
   if (!content) return reject(trx, callback, 'the body is not one of this gateway');
   const payment = await lockPayment(trx, ref);
   if (!payment) {
-    await openDiscrepancy(trx, {
-      kind: 'unknown_payment',
-      payment: ref,
-      details: evidence(callback),
-    });
+    await reportUnknownPayment(trx, callback, content.verdict);
     return reject(trx, callback, 'the payment is not known here');
   }
   if (content.reference !== null && content.reference !== payment.id) {
@@ -167,6 +163,28 @@ async function apply(
   const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
   await finish(trx, callback, 'processed', problem);
   return settlement;
+}
+
+/** After a restore it may be all that is left of a payment, so it says what has moved. */
+async function reportUnknownPayment(
+  trx: Transaction,
+  callback: Callback,
+  verdict: ParsedCallback['verdict'],
+): Promise<void> {
+  const news = verdict.outcome === 'succeeded' ? verdict : null;
+  await openDiscrepancy(trx, {
+    kind: 'unknown_payment',
+    payment: refOfCallback(callback),
+    transId: news?.transId ?? null,
+    amountCents: news?.amountCents ?? null,
+    details: {
+      ...evidence(callback),
+      outcome: verdict.outcome,
+      account: news?.account ?? null,
+      completed_at: news?.completedAt?.toISOString() ?? null,
+    },
+  });
+  if (news) await supersedeUnknownMovement(trx, callback.payment_id, news.transId);
 }
 
 function refOfCallback(callback: Callback): PaymentRef {

@@ -13,7 +13,7 @@ import type { PaymentRef } from '../payments/payment-store.ts';
  * - taken_after_failure: the gateway took it after it was failed here.
  * - overdue: its deadline is past and the gateway has not said how it ended.
  * - missing_at_gateway: completed here, and not in the gateway's statement.
- * - unknown_movement: in the gateway's statement, and not here.
+ * - unknown_movement: at the gateway, in its statement, and not with us.
  * - other_payment: a callback names another payment than its address.
  * - unknown_payment: a genuine callback for a payment that is not here.
  */
@@ -63,6 +63,40 @@ export async function supersedeDiscrepancies(
       kinds,
     },
   );
+}
+
+/**
+ * Takes a movement that a statement showed off the support list: a callback has told of it
+ * too, with the merchant and the payment that it was for.
+ */
+export async function supersedeUnknownMovement(
+  trx: Transaction,
+  reference: string,
+  transId: string | null,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
+     WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND merchant_id IS NULL
+       AND details->>'reference' = :reference AND trans_id IN (:trans_id, :reference)`,
+    { reference, trans_id: transId ?? reference },
+  );
+}
+
+/** Whether a callback has told of this movement, with the merchant that it was for. */
+export async function isOfUnknownPayment(
+  trx: Transaction,
+  reference: string | null,
+  transId: string | null,
+): Promise<boolean> {
+  const found = await rows(
+    trx,
+    `SELECT 1 FROM discrepancies
+     WHERE kind = 'unknown_payment' AND CAST(payment_id AS text) = :reference
+       AND details->>'outcome' = 'succeeded' AND (trans_id = :trans_id OR trans_id IS NULL)`,
+    { reference, trans_id: transId },
+  );
+  return found.length > 0;
 }
 
 /**

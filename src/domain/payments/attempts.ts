@@ -78,6 +78,30 @@ export async function answerAttempt(
 }
 
 /**
+ * Notes that it may have been sent without our knowing: the gateway must be asked before it
+ * goes again, and what it said about it before proves nothing any more.
+ */
+export async function assumeSent(
+  trx: Transaction,
+  payment: AnyPayment,
+  why: string,
+): Promise<void> {
+  const attemptNo = await insertAttempt(trx, payment);
+  if (attemptNo !== null) {
+    await answerAttempt(trx, payment, attemptNo, 'unknown', why);
+    return;
+  }
+  await rows(
+    trx,
+    `UPDATE attempts SET result = 'unknown', detail = coalesce(detail, :why),
+       answered_at = now(), not_found_count = 0
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND (result IS NULL OR result = 'unknown')`,
+    { ...keyOf(payment), why },
+  );
+}
+
+/**
  * Counts one "not found" of the gateway about the attempt that may have arrived. Within
  * the settling window, or while the call may still be under way, it proves nothing and is
  * not counted. With `confirmations` of them the attempt is ruled out.

@@ -23,11 +23,12 @@ export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now())
   if (payment.parked_reason !== null) return { park: payment.parked_reason };
   const age = now - payment.created_at.getTime();
   const longest = isOverdue(payment, now) ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
-  return {
-    next: 'poll',
-    queue: pollingQueue(payment.gateway),
-    delayMs: Math.max(firstMs, Math.min(age / 2, longest)),
-  };
+  return { ...pollNow(payment), delayMs: Math.max(firstMs, Math.min(age / 2, longest)) };
+}
+
+/** Asks the gateway at once. */
+export function pollNow({ gateway }: AnyPayment) {
+  return { next: 'poll', queue: pollingQueue(gateway), delayMs: 0 } as const;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { isOfUnknownPayment, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { movementsOf, repeatedMovement } from '../payments/movements.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
@@ -167,13 +167,17 @@ async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded):
   );
 }
 
-/** Nothing is booked: either no payment explains it, or its reference and its receipt disagree. */
+/**
+ * Nothing is booked: either no payment explains it, or its reference and its receipt disagree.
+ * What a callback has told of is on the support list already, with its merchant.
+ */
 async function reportUnknown(
   trx: Transaction,
   gateway: string,
   line: StoredLine,
   disagreeing: { payment: PaymentRef; receiptOf: PaymentRef } | undefined,
 ): Promise<void> {
+  if (!disagreeing && (await isOfUnknownPayment(trx, line.reference, line.trans_id))) return;
   await openDiscrepancy(trx, {
     kind: 'unknown_movement',
     payment: null,

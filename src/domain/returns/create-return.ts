@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../../database.ts';
 import { returnsQueue } from '../../jobs/job-types.ts';
@@ -6,6 +7,7 @@ import type { Movement } from '../payments/movements.ts';
 
 /** When an open return counts as overdue. */
 const RETURN_DEADLINE_MS = 4 * 3_600_000;
+const UUID_BYTES = 16;
 
 /** Plans the return of a late movement, once per movement. The whole movement goes back. */
 export async function createReturn(
@@ -32,7 +34,7 @@ export async function createReturn(
      SELECT merchant_id, 'return', id, NULL, status, :cause FROM moved`,
     {
       merchant_id: collection.merchant_id,
-      id: uuidv7(),
+      id: idOf(collection, movement),
       collection_id: collection.id,
       movement_id: movement.id,
       original_trans_id: movement.trans_id,
@@ -46,6 +48,16 @@ export async function createReturn(
       queue: returnsQueue(collection.gateway),
     },
   );
+}
+
+/**
+ * Made of what the gateway says, and so the same again in a database that was restored from
+ * before the return was planned: the gateway, which has it by this reference, pays it once.
+ */
+function idOf({ id, created_at }: Collection, { trans_id }: Movement): string {
+  if (trans_id === null) return uuidv7();
+  const digest = createHash('sha256').update(`${id} ${trans_id}`).digest();
+  return uuidv7({ msecs: created_at.getTime(), random: digest.subarray(0, UUID_BYTES) });
 }
 
 /** Tells the return of a movement the receipt that was not known when it was planned. */

@@ -1,0 +1,47 @@
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { createQueueBackend } from '../jobs/backend.ts';
+import { emptyQueues } from '../jobs/empty-queues.ts';
+import { queuesOf, type WorkerType } from '../jobs/job-types.ts';
+import { changes } from './command.ts';
+import { columns } from './output.ts';
+
+const WORKER_TYPES: readonly WorkerType[] = ['submission', 'settlement', 'refunds', 'webhooks'];
+
+/** Takes all jobs out of the queues; the sweeper sends again what is due. */
+export const empty = changes({
+  summary: 'Takes every job out of the queues, after a restore from a backup',
+  notes: [
+    'Nothing is lost: what is due is in the database, and the dispatcher sends it again after',
+    'SWEEP_GRACE_MS. What a queue still knows of a database that is no more would only be in the way.',
+  ],
+  options: {},
+  run: async ({ service, audited }) => {
+    const { config, gateways } = service;
+    const backend = createQueueBackend(config);
+    const problem = await backend.problem();
+    if (problem) throw new OperatorRefusal(problem);
+    const names = WORKER_TYPES.flatMap((type) => queuesOf(type, [...gateways.keys()]));
+    const queues = await emptyQueues(backend, names);
+    const jobs = queues.reduce((sum, queue) => sum + queue.jobs, 0);
+    const details = {
+      backend: backend.name,
+      jobs,
+      queues: queues.filter((queue) => queue.jobs > 0),
+    };
+    // The queues are in no transaction of the database: written down when it is done.
+    await audited(async () => ({
+      value: null,
+      audit: { merchantId: null, subject: 'queues', details },
+    }));
+    return {
+      data: { backend: backend.name, jobs, queues },
+      lines: [
+        `Queues in ${backend.name} emptied; jobs taken out: ${jobs}`,
+        ...columns([
+          ['QUEUE', 'JOBS'],
+          ...queues.map(({ queue, jobs: count }) => [queue, String(count)]),
+        ]),
+      ],
+    };
+  },
+});

@@ -1,0 +1,104 @@
+import { pauseChannel, pausedChannels } from '../domain/channels/channel-store.ts';
+import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
+import { type Marker, markRestored } from '../domain/restore/mark-restored.ts';
+import { type OpenPayments, restoreProgress } from '../domain/restore/restore-progress.ts';
+import { type ChangeContext, changes, reads } from './command.ts';
+import { columns, moment } from './output.ts';
+
+/** What the audit log calls a run of `restore mark`. */
+const MARK_ACTION = 'restore.mark';
+
+const mark = changes({
+  summary: 'Treats every open payment of a restored database as possibly sent',
+  notes: [
+    'No open payment is sent before its gateway has been asked about it, and each is asked about',
+    'at once; what is parked stays parked. Every channel that has a driver is paused, so no new',
+    'payment is taken: channel resume opens each again. SUBMISSION_PAUSED must be true. It may be',
+    'run again until then. The whole way back from a backup: docs/operations.md.',
+  ],
+  options: {},
+  run: async (context) => {
+    if (!context.service.config.submissionPaused) {
+      throw new OperatorRefusal(
+        'SUBMISSION_PAUSED is not true: set it for every process first, then run this again',
+      );
+    }
+    const channels = await pauseAll(context);
+    const payments = [];
+    for (const kind of PAYMENT_KINDS) payments.push(await markAll(context, kind));
+    return {
+      data: { paused_channels: channels, payments },
+      lines: [
+        `Paused: ${channels.join(', ') || 'no channel has a driver'}`,
+        ...columns([
+          ['KIND', 'MARKED', 'OF THESE PARKED'],
+          ...payments.map(({ kind, marked, parked }) => [kind, String(marked), String(parked)]),
+        ]),
+      ],
+    };
+  },
+});
+
+/** @returns the codes of the channels that are paused now. */
+async function pauseAll({ service, audited }: ChangeContext): Promise<number[]> {
+  for (const code of service.config.channels.keys()) {
+    await audited(async (trx) => {
+      const isChanged = await pauseChannel(trx, code);
+      const audit = { merchantId: null, subject: `channel ${code}`, details: { paused: true } };
+      return { value: null, audit: isChanged ? audit : null };
+    });
+  }
+  return [...(await pausedChannels(service.database))].sort((one, other) => one - other);
+}
+
+/** Each batch is a transaction of its own: what is done stays done if this is interrupted. */
+async function markAll({ audited }: ChangeContext, kind: GatewayPaymentKind) {
+  const total = { kind, marked: 0, parked: 0 };
+  let after: Marker | null = null;
+  do {
+    const from: Marker | null = after;
+    const batch = await audited(async (trx) => {
+      const value = await markRestored(trx, kind, from);
+      const details = { kind, marked: value.marked, parked: value.parked };
+      return { value, audit: { merchantId: null, subject: `open ${kind}s`, details } };
+    });
+    total.marked += batch.marked;
+    total.parked += batch.parked;
+    after = batch.last;
+  } while (after !== null);
+  return total;
+}
+
+const status = reads({
+  summary: 'Shows how far the open payments of a restored database are',
+  notes: [
+    'Exit status 1 as long as a gateway has not been asked about one of them since restore mark.',
+    'What a gateway did not answer to is asked about again by itself, and counts as asked.',
+  ],
+  options: {},
+  run: async ({ database }) => {
+    const { markedAt, payments, unexplained } = await restoreProgress(database, MARK_ACTION);
+    if (!markedAt)
+      throw new OperatorRefusal('No payments were marked yet: restore mark comes first');
+    const unasked = payments.reduce((sum, each) => sum + each.unasked, 0);
+    return {
+      isFailure: unasked > 0,
+      data: { marked_at: markedAt.toISOString(), unasked, unexplained, payments },
+      lines: [
+        `Marked ${moment(markedAt)}; not asked about yet: ${unasked}`,
+        ...columns([
+          ['KIND', 'OPEN', 'NOT ASKED YET', 'TO BE SENT', 'PARKED'],
+          ...payments.map(({ kind, open, ...counts }: OpenPayments) => [
+            kind,
+            ...[open, counts.unasked, counts.unsent, counts.parked].map(String),
+          ]),
+        ]),
+        `Open discrepancies about money that no payment here explains: ${unexplained}`,
+      ],
+    };
+  },
+});
+
+export const restoreVerbs = { mark, status };

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { loadConfig } from '../../src/config.ts';
+import { inTransaction, rows } from '../../src/database.ts';
+import { pausedChannels } from '../../src/domain/channels/channel-store.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import {
+  type AdminTester,
+  createAdminTester,
+  type Document,
+  expectWrong,
+} from '../support/admin.ts';
+import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+
+const CHANNELS = '63902=simulator,63903=simulator';
+const PAUSED = { env: { CHANNELS, SUBMISSION_PAUSED: 'true' } };
+
+describe('admin restore', () => {
+  let admin: AdminTester;
+
+  before(async () => {
+    admin = await createAdminTester();
+    const config = loadConfig({ DATABASE_URL: admin.url });
+    const merchant = await createTestMerchant({ database: admin.database, config });
+    for (const kind of PAYMENT_KINDS) await newPayment(kind, admin.database, merchant);
+  });
+
+  after(() => admin.close());
+
+  const auditsOf = async (action: string) =>
+    (await admin.audits()).filter((audit) => audit.action === action);
+
+  it('marks nothing while submissions go on', () =>
+    admin.refused([['restore mark', 'SUBMISSION_PAUSED is not true']], { env: { CHANNELS } }));
+
+  it('shows nothing before it has marked', async () => {
+    const { status, stderr } = await admin.run('restore status');
+    expect([status, stderr]).to.deep.equal([
+      1,
+      'No payments were marked yet: restore mark comes first\n',
+    ]);
+  });
+
+  it('marks all that is open, pauses what can be paid through, and writes both down', async () => {
+    const answer = await admin.changeJson('restore mark', PAUSED);
+    expect(answer).to.deep.equal({
+      paused_channels: [63902, 63903],
+      payments: PAYMENT_KINDS.map((kind) => ({ kind, marked: 1, parked: 0 })),
+    });
+    expect([...(await pausedChannels(admin.database))]).to.have.members([63902, 63903]);
+    const audits = await auditsOf('restore.mark');
+    expect(audits.map(({ subject }) => subject)).to.deep.equal([
+      'channel 63902',
+      'channel 63903',
+      ...PAYMENT_KINDS.map((kind) => `open ${kind}s`),
+    ]);
+    const again = await admin.changeJson('restore mark', PAUSED);
+    expect(again).to.deep.equal(answer);
+    expect((await auditsOf('restore.mark')).length - audits.length).to.equal(PAYMENT_KINDS.length);
+  });
+
+  it('shows how many were not asked about, and fails until none is left', async () => {
+    const { status, stdout } = await admin.run('restore status --json');
+    expect(status).to.equal(1);
+    const before = JSON.parse(stdout) as Document;
+    expect(before).to.include({ unasked: 4, unexplained: 0 });
+    for (const kind of PAYMENT_KINDS) {
+      await rows(
+        admin.database,
+        `UPDATE ${kind}s SET step_no = step_no + 1, next_step_at = now() + interval '1 minute'
+         WHERE next_step = 'poll'`,
+      );
+    }
+    const payment = null;
+    await inTransaction(admin.database, (trx) =>
+      openDiscrepancy(trx, { kind: 'unknown_movement', payment, transId: 'LOST1', details: {} }),
+    );
+    const after = await admin.json('restore status');
+    expect(after).to.include({ unasked: 0, unexplained: 1 });
+    expect(after.payments).to.deep.equal(
+      PAYMENT_KINDS.map((kind) => ({ kind, open: 1, unasked: 0, unsent: 0, parked: 0 })),
+    );
+    expect(await admin.text('restore status')).to.include('not asked about yet: 0');
+  });
+
+  it('takes nothing that it has no use for', () => {
+    expectWrong([
+      ['restore', 'restore needs a verb: mark, status'],
+      ['restore mark --channel 63902', 'Unknown option "--channel"'],
+    ]);
+  });
+});

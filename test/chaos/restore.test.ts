@@ -1,0 +1,224 @@
+import { expect } from 'chai';
+import { firstRow, rows } from '../../src/database.ts';
+import { clientOf, request } from '../support/api-client.ts';
+import { type Order, originalOf } from '../support/chaos-mix.ts';
+import { sendOrder } from '../support/chaos-shop.ts';
+import { type DrillWorld, startDrillWorld } from '../support/drill-world.ts';
+import { eventually } from '../support/eventually.ts';
+import { drillCommands } from '../support/handbook.ts';
+import { expectRightBooks } from '../support/ledger-check.ts';
+import { countOf } from '../support/payments.ts';
+
+const OPEN_AT_BACKUP = 100;
+/** The simulator takes so long for each payment that the backup finds them open. */
+const DELAY_MS = 4_000;
+/** Of the payment whose callback comes when its database is no more. */
+const SLOW_MS = 25_000;
+const WITHIN_MS = 90_000;
+const DAY_MS = 86_400_000;
+
+/** How payments behave that are open at the backup. The last two move no money. */
+const ENDINGS = ['678', '101', '102', '104', '105', '032', '037'];
+const MOVES_NOTHING = /0(32|37)$/;
+
+describe('After a restore from a backup, by the steps of the handbook', () => {
+  const commands = drillCommands('Backup and restore');
+  const sent: Order[] = [];
+  let world: DrillWorld;
+
+  before(async () => {
+    world = await startDrillWorld({
+      SIMULATOR_DELAY_MS: String(DELAY_MS),
+      SIMULATOR_SLOW_SUCCESS_MS: String(SLOW_MS),
+    });
+  });
+
+  after(() => world.close());
+
+  it('no payment moves twice, all end as the gateway says, and what was lost is listed', async () => {
+    await failOneThatSucceedsLate();
+    await openPayments();
+    await world.crash();
+    const open = await countOf(world.database, OPEN);
+    expect(open, 'payments that are open in the backup').to.be.at.least(OPEN_AT_BACKUP);
+    await world.backUp();
+    await world.start();
+    await letTheWorldGoOn();
+    const lost = await acceptMore();
+
+    await world.crash();
+    await world.putBack();
+    await follow('migrate');
+    await follow('empty');
+    await follow('mark');
+    await world.start();
+    await follow('asked');
+    expect((await initiate('refused-while-paused')).status).to.equal(503);
+    await follow('reconcile');
+    await follow('mark again');
+    await follow('check');
+    await world.crash();
+    await follow('resume');
+    await world.start();
+
+    await expectEnds();
+    await expectListed(lost);
+    await expectOneMovementEach();
+    await expectRightBooks(world.database);
+    expect([...commands.keys()], 'steps that were not followed').to.deep.equal([]);
+    expect((await initiate('taken-after-that')).status).to.equal(200);
+  });
+
+  /** Runs a step's commands, with the settings that it exports, and the days that are now. */
+  async function follow(step: string): Promise<void> {
+    const day = (at: number) => new Date(at).toISOString().slice(0, 'YYYY-MM-DD'.length);
+    const text = commands
+      .get(step)!
+      .replace(/^FROM=.*$/m, `FROM=${day(Date.now() - DAY_MS)} TO=${day(Date.now())}`)
+      .replaceAll('npm run migrate', 'node --import tsx scripts/migrate.ts');
+    for (const [, name, value] of text.matchAll(/^export (\w+)=(.*)$/gm)) {
+      world.set({ [name!]: value });
+    }
+    await world.run(text);
+    commands.delete(step);
+  }
+
+  /** Its return is planned, and sent, in the world that is lost. */
+  async function failOneThatSucceedsLate(): Promise<void> {
+    await send([{ kind: 'collection', refNo: 'late', account: '+254712345107' }]);
+    await eventually('the collection to fail', () => isAt('late', 'failed'), WITHIN_MS);
+  }
+
+  async function openPayments(): Promise<void> {
+    const reversals = ordersOf('reversal', 6, ['678', '110']);
+    const originals = reversals.map((order): Order => {
+      return { kind: 'collection', refNo: originalOf(order), account: order.account };
+    });
+    await send(originals);
+    for (const { refNo } of originals) {
+      await eventually(`${refNo} to complete`, () => isAt(refNo, 'completed'), WITHIN_MS);
+    }
+    await send([...ordersOf('collection', 30), ...ordersOf('payout', 15), ...reversals]);
+    await eventually(
+      'all calls to be answered',
+      async () => !(await countOf(world.database, 'attempts WHERE result IS NULL')),
+    );
+    // The backup does not know that these are submitted later.
+    await world.kill('submission');
+    await send([
+      ...ordersOf('collection', 40, ENDINGS, 'unsent'),
+      ...ordersOf('payout', 40, ENDINGS, 'unsent'),
+    ]);
+  }
+
+  async function letTheWorldGoOn(): Promise<void> {
+    const isOver = async () =>
+      (await countOf(world.database, OPEN)) === 0 &&
+      (await countOf(world.database, "returns WHERE status = 'completed'")) === 1;
+    await eventually('everything to end after the backup', isOver, WITHIN_MS);
+  }
+
+  /** @returns our references of the payments that the backup does not have. */
+  async function acceptMore(): Promise<string[]> {
+    const orders = [
+      ...ordersOf('collection', 3, ['678'], 'lost'),
+      ...ordersOf('payout', 3, ['678'], 'lost'),
+    ];
+    const [reversal] = ordersOf('reversal', 1, ['678'], 'lost');
+    sent.push({ ...reversal!, kind: 'collection', refNo: originalOf(reversal!) });
+    await Promise.all([send(orders), send([reversal!])]);
+    await eventually(
+      'what came later to end',
+      async () => !(await countOf(world.database, OPEN)),
+      WITHIN_MS,
+    );
+    await send([{ kind: 'collection', refNo: 'lost-slow', account: '+254712345108' }]);
+    await eventually('the slow one to be taken', () => isAt('lost-slow', 'processing'), WITHIN_MS);
+    const found = await rows<{ id: string }>(
+      world.database,
+      `SELECT id FROM (${ALL}) p WHERE ref_no LIKE '%lost%'`,
+    );
+    return found.map(({ id }) => id);
+  }
+
+  function send(orders: Order[]): Promise<unknown> {
+    const { baseUrl, merchant, receiver } = world;
+    const shop = { baseUrl, merchant, callbackUrl: receiver.url };
+    sent.push(...orders);
+    return Promise.all(orders.map((order) => sendOrder(shop, order)));
+  }
+
+  const initiate = (refNo: string) => clientOf(world, world.merchant).initiate({ ref_no: refNo });
+
+  async function isAt(refNo: string, status: string): Promise<boolean> {
+    const row = await firstRow<{ status: string }>(
+      world.database,
+      'SELECT status FROM collections WHERE ref_no = :refNo',
+      { refNo },
+    );
+    return row?.status === status;
+  }
+
+  const statement = async (): Promise<{ reference: string }[]> =>
+    (await request('GET', `${world.simulatorUrl}/statement`)).body;
+
+  async function expectEnds(): Promise<void> {
+    const isOver = async () =>
+      !(await countOf(world.database, `(${ALL}) p WHERE next_step IS NOT NULL`));
+    await eventually('every restored payment to end', isOver, WITHIN_MS);
+    const payments = await rows<{ id: string; ref_no: string; status: string }>(
+      world.database,
+      `SELECT id, ref_no, status FROM (${ALL}) p`,
+    );
+    expect(payments.length).to.be.at.least(OPEN_AT_BACKUP);
+    const moved = new Set((await statement()).map(({ reference }) => reference));
+    for (const { id, ref_no, status } of payments) {
+      const end = moved.has(id) && ref_no !== 'late' ? 'completed' : 'failed';
+      expect(status, `the end of ${ref_no}`).to.equal(end);
+    }
+    expect(await countOf(world.database, "returns WHERE status = 'completed'")).to.equal(1);
+    expect(await countOf(world.database, 'returns')).to.equal(1);
+  }
+
+  /** Counted too, since a payment that went out under another reference would be one more. */
+  async function expectOneMovementEach(): Promise<void> {
+    const references = (await statement()).map(({ reference }) => reference);
+    expect(new Set(references).size, 'references with a movement').to.equal(references.length);
+    const moving = sent.filter(({ account }) => !MOVES_NOTHING.test(account));
+    const andTheReturn = 1;
+    expect(references.length, 'movements').to.equal(moving.length + andTheReturn);
+  }
+
+  async function expectListed(lost: string[]): Promise<void> {
+    const listed = () =>
+      rows<{ reference: string }>(
+        world.database,
+        `SELECT coalesce(CAST(payment_id AS text), details->>'reference') AS reference
+         FROM discrepancies
+         WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL`,
+      );
+    // The callback of the slow one may still be on its way.
+    await eventually('all to be listed', async () => (await listed()).length >= lost.length);
+    const references = (await listed()).map(({ reference }) => reference);
+    expect(references).to.have.members(lost);
+  }
+});
+
+const ALL = ['collections', 'payouts', 'reversals']
+  .map((table) => `SELECT id, ref_no, status, next_step FROM ${table}`)
+  .join(' UNION ALL ');
+const OPEN = `(SELECT status FROM (${ALL}) p UNION ALL SELECT status FROM returns) p
+  WHERE status IN ('pending', 'processing')`;
+
+function ordersOf(
+  kind: Order['kind'],
+  count: number,
+  endings: string[] = ENDINGS,
+  name = 'open',
+): Order[] {
+  return Array.from({ length: count }, (_, index) => ({
+    kind,
+    refNo: `${name}-${kind}-${index}`,
+    account: `+254712345${endings[index % endings.length]}`,
+  }));
+}

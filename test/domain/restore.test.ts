@@ -1,0 +1,220 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/database.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { settle } from '../../src/domain/payments/settle.ts';
+import {
+  MARK_BATCH_SIZE,
+  type Marker,
+  markRestored,
+} from '../../src/domain/restore/mark-restored.ts';
+import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  failed,
+  learn,
+  newCollection,
+  outboxOf,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import {
+  ACKNOWLEDGED,
+  NEVER,
+  NOT_FOUND,
+  NOT_TAKEN,
+  SAFE,
+  UNKNOWN,
+  workOn,
+} from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+describe('In a restored database that was marked', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  const mark = (kind: AnyPayment['kind'], after: Marker | null = null) =>
+    inTransaction(store.database, (trx) => markRestored(trx, kind, after));
+
+  async function markAll(kind: AnyPayment['kind']): Promise<number> {
+    let marked = 0;
+    for (let after: Marker | null = null; ; ) {
+      const batch = await mark(kind, after);
+      marked += batch.marked;
+      if (!batch.last) return marked;
+      after = batch.last;
+    }
+  }
+
+  for (const kind of PAYMENT_KINDS) {
+    describe(`a ${kind}`, () => {
+      const accepted = async () => {
+        const payment = await newPayment(kind, store.database, merchant);
+        return { payment, work: workOn(store.database, payment) };
+      };
+
+      it('that was never sent is asked about, and not sent', async () => {
+        const { payment, work } = await accepted();
+        const { step_no } = payment;
+        await markAll(kind);
+        expect(await work.results()).to.deep.equal(['unknown']);
+        expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
+        // The job that the backup had is stale, and another one could send nothing.
+        expect(await work.claim(step_no)).to.equal(null);
+        const job = (await outboxOf(store.database, payment.id)).at(-1);
+        expect(job).to.include({ queue: 'polling-simulator', step: 'poll' });
+        await rows(store.database, `UPDATE ${kind}s SET next_step = 'submit' WHERE id = :id`, {
+          id: payment.id,
+        });
+        expect(await work.claim()).to.equal(null);
+        expect(await work.current()).to.include({ next_step: 'poll' });
+      });
+
+      it('that no gateway had taken is not sent again before it was asked', async () => {
+        const { work } = await accepted();
+        await work.answer(await work.claim(), NOT_TAKEN);
+        await markAll(kind);
+        expect(await work.results()).to.deep.equal(['not_taken', 'unknown']);
+        expect(await work.current()).to.include({ next_step: 'poll' });
+      });
+
+      it('that its gateway does not know goes under the same reference, if that is safe', async () => {
+        const { payment, work } = await accepted();
+        await markAll(kind);
+        for (let count = 1; count <= 3; count += 1) await work.hear(NOT_FOUND, SAFE);
+        expect(await work.results()).to.deep.equal(['ruled_out']);
+        const claim = await work.claim();
+        expect(claim?.payment.id).to.equal(payment.id);
+      });
+
+      it('that its gateway does not know is never sent, if that is not safe', async () => {
+        const { work } = await accepted();
+        await markAll(kind);
+        for (let count = 1; count <= 4; count += 1) await work.hear(NOT_FOUND, NEVER);
+        expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
+        expect(await work.results()).to.deep.equal(['unknown']);
+      });
+
+      it('is asked about anew, whatever the gateway had said about it before', async () => {
+        const { work } = await accepted();
+        await work.answer(await work.claim(), UNKNOWN);
+        await work.setAttempts("answered_at = now() - interval '1 hour'");
+        await work.hear(NOT_FOUND);
+        await work.hear(NOT_FOUND);
+        await markAll(kind);
+        const settling = { ...SAFE, settlingWindowMs: 60_000 };
+        for (let count = 1; count <= 4; count += 1) await work.hear(NOT_FOUND, settling);
+        expect(await work.attempts()).to.deep.equal([
+          { attempt_no: 1, result: 'unknown', not_found_count: 0 },
+        ]);
+      });
+
+      it('that was under way, or acknowledged, is only asked about', async () => {
+        const [sending, acknowledged] = [await accepted(), await accepted()];
+        await sending.work.claim();
+        await acknowledged.work.answer(await acknowledged.work.claim(), ACKNOWLEDGED);
+        await markAll(kind);
+        expect(await sending.work.results()).to.deep.equal(['unknown']);
+        expect(await acknowledged.work.results()).to.deep.equal(['acknowledged']);
+        for (const { work } of [sending, acknowledged]) {
+          expect(await work.current()).to.include({ next_step: 'poll' });
+        }
+      });
+
+      it('may be marked again, also after the gateway was asked', async () => {
+        const { payment, work } = await accepted();
+        await markAll(kind);
+        await markAll(kind);
+        expect(await work.results()).to.deep.equal(['unknown']);
+        for (let count = 1; count <= 3; count += 1) await work.hear(NOT_FOUND);
+        await markAll(kind);
+        expect(await work.results()).to.deep.equal(['ruled_out', 'unknown']);
+        expect(await work.claim(payment.step_no)).to.equal(null);
+      });
+
+      it('that is parked stays parked, and cannot be sent either', async () => {
+        const { payment, work } = await accepted();
+        const parked = 'job failed: no driver';
+        await rows(
+          store.database,
+          `UPDATE ${kind}s SET next_step = NULL, next_step_at = NULL, parked_reason = :parked
+           WHERE id = :id`,
+          { parked, id: payment.id },
+        );
+        await markAll(kind);
+        expect(await work.current()).to.include({ parked_reason: parked, next_step: null });
+        expect(await work.results()).to.deep.equal(['unknown']);
+      });
+    });
+  }
+
+  it('what has ended is left alone', async () => {
+    const [done, refused] = [
+      await newCollection(store.database, merchant),
+      await newCollection(store.database, merchant),
+    ];
+    await learn(store.database, done, succeeded());
+    await learn(store.database, refused, failed());
+    const before = await Promise.all(
+      [done, refused].map((payment) => workOn(store.database, payment).current()),
+    );
+    await markAll('collection');
+    for (const payment of before) {
+      const work = workOn(store.database, payment);
+      expect(await work.current()).to.deep.equal(payment);
+      expect(await work.attempts()).to.deep.equal([]);
+    }
+  });
+
+  it('all are marked, however many batches that takes', async () => {
+    await rows(
+      store.database,
+      `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
+         commission_cents, ref_no, account_number, callback_url, deadline_at, next_step, next_step_at)
+       SELECT :merchantId, gen_random_uuid(), :appCode, 63902, 'simulator', '+254712345678', 100, 0,
+         'batch-' || n, 'A', 'http://x.example', now() + interval '1 hour', 'submit', now()
+       FROM generate_series(1, :count) n`,
+      { ...merchant, count: MARK_BATCH_SIZE + 1 },
+    );
+    const marked = await markAll('collection');
+    expect(marked).to.be.at.least(MARK_BATCH_SIZE + 1);
+    const [left] = await rows<{ count: number }>(
+      store.database,
+      `SELECT count(*) FROM collections c WHERE ref_no LIKE 'batch-%' AND NOT EXISTS (
+         SELECT FROM attempts a WHERE a.payment_id = c.id AND a.result = 'unknown')`,
+    );
+    expect(left!.count).to.equal(0);
+  });
+
+  it('a late success plans the return under the reference that it had in the lost world', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const late = succeeded({ transId: 'LATE-1' });
+    const learnLate = async () => {
+      const trx = await store.database.transaction();
+      const known = await lockPayment(trx, refOf(collection));
+      await settle(trx, known!, failed(), 'poll');
+      await settle(trx, (await lockPayment(trx, refOf(collection)))!, late, 'poll');
+      const planned = await rows<{ id: string }>(
+        trx,
+        'SELECT id FROM returns WHERE collection_id = :id',
+        {
+          id: collection.id,
+        },
+      );
+      // As if the database was put back to before all of this.
+      await trx.rollback();
+      return planned.at(-1)!.id;
+    };
+    const first = await learnLate();
+    expect(await learnLate()).to.equal(first);
+  });
+});

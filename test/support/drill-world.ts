@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { loadConfig } from '../../src/config.ts';
+import { type Database, openDatabase, rows } from '../../src/database.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { migrate } from '../../src/migrations.ts';
+import { findFreePort } from '../../src/sandbox/embedded/port.ts';
+import { startEmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
+import { findRedisServer, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
+import { ROOT_FOLDER, type ServiceProcess } from '../../src/sandbox/service-process.ts';
+import { STACK_TYPES, type StackType, startProcess, startStack } from '../../src/sandbox/stack.ts';
+import { environment } from './environment.ts';
+import { startFakeMerchant } from './fake-merchant.ts';
+import { createTestMerchant } from './test-merchant.ts';
+
+const WALLET_CENTS = 100_000_000;
+const SERVICE_TYPES = STACK_TYPES.filter((type) => type !== 'simulator');
+
+/** The intervals of production, shortened; their order to each other is the same. */
+const QUICK = {
+  MALIPO_ENV: 'sandbox',
+  MALIPO_ACTOR: 'operator',
+  LOG_LEVEL: 'info',
+  POLL_FIRST_MS: '500',
+  GATEWAY_TIMEOUT_MS: '2000',
+  REVERSAL_WAIT_MS: '1000',
+  SIMULATOR_SETTLING_WINDOW_MS: '500',
+  JOB_LOCK_MS: '3000',
+  SWEEP_INTERVAL_MS: '500',
+  SWEEP_GRACE_MS: '3000',
+  // One merchant sends everything, faster than a merchant may.
+  RATE_LIMIT_PER_MINUTE: '100000',
+  RATE_LIMIT_BURST: '100000',
+};
+
+export type DrillWorld = Awaited<ReturnType<typeof startDrillWorld>>;
+
+/**
+ * The whole service as processes, over a database that can be backed up and put back while
+ * the gateway's simulator goes on. Its queues are in Redis where there is one: they live on
+ * when the database is put back, which is the harder case.
+ */
+export async function startDrillWorld(simulatorTimes: NodeJS.ProcessEnv) {
+  const { reaper } = environment;
+  const logFolder = mkdtempSync(join(tmpdir(), 'malipo-restore-'));
+  const postgres = await startEmbeddedPostgres({ folder: join(logFolder, 'postgres'), reaper });
+  const redis = findRedisServer() ? await startEmbeddedRedis({ reaper }) : undefined;
+  const urlOf = (name: string) => postgres.url.replace(/postgres$/, name);
+  await onServer(postgres.url, 'CREATE DATABASE malipo');
+  const env = { ...simulatorTimes, ...(await environmentOf(urlOf('malipo'), redis?.url)) };
+  const options = { env, logFolder, reaper };
+  const database = openDatabase(urlOf('malipo'), 4, 'drill');
+  await migrate(database);
+  await createQueueBackend({ databaseUrl: urlOf('malipo') }).migrate();
+  const receiver = await startFakeMerchant();
+  const merchant = await createTestMerchant({ database, config: loadConfig(env) });
+  await topUpPayoutWallet(database, merchant.merchantId, WALLET_CENTS, 'drill');
+  const simulator = await startProcess('simulator', options);
+  let stack = new Map<StackType, ServiceProcess>();
+  console.log(`      logs: ${logFolder}`);
+
+  const world = {
+    database,
+    merchant,
+    receiver,
+    /** Processes that start from now on, and commands, have these settings too. */
+    set: (settings: NodeJS.ProcessEnv) => Object.assign(env, settings),
+    simulatorUrl: env.SIMULATOR_URL,
+    baseUrl: `${env.PUBLIC_URL}/api/v1`,
+    async start() {
+      stack = await startStack(options, SERVICE_TYPES);
+    },
+    kill: (type: StackType) => stack.get(type)!.kill(),
+    /** Every process of the service dies at once; the gateway goes on. */
+    async crash() {
+      await Promise.all([...stack.values()].map((child) => child.kill()));
+    },
+    /** Nobody may be connected meanwhile: the server copies it as it is at this moment. */
+    backUp: () => copyDatabase(postgres.url, 'malipo', 'backup'),
+    async putBack() {
+      await onServer(postgres.url, 'DROP DATABASE malipo WITH (FORCE)');
+      await copyDatabase(postgres.url, 'backup', 'malipo');
+    },
+    run: (commands: string) => runShell(commands, env),
+    async close() {
+      await world.crash();
+      await simulator.stop();
+      await redis?.stop();
+      await receiver.close();
+      await database.destroy();
+      await postgres.stop();
+    },
+  };
+  await world.start();
+  return world;
+}
+
+async function environmentOf(databaseUrl: string, redisUrl?: string) {
+  const [apiPort, simulatorPort] = [await findFreePort(), await findFreePort()];
+  return {
+    PATH: process.env.PATH,
+    ...QUICK,
+    DATABASE_URL: databaseUrl,
+    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
+    HOST: '127.0.0.1',
+    PORT: String(apiPort),
+    PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
+    SIMULATOR_PORT: String(simulatorPort),
+    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
+  };
+}
+
+async function copyDatabase(serverUrl: string, from: string, to: string): Promise<void> {
+  await onServer(
+    serverUrl,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${from}'`,
+  );
+  await onServer(serverUrl, `CREATE DATABASE ${to} TEMPLATE ${from}`);
+}
+
+async function onServer(url: string, statement: string): Promise<void> {
+  const server: Database = openDatabase(url, 1, 'drill');
+  try {
+    await rows(server, statement);
+  } finally {
+    await server.destroy();
+  }
+}
+
+/** Runs commands as an operator's shell does. @throws with what they said when one fails. */
+async function runShell(commands: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const child = spawn('bash', ['-euc', commands], { cwd: ROOT_FOLDER, env, stdio: 'pipe' });
+  child.stdin.end();
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [out, error, status] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  if (status !== 0) throw new Error(`${commands}ended with ${status}: ${out}${error}`);
+  return out;
+}
