@@ -1,11 +1,9 @@
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
 import { emptyQueues } from '../jobs/empty-queues.ts';
-import { queuesOf, type WorkerType } from '../jobs/job-types.ts';
+import { allQueues } from '../jobs/queue-states.ts';
 import { changes } from './command.ts';
 import { columns } from './output.ts';
-
-const WORKER_TYPES: readonly WorkerType[] = ['submission', 'settlement', 'refunds', 'webhooks'];
 
 /** Takes all jobs out of the queues; the sweeper sends again what is due. */
 export const empty = changes({
@@ -20,8 +18,7 @@ export const empty = changes({
     const backend = createQueueBackend(config);
     const problem = await backend.problem();
     if (problem) throw new OperatorRefusal(problem);
-    const names = WORKER_TYPES.flatMap((type) => queuesOf(type, [...gateways.keys()]));
-    const queues = await emptyQueues(backend, names);
+    const queues = await emptyQueues(backend, allQueues([...gateways.keys()]));
     const jobs = queues.reduce((sum, queue) => sum + queue.jobs, 0);
     const details = {
       backend: backend.name,

@@ -26,7 +26,7 @@ export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now())
   return { ...pollNow(payment), delayMs: Math.max(firstMs, Math.min(age / 2, longest)) };
 }
 
-/** Asks the gateway at once. */
+/** Asks the gateway at once, also about what is parked: somebody has decided that it goes on. */
 export function pollNow({ gateway }: AnyPayment) {
   return { next: 'poll', queue: pollingQueue(gateway), delayMs: 0 } as const;
 }
@@ -40,11 +40,6 @@ export function pollSoonStep(payment: AnyPayment, firstMs: number, now = Date.no
   return step !== 'none' && 'next' in step && !isOverdue(payment, now)
     ? { ...step, delayMs: firstMs }
     : step;
-}
-
-/** Asks the gateway at once, also about what is parked: somebody has decided that it goes on. */
-export function pollNow(payment: AnyPayment): StepChange {
-  return { next: 'poll', queue: pollingQueue(payment.gateway), delayMs: 0 };
 }
 
 /** Where payments of a kind wait to be sent; what goes back must not wait behind what goes out. */
