@@ -21,6 +21,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   wallet: ['topup', 'adjust'],
   ledger: ['verify'],
   channel: ['list', 'pause', 'resume'],
+  jobs: ['list', 'replay'],
   secrets: ['rekey'],
 };
 const NOUNS = Object.keys(COMMANDS);

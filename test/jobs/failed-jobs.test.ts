@@ -3,20 +3,16 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { createService, type Service } from '../../src/boot.ts';
 import { rows } from '../../src/database.ts';
-import { storeCallback } from '../../src/domain/callbacks/callback.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { LostRaceError } from '../../src/domain/state-machine.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { JOB_TRIES } from '../../src/jobs/queues.ts';
+import { sweep } from '../../src/jobs/sweeper.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
-import { deliveryOf, newEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedJobsOf as keptJobsOf, replay } from '../support/failed-jobs.ts';
 import {
@@ -25,6 +21,7 @@ import {
   learn,
   newCollection,
   newReturn,
+  outboxOf,
   reread,
   succeeded,
   type TestStore,
@@ -244,57 +241,28 @@ describe('A job that fails', () => {
     expect(parked_reason).to.match(/^job failed: No channel is configured with the driver/);
   });
 
-  describe('for good', () => {
-    const fail = (data: JobData) =>
-      recordFailedJob(store.database, 'a-queue', data, new Error('bug'));
-
-    it('is kept once, however often it is reported', async () => {
-      const { collection, data } = await collectionToAskAbout();
-      await Promise.all([fail(data), fail(data), fail(data)]);
-      expect(await failedJobsOf(collection.id)).to.have.length(1);
+  it('and cannot be recorded keeps its step, which the sweeper sends again', async () => {
+    const { collection, data } = await collectionToAskAbout();
+    onQuery = () => {
+      throw new TypeError('bug');
+    };
+    await rows(store.database, 'ALTER TABLE failed_jobs RENAME TO failed_jobs_away');
+    await run('polling-simulator', data);
+    await rows(store.database, 'ALTER TABLE failed_jobs_away RENAME TO failed_jobs');
+    expect(await reread(store.database, collection)).to.include({
+      ...{ next_step: 'poll', step_no: data.stepNo, parked_reason: null },
     });
-
-    it('parks nothing when it is stale', async () => {
-      const { collection, data } = await collectionToAskAbout();
-      const before = await reread(store.database, collection);
-      await fail({ ...data, stepNo: data.stepNo - 1 });
-      await fail({ ...data, stepNo: data.stepNo + 1 });
-      await fail({ ...data, merchantId: data.merchantId + 1 });
-      expect(await reread(store.database, collection)).to.deep.equal(before);
-      expect(await failedJobsOf(collection.id)).to.deep.equal([]);
-    });
-
-    it('gives its place among the deliveries under way to another', async () => {
-      const id = await newEvent(store.database, merchant);
-      await numberEvents(store.database);
-      await admitDeliveries(store.database, 8);
-      const { step_no: stepNo } = await deliveryOf(store.database, id);
-      const { merchantId } = merchant;
-      await fail({ kind: 'webhook', step: 'deliver', merchantId, rowId: id, stepNo });
-      const delivery = await deliveryOf(store.database, id);
-      expect(delivery).to.include({ admitted: false, next_step: null, status: 'pending' });
-      expect(delivery).to.have.property('parked_reason', 'job failed: bug');
-    });
-
-    it('is kept also when its error has what cannot be stored, or never ends', async () => {
-      const { collection, data } = await collectionToAskAbout();
-      const error = new Error(`a\u0000b \uD800 ${'x'.repeat(100_000)}`);
-      await recordFailedJob(store.database, 'a-queue', data, error);
-      const { parked_reason } = await reread(store.database, collection);
-      expect(parked_reason).to.match(/^job failed: a\uFFFDb \uFFFD x{100,}$/);
-      expect(parked_reason!.length).to.be.at.most(2_000);
-      expect(await failedJobsOf(collection.id)).to.have.length(1);
-    });
-
-    it('leaves a stored callback stored', async () => {
-      const collection = await newCollection(store.database, merchant);
-      const id = await storeCallback(store.database, 'simulator', refOf(collection), '{}');
-      const { merchantId } = merchant;
-      await fail({ kind: 'callback', step: 'process', merchantId, rowId: id, stepNo: 1 });
-      const [callback] = await rows(store.database, 'SELECT * FROM callbacks WHERE id = :id', {
-        id,
-      });
-      expect(callback).to.include({ status: 'stored', parked_reason: 'job failed: bug' });
-    });
+    await rows(store.database, 'DELETE FROM outbox');
+    await rows(
+      store.database,
+      `UPDATE collections SET next_step_at = now() - interval '1 hour' WHERE id = :id`,
+      { id: collection.id },
+    );
+    await sweep(store.database, 60_000);
+    const [sent] = await outboxOf(store.database, collection.id);
+    expect(sent).to.include({ step: 'poll', step_no: data.stepNo });
+    await run('polling-simulator', data);
+    expect(queries).to.equal(2 * JOB_TRIES);
+    expect(await failedJobsOf(collection.id)).to.have.length(1);
   });
 });
