@@ -1,3 +1,4 @@
 import { runSandbox } from '../src/sandbox/main.ts';
 
-process.exit(await runSandbox(process.argv.includes('--exit')));
+const given = (option: string) => process.argv.includes(option);
+process.exit(await runSandbox({ exitAfterwards: given('--exit'), reload: given('--reload') }));

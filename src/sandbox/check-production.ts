@@ -68,6 +68,8 @@ async function bootEverything(folder: string, databaseUrl: string): Promise<void
     DATABASE_URL: databaseUrl,
     HOST: '127.0.0.1',
     PORT: '0',
+    METRICS_PORT: '0',
+    DRAIN_DELAY_MS: '0',
     PUBLIC_URL: 'http://127.0.0.1',
     SECRETS_KEY: freshKey(),
     JWT_KEYS: freshKey(),
@@ -76,21 +78,21 @@ async function bootEverything(folder: string, databaseUrl: string): Promise<void
     execFileSync(process.execPath, args, { cwd: folder, env, stdio: 'inherit' });
   run('dist/scripts/migrate.js');
   run('dist/scripts/admin.js', 'merchant', 'list');
-  await bootUntilReady(folder, ['dist/src/api/main.js'], env);
-  await bootUntilReady(folder, ['dist/src/workers/main.js', 'all'], env);
+  await bootUntilReady(folder, ['start'], env);
+  await bootUntilReady(folder, ['run', 'worker', '--', 'all'], env);
 }
 
 function freshKey(): string {
   return `k1:${randomBytes(32).toString('base64')}`;
 }
 
-/** Starts a program, waits for its word that it is ready, stops it, and expects a clean end. */
+/** Has npm start a program, waits for its word that it is ready, stops npm, and expects a clean end. */
 async function bootUntilReady(
   folder: string,
   args: string[],
   env: NodeJS.ProcessEnv,
 ): Promise<void> {
-  const child = spawn(process.execPath, args, {
+  const child = spawn('npm', args, {
     cwd: folder,
     env,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -101,6 +103,6 @@ async function bootUntilReady(
   });
   const status = await new Promise<number | null>((resolve) => child.once('exit', resolve));
   clearTimeout(timer);
-  if (status !== 0) throw new BootError(`${args.join(' ')} did not boot and stop cleanly`);
-  console.log(`  ${args.join(' ')}: ready, and stopped cleanly`);
+  if (status !== 0) throw new BootError(`npm ${args.join(' ')} did not boot and stop cleanly`);
+  console.log(`  npm ${args.join(' ')}: ready, and stopped cleanly`);
 }

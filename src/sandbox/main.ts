@@ -27,16 +27,24 @@ const SWEEP_GRACE_MS = 5_000;
 
 type Stop = () => Promise<unknown>;
 
+export interface SandboxOptions {
+  /** Ends after the demonstration. */
+  exitAfterwards?: boolean;
+  /** For development: no demonstration, the logs as they come, and each change at work at once. */
+  reload?: boolean;
+}
+
 /**
  * Starts everything that the service consists of, plays the demonstration and stays until
- * it is told to stop, or with `exitAfterwards` not even that long.
+ * it is told to stop.
  * @returns the exit status: 0 when the demonstration went as it should.
  */
-export async function runSandbox(exitAfterwards: boolean): Promise<number> {
+export async function runSandbox(options: SandboxOptions = {}): Promise<number> {
+  const { exitAfterwards = false, reload = false } = options;
   const stops: Stop[] = [];
   const stopSignal = signalled();
   try {
-    const started = start(stops, stopSignal);
+    const started = start(stops, stopSignal, reload);
     const first = await Promise.race([started, stopSignal.then(() => null)]);
     // Stopped while starting: what has begun is waited for, so that all of it can be ended.
     if (first === null) {
@@ -75,7 +83,11 @@ interface Running {
   crashed: Promise<string>;
 }
 
-async function start(stops: Stop[], stopSignal: Promise<unknown>): Promise<Running> {
+async function start(
+  stops: Stop[],
+  stopSignal: Promise<unknown>,
+  reload: boolean,
+): Promise<Running> {
   say('Malipo sandbox: the whole service on this machine, with a simulated gateway\n');
   prepareFolder();
   const reaper = await startReaper();
@@ -92,7 +104,7 @@ async function start(stops: Stop[], stopSignal: Promise<unknown>): Promise<Runni
   await prepareDatabase(database, env);
   const merchants = await seedMerchants(database, config.secretsKeys);
   say('  two merchants    each with an app, users and a filled payout wallet');
-  const stack = await startStack({ env, logFolder: LOG_FOLDER, reaper });
+  const stack = await startStack({ env, logFolder: LOG_FOLDER, reaper, reload });
   stops.push(() => Promise.all([...stack.values()].map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
@@ -114,7 +126,7 @@ async function start(stops: Stop[], stopSignal: Promise<unknown>): Promise<Runni
       return `The process ${child.name} ended (${how}): see ${join(LOG_FOLDER, `${child.name}.log`)}`;
     }),
   );
-  await Promise.race([demonstrate(stage), crashed.then(fail), stopSignal]);
+  if (!reload) await Promise.race([demonstrate(stage), crashed.then(fail), stopSignal]);
   return { baseUrl, crashed };
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
+import { findFreePort } from './embedded/port.ts';
 import type { Reaper } from './embedded/reaper.ts';
 
 /** The checkout: what is started is its source. */
@@ -11,8 +12,8 @@ export const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
 
 const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 30_000;
-/** Several share this machine, and no load balancer needs to be told that one ends. */
-const DEFAULTS = { METRICS_PORT: '0', DRAIN_DELAY_MS: '0' };
+/** Unless the test is about that, no load balancer needs to be told that a process ends. */
+const DRAIN_DELAY_MS = '0';
 
 /** A process of the service, or the simulator, started from source. */
 export interface ServiceProcess {
@@ -39,6 +40,8 @@ export interface ServiceProcessOptions {
   /** Its output goes to `NAME.log` here. */
   logFolder: string;
   reaper: Reaper;
+  /** Starts it anew whenever a file that it has loaded changes, and shows its log as it comes. */
+  reload?: boolean;
 }
 
 /**
@@ -46,10 +49,13 @@ export interface ServiceProcessOptions {
  * @throws EmbeddedServiceError with its last line when it ends before that.
  */
 export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
-  const { name, program, args = [], folder = ROOT_FOLDER, env, reaper } = options;
-  const child = spawn(process.execPath, ['--import', 'tsx', program, ...args], {
+  const { name, program, args = [], folder = ROOT_FOLDER, env, reaper, reload } = options;
+  const flags = [...(reload ? ['--watch', '--watch-preserve-output'] : []), '--import', 'tsx'];
+  // What is started anew is found again where it was.
+  const METRICS_PORT = reload ? String(await findFreePort()) : '0';
+  const child = spawn(process.execPath, [...flags, program, ...args], {
     cwd: folder,
-    env: { ...DEFAULTS, ...env },
+    env: { METRICS_PORT, DRAIN_DELAY_MS, ...env },
     // Its own process group: Ctrl-C at the terminal is for the launcher alone.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -77,7 +83,7 @@ export async function startServiceProcess(options: ServiceProcessOptions): Promi
 async function ready(
   child: ChildProcess,
   exited: Promise<string>,
-  { name, logFolder }: ServiceProcessOptions,
+  { name, logFolder, reload }: ServiceProcessOptions,
 ): Promise<string | null> {
   const log = createWriteStream(join(logFolder, `${name}.log`), { flags: 'a', mode: 0o600 });
   let lastLine = '';
@@ -86,6 +92,7 @@ async function ready(
     for (const stream of [child.stdout, child.stderr]) {
       createInterface({ input: stream! }).on('line', (line) => {
         log.write(`${line}\n`);
+        if (reload) console.log(`${name}: ${line}`);
         lastLine = line;
         if (line.includes('"message":"operator server"')) {
           operatorUrl = `http://127.0.0.1:${JSON.parse(line).port}`;

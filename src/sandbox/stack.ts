@@ -11,6 +11,8 @@ export interface StackOptions {
   env: NodeJS.ProcessEnv;
   logFolder: string;
   reaper: Reaper;
+  /** Starts each process anew whenever its source changes, and shows the logs as they come. */
+  reload?: boolean;
 }
 
 /** Starts one process of a type, or of all worker types; `name` tells several of one type apart. */
