@@ -9,6 +9,7 @@ import { paymentVerbs } from './payment.ts';
 import { queuesVerbs } from './queues.ts';
 import { reconcileVerbs } from './reconcile.ts';
 import { restoreVerbs } from './restore.ts';
+import { retentionVerbs } from './retention.ts';
 import { secretsVerbs } from './secrets.ts';
 import { userVerbs } from './user.ts';
 import { walletVerbs } from './wallet.ts';
@@ -34,5 +35,6 @@ export const COMMANDS: Readonly<Record<string, Noun>> = {
     onlyVerb: 'run',
   },
   restore: { summary: 'The way back from a backup', verbs: restoreVerbs },
+  retention: { summary: 'How long rows are kept', verbs: retentionVerbs },
   secrets: { summary: 'What is stored encrypted', verbs: secretsVerbs },
 };

@@ -3,7 +3,7 @@ import { type Database, firstRow, inTransaction, rows, type Transaction } from '
 import { Refusal } from './errors.ts';
 
 /** How long a key replays; after that it is free again. */
-const KEPT_HOURS = 48;
+export const KEPT_HOURS = 48;
 
 /** One request of a merchant that may come twice. */
 export interface IdempotentRequest {

@@ -10,6 +10,7 @@ import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 import { noteRound } from './look-at-outbox.ts';
+import { RETENTION_TICK_MS, removeOldOnSchedule } from './retention-schedule.ts';
 
 /** After a round that found something there is likely more; after one that did not, it can wait. */
 const BUSY_DELAY_MS = 10;
@@ -59,6 +60,9 @@ export function startDispatcher(
     }),
     loop(service, stopping.signal, 'ledger', ledgerTickMs(service), () =>
       verifyOnSchedule(service, stopping.signal),
+    ),
+    loop(service, stopping.signal, 'retention', RETENTION_TICK_MS, () =>
+      removeOldOnSchedule(service, stopping.signal),
     ),
     loop(service, stopping.signal, 'partitions', PARTITIONS_INTERVAL_MS, async () => {
       await makePartitions(service);

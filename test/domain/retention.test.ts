@@ -1,0 +1,280 @@
+import { expect } from 'chai';
+import { type Database, inTransaction, rows } from '../../src/database.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
+import { RETENTION, type Retention } from '../../src/domain/retention/periods.ts';
+import { countRetention, runRetention } from '../../src/domain/retention/run-retention.ts';
+import { handbookSection } from '../support/handbook.ts';
+import { expectRightBooks } from '../support/ledger-check.ts';
+import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import {
+  countOf,
+  createTestStore,
+  failed,
+  learn,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { workOn } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const BY = { actor: 'tester', reason: 'because' };
+
+describe('Retention', () => {
+  let store: TestStore;
+  let database: Database;
+  let merchant: TestMerchant;
+
+  beforeEach(async () => {
+    store = await createTestStore();
+    database = store.database;
+    merchant = await store.newMerchant();
+  });
+
+  afterEach(async () => {
+    await expectRightBooks(database);
+    await store.drop();
+  });
+
+  async function run(): Promise<Record<string, number>> {
+    const removed = await runRetention(database, BY);
+    return Object.fromEntries(
+      removed.filter((each) => each.rows > 0).map((each) => [each.table, each.rows]),
+    );
+  }
+
+  it('says of every table of the database what becomes of it', async () => {
+    const tables = await rows<{ name: string }>(
+      database,
+      `SELECT relname AS name FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition
+         AND relnamespace = CAST('public' AS regnamespace)`,
+    );
+    expect(Object.keys(RETENTION)).to.have.members(tables.map(({ name }) => name));
+  });
+
+  it('is in the handbook as it is in the code', () => {
+    const lines = handbookSection('Retention').split('\n');
+    for (const [table, retention] of Object.entries(RETENTION)) {
+      const line = `| \`${table}\` | ${wordsFor(retention)} | ${retention.why} |`;
+      expect(lines, table).to.include(line);
+    }
+    const documented = lines.filter((line) => line.startsWith('| `'));
+    expect(documented).to.have.length(Object.keys(RETENTION).length);
+  });
+
+  /** A row of a table that is so old, and may go if its age is all that counts. */
+  const INSERTS: Readonly<Record<string, string>> = {
+    idempotency_keys: `INSERT INTO idempotency_keys
+      (merchant_id, path, key, fingerprint, response_status, response_body, created_at)
+      VALUES (:merchantId, '/x', gen_random_uuid(), '', 200, '{}', now() - CAST(:age AS interval))`,
+    token_families: `INSERT INTO token_families (id, merchant_id, app_code, current_jti, expires_at)
+      VALUES (gen_random_uuid(), :merchantId, :appCode, gen_random_uuid(), now() - CAST(:age AS interval))`,
+    callbacks: `INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body, status, received_at)
+      VALUES (gen_random_uuid(), 'simulator', :merchantId, 'payout', gen_random_uuid(), '{}', 'processed',
+        now() - CAST(:age AS interval))`,
+    failed_jobs: `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, failed_at)
+      VALUES ('x', 'payout', 'poll', :merchantId, gen_random_uuid(), 1, 'bug', now() - CAST(:age AS interval))`,
+    statement_imports: `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, imported_at)
+      VALUES (gen_random_uuid(), 'simulator', 63902, '2026-01-01', '2026-01-01', 'x', now() - CAST(:age AS interval))`,
+  };
+
+  const AGES: readonly [table: string, young: string, old: string][] = [
+    ['idempotency_keys', '47 hours', '49 hours'],
+    ['token_families', '7 days', '9 days'],
+    ['callbacks', '89 days', '91 days'],
+    ['failed_jobs', '89 days', '91 days'],
+    ['statement_imports', '24 months', '26 months'],
+  ];
+
+  for (const [table, young, old] of AGES) {
+    it(`deletes from ${table} what is ${old} old, and not what is ${young} old`, async () => {
+      const before = await countOf(database, table);
+      for (const age of [young, old]) await rows(database, INSERTS[table]!, { ...merchant, age });
+      const counted = await countRetention(database);
+      expect(counted.find((each) => each.table === table)?.rows).to.equal(1);
+      expect(await run()).to.deep.equal({ [table]: 1 });
+      expect(await countOf(database, table)).to.equal(before + 1);
+      expect(await run()).to.deep.equal({});
+      const audits = await rows(
+        database,
+        'SELECT actor, action, reason, subject, details FROM audit_log',
+      );
+      expect(audits).to.deep.equal([
+        { ...BY, action: 'retention.run', subject: `table ${table}`, details: { rows: 1 } },
+      ]);
+    });
+  }
+
+  it('deletes an old statement with its lines, and no young one', async () => {
+    for (const [age, name] of [
+      ['26 months', 'old'],
+      ['1 day', 'young'],
+    ]) {
+      await rows(
+        database,
+        `WITH i AS (INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, imported_at)
+           VALUES (gen_random_uuid(), 'simulator', 63902, '2026-01-01', '2026-01-01', :name,
+             now() - CAST(:age AS interval)) RETURNING id)
+         INSERT INTO statement_lines (import_id, line_no, kind, amount_cents, trans_id, completed_at)
+         SELECT id, n, 'payout', 100, 'R' || n, now() FROM i, generate_series(1, 3) n`,
+        { age, name },
+      );
+    }
+    expect(await run()).to.deep.equal({ statement_lines: 3, statement_imports: 1 });
+    expect(await countOf(database, 'statement_lines')).to.equal(3);
+  });
+
+  for (const kind of PAYMENT_KINDS) {
+    it(`keeps the attempts of a ${kind} as long as it may be needed`, async () => {
+      const payment = await newPayment(kind, database, merchant);
+      const work = workOn(database, payment);
+      await work.claim();
+      const left = async (age: string) => {
+        await rows(database, 'UPDATE attempts SET started_at = now() - CAST(:age AS interval)', {
+          age,
+        });
+        await run();
+        return (await work.results()).length;
+      };
+      expect(await left('40 months'), 'of an open one').to.equal(1);
+      await learn(
+        database,
+        payment,
+        kind === 'return' ? succeeded({ transId: 'BACK1' }) : failed(),
+      );
+      if (kind === 'payout') {
+        expect(await left('40 months'), 'of one that waits for its refund').to.equal(1);
+        await refundPayout(database, refOf(payment), (await reread(database, payment)).step_no);
+      }
+      await question(payment.id, 'open');
+      expect(await left('40 months'), 'with an open discrepancy').to.equal(1);
+      await question(payment.id, 'resolved');
+      expect(await left('12 months'), 'young').to.equal(1);
+      expect(await left('14 months'), 'old').to.equal(0);
+      // What is over is over: it can be neither claimed nor asked about.
+      expect(await work.claim()).to.equal(null);
+    });
+  }
+
+  async function question(paymentId: string, state: 'open' | 'resolved'): Promise<void> {
+    if (state === 'open') {
+      const ref = { kind: 'payout', merchantId: merchant.merchantId, id: paymentId } as const;
+      await inTransaction(database, (trx) =>
+        openDiscrepancy(trx, { kind: 'failure_after_success', payment: ref, details: {} }),
+      );
+    } else {
+      await rows(
+        database,
+        'UPDATE discrepancies SET resolved_at = now() WHERE payment_id = :paymentId',
+        { paymentId },
+      );
+    }
+  }
+
+  it('keeps a callback that waits, or that an open discrepancy is about', async () => {
+    const payment = await newPayment('payout', database, merchant);
+    await rows(database, INSERTS.callbacks!, { ...merchant, age: '200 days' });
+    await rows(database, 'UPDATE callbacks SET payment_id = :id', { id: payment.id });
+    await question(payment.id, 'open');
+    expect(await run()).to.deep.equal({});
+    await question(payment.id, 'resolved');
+    await rows(
+      database,
+      `UPDATE callbacks SET status = 'stored', parked_reason = 'job failed: bug'`,
+    );
+    expect(await run()).to.deep.equal({});
+    await rows(database, `UPDATE callbacks SET status = 'processed', parked_reason = NULL`);
+    expect(await run()).to.deep.equal({ callbacks: 1 });
+  });
+
+  it('keeps a failed job whose row is still parked', async () => {
+    const payment = await newPayment('payout', database, merchant);
+    await rows(database, INSERTS.failed_jobs!, { ...merchant, age: '200 days' });
+    await rows(database, 'UPDATE failed_jobs SET row_id = :id', { id: payment.id });
+    const park = (reason: string | null) =>
+      rows(database, 'UPDATE payouts SET parked_reason = :reason WHERE id = :id', {
+        reason,
+        id: payment.id,
+      });
+    await park('job failed: bug');
+    expect(await run()).to.deep.equal({});
+    await park(null);
+    expect(await run()).to.deep.equal({ failed_jobs: 1 });
+  });
+
+  it('deletes in batches, and two runs at once delete what one would', async () => {
+    await rows(
+      database,
+      `INSERT INTO callbacks (id, gateway, body, status, received_at)
+       SELECT gen_random_uuid(), 'simulator', '', 'rejected', now() - interval '1 year'
+       FROM generate_series(1, 2500)`,
+    );
+    const counts = await Promise.all([run(), run()]);
+    const deleted = counts.reduce((sum, { callbacks = 0 }) => sum + callbacks, 0);
+    expect(deleted).to.equal(2_500);
+    expect(await countOf(database, 'callbacks')).to.equal(0);
+  });
+
+  it('stops where it is told to, with a line in the audit log for what is done', async () => {
+    for (let count = 1; count <= 2; count += 1) {
+      await rows(database, INSERTS.callbacks!, { ...merchant, age: '200 days' });
+    }
+    await runRetention(database, BY, AbortSignal.abort());
+    expect(await countOf(database, 'callbacks')).to.equal(2);
+    expect(await countOf(database, 'audit_log')).to.equal(0);
+  });
+
+  const PARTITIONED = {
+    payment_history: ['happened_at', 13],
+    webhook_attempts: ['attempted_at', 3],
+  } as const;
+  for (const [table, [column, count]] of Object.entries(PARTITIONED)) {
+    it(`detaches the months of ${table} that are over for ${count} months, and keeps them as tables`, async () => {
+      const month = async (ago: number) => {
+        const [row] = await rows<{ name: string }>(
+          database,
+          `SELECT to_char(date_trunc('month', now() AT TIME ZONE 'UTC') - make_interval(months => :ago), 'YYYY_MM') AS name`,
+          { ago },
+        );
+        const name = `${table}_${row!.name}`;
+        await rows(
+          database,
+          `CREATE TABLE ${name} PARTITION OF ${table} FOR VALUES
+             FROM ('${row!.name.replace('_', '-')}-01 00:00:00+00')
+             TO ('${row!.name.replace('_', '-')}-28 00:00:00+00')`,
+        );
+        return name;
+      };
+      const young = await month(count);
+      const old = await month(count + 1);
+      const oldest = await month(count + 20);
+      const counted = await countRetention(database);
+      expect(counted.find((each) => each.table === table)?.months).to.deep.equal([oldest, old]);
+      const [first, second] = await Promise.all([
+        runRetention(database, BY),
+        runRetention(database, BY),
+      ]);
+      const months = [...first, ...second].flatMap((each) => each.months);
+      expect(months).to.have.members([oldest, old]);
+      const left = await rows<{ name: string }>(
+        database,
+        `SELECT CAST(CAST(inhrelid AS regclass) AS text) AS name FROM pg_inherits
+         WHERE inhparent = CAST(:table AS regclass)`,
+        { table },
+      );
+      expect(left.map(({ name }) => name))
+        .to.include(young)
+        .and.not.include(old);
+      expect(await countOf(database, old), column).to.equal(0);
+    });
+  }
+});
+
+function wordsFor(retention: Retention): string {
+  if (retention.keep === 'forever') return 'for ever';
+  if (retention.keep === 'state') return '–';
+  const period = `${retention.keep.count} ${retention.keep.unit}`;
+  return 'detach' in retention ? `${period}, then detached` : period;
+}

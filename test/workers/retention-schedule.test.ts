@@ -1,0 +1,73 @@
+import { expect } from 'chai';
+import { rows } from '../../src/database.ts';
+import { removeOldOnSchedule } from '../../src/workers/retention-schedule.ts';
+import { clientOf } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { newCompletedCollection } from '../support/payment-kinds.ts';
+import { countOf } from '../support/payments.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+describe('The daily removal of old rows', () => {
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+  });
+
+  after(() => service.close());
+
+  const round = () => removeOldOnSchedule(service, new AbortController().signal);
+  const letDayPass = () =>
+    rows(service.database, `UPDATE leases SET held_until = now() WHERE name = 'retention'`);
+  const insertOld = () =>
+    rows(
+      service.database,
+      `INSERT INTO callbacks (id, gateway, body, status, received_at)
+       VALUES (gen_random_uuid(), 'simulator', '', 'rejected', now() - interval '91 days')`,
+    );
+
+  it('comes once a day, whoever asks for it, and is written down', async () => {
+    await insertOld();
+    await letDayPass();
+    await Promise.all([round(), round()]);
+    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+    const audits = await rows(service.database, 'SELECT actor, action, details FROM audit_log');
+    expect(audits).to.deep.equal([
+      { actor: 'schedule', action: 'retention.run', details: { rows: 1 } },
+    ]);
+    await insertOld();
+    await round();
+    expect(await countOf(service.database, 'callbacks')).to.equal(1);
+    await letDayPass();
+    await round();
+    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+  });
+
+  it('leaves an old payment for its merchant to read', async () => {
+    const merchant = await createTestMerchant(service);
+    const { id, ref_no } = await newCompletedCollection(service.database, merchant);
+    await rows(
+      service.database,
+      `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result, started_at)
+       VALUES (:merchantId, 'collection', :id, 1, 'acknowledged', now() - interval '14 months')`,
+      { merchantId: merchant.merchantId, id },
+    );
+    await letDayPass();
+    await round();
+    expect(await countOf(service.database, 'attempts')).to.equal(0);
+    const client = clientOf(service, merchant);
+    const detail = await client.get(`/collections/checkouts/${id}`);
+    expect(detail.body).to.include({ id, status: 'completed', ref_no });
+    const list = await client.get('/collections/checkouts');
+    expect(list.body.results.map((each: { id: string }) => each.id)).to.deep.equal([id]);
+  });
+
+  it('is one of the dispatcher’s rounds', async () => {
+    const dispatching = await startTestService({ backend: 'postgres', workers: ['dispatcher'] });
+    await eventually('a first run', async () =>
+      countOf(dispatching.database, "leases WHERE name = 'retention'"),
+    );
+    await dispatching.close();
+  });
+});
