@@ -22,6 +22,25 @@ export function familyCpuTimeMs(pid: number): number | null {
   return childrenOf(pid).reduce((sum, child) => sum + (cpuTimeMs(child) ?? 0), own);
 }
 
+/** What each process has used between two readings, for one of `count`. */
+export function cpuMsPerOne(
+  before: ReadonlyMap<string, number | null>,
+  after: ReadonlyMap<string, number | null>,
+  count: number,
+): Map<string, number | null> {
+  return new Map(
+    [...after].map(([name, ms]) => {
+      const from = before.get(name) ?? null;
+      return [name, ms === null || from === null ? null : (ms - from) / count];
+    }),
+  );
+}
+
+/** Null when one of them is. */
+export function sumOrNull(values: readonly (number | null)[]): number | null {
+  return values.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
+}
+
 function sumOf(pid: number, fields: readonly number[]): number | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1');

@@ -3,11 +3,11 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { ROOT_FOLDER } from '../sandbox/service-process.ts';
+import type { ProgramsFrom } from '../sandbox/stack.ts';
 import type { Stores } from './service-setup.ts';
 
 const BYTES_PER_GIB = 1_024 ** 3;
 const BUILT_PROGRAM = 'dist/src/api/main.js';
-const SOURCE_PROGRAM = 'src/api/main.ts';
 /** Parts of the source that are never built. */
 const NOT_BUILT = /^(sandbox|bench|gateways\/simulator\/server)\b/;
 
@@ -19,15 +19,15 @@ export interface Machine extends Stores {
   /** Mean number of busy processes in the minute before: neighbours, at the first scenario. */
   loadBefore: number;
   node: string;
-  /** Whether the web process ran from `dist` or from `src`. */
-  web: 'built' | 'source';
+  /** Whether the service ran from `dist` or from `src`. */
+  programs: ProgramsFrom;
   /** Null: each process has the default of its type. */
   databasePoolMax: number | null;
   logLevel: string;
 }
 
 /** This machine, and what of the service decides about figures. */
-export function describeMachine(stores: Stores, config: Config, web: Machine['web']): Machine {
+export function describeMachine(stores: Stores, config: Config, programs: ProgramsFrom): Machine {
   const processors = cpus();
   return {
     cores: processors.length,
@@ -36,19 +36,16 @@ export function describeMachine(stores: Stores, config: Config, web: Machine['we
     loadBefore: loadavg()[0] ?? 0,
     node: process.versions.node,
     ...stores,
-    web,
+    programs,
     databasePoolMax: config.databasePoolMax ?? null,
     logLevel: config.logLevel,
   };
 }
 
-/** The program of the web process: the build when it is newer than all source, else the source. */
-export function webProgram(): { program: string; from: Machine['web'] } {
+/** What the service is run from: the build when it is newer than all source, else the source. */
+export function programsFrom(): ProgramsFrom {
   const builtAt = statSync(join(ROOT_FOLDER, BUILT_PROGRAM), { throwIfNoEntry: false })?.mtimeMs;
-  const isFresh = builtAt !== undefined && builtAt > newestSourceMs();
-  return isFresh
-    ? { program: BUILT_PROGRAM, from: 'built' }
-    : { program: SOURCE_PROGRAM, from: 'source' };
+  return builtAt !== undefined && builtAt > newestSourceMs() ? 'built' : 'source';
 }
 
 function newestSourceMs(): number {

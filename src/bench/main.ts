@@ -61,7 +61,7 @@ async function measureAll(options: BenchOptions, signal: AbortSignal, reaper: Re
   let problem: string | null = null;
   for (const scenario of chosen(options)) {
     say(`${scenario.title}: starting database, web process and load generator`);
-    await onStage({ reaper, signal }, async (stage) => {
+    await onStage({ reaper, signal, redis: scenario.redis ?? false }, async (stage) => {
       machine ??= stage.machine;
       const result = await scenario.run({
         stage,
@@ -72,7 +72,7 @@ async function measureAll(options: BenchOptions, signal: AbortSignal, reaper: Re
       report.notes.push(...result.notes.map((note) => `${scenario.name}: ${note}`));
       report.plans.push(...(result.plans ?? []));
       if (result.firstError !== null) {
-        problem ??= `Requests of ${scenario.name} failed, the first with: ${result.firstError}`;
+        problem ??= `Not all of ${scenario.name} went right: ${result.firstError}`;
       }
     });
   }
@@ -80,7 +80,9 @@ async function measureAll(options: BenchOptions, signal: AbortSignal, reaper: Re
 }
 
 function chosen({ names }: BenchOptions): Scenario[] {
-  return scenarios.filter(({ name }) => names.length === 0 || names.includes(name));
+  return scenarios.filter(({ name, onlyByName }) =>
+    names.length === 0 ? !onlyByName : names.includes(name),
+  );
 }
 
 function prepareFolder(): void {

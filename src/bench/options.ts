@@ -10,6 +10,10 @@ const MAX_ROWS_COUNT = 5_000_000;
 const DEFAULT_PAYMENTS_COUNT = 2_000;
 const MIN_PAYMENTS_COUNT = 100;
 const MAX_PAYMENTS_COUNT = 20_000;
+const DEFAULT_MINUTES = 10;
+const MAX_MINUTES = 24 * 60;
+/** Payments per second. */
+const MAX_RATE = 1_000;
 
 /** What the command line asks for. */
 export interface BenchOptions {
@@ -23,6 +27,10 @@ export interface BenchOptions {
   rowsCount: number;
   /** Payments of the backlog that is drained. */
   paymentsCount: number;
+  /** How long the soak takes. */
+  minutes: number;
+  /** Payments per second that the soak offers; null: half of the most, which is measured first. */
+  rate: number | null;
 }
 
 /** Reads the command line. @throws BenchError for what it does not know */
@@ -42,6 +50,8 @@ export function readOptions(args: string[], known: readonly string[]): BenchOpti
       MIN_PAYMENTS_COUNT,
       MAX_PAYMENTS_COUNT,
     ]),
+    minutes: countIn('--minutes', values.minutes, DEFAULT_MINUTES, [1, MAX_MINUTES]),
+    rate: values.rate === undefined ? null : countIn('--rate', values.rate, 1, [1, MAX_RATE]),
   };
 }
 
@@ -56,6 +66,8 @@ function parse(args: string[]) {
         seconds: { type: 'string' },
         rows: { type: 'string' },
         payments: { type: 'string' },
+        minutes: { type: 'string' },
+        rate: { type: 'string' },
       },
     });
   } catch (error) {

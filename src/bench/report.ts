@@ -33,7 +33,7 @@ function machineLine(machine: Machine): string {
     `Node ${machine.node}`,
     `PostgreSQL ${machine.postgres}`,
     `queues in ${machine.queueBackend}`,
-    `web from ${machine.web === 'built' ? 'dist' : 'source'}`,
+    `run from ${machine.programs === 'built' ? 'dist' : 'source'}`,
     `DATABASE_POOL_MAX ${machine.databasePoolMax ?? 'by type'}`,
     `LOG_LEVEL ${machine.logLevel}`,
     `load average before ${machine.loadBefore.toFixed(1)}`,

@@ -7,6 +7,10 @@ export interface Scenario {
   name: string;
   /** One line for people. */
   title: string;
+  /** Takes so long that it is only run when it is named. */
+  onlyByName?: boolean;
+  /** Has its queues in Redis wherever there is one. */
+  redis?: boolean;
   run(run: ScenarioRun): Promise<ScenarioResult>;
 }
 
@@ -23,7 +27,7 @@ export interface ScenarioResult {
   notes: string[];
   /** The plans of its statements, where they were asked for. */
   plans?: Plan[];
-  /** The first request that was refused or failed. */
+  /** The first request that was refused or failed, or what else is not as it must be. */
   firstError: string | null;
 }
 

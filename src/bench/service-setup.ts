@@ -8,19 +8,20 @@ import { BenchError } from './bench-error.ts';
 /** The highest that the settings allow: limits are not what is measured. */
 const RATE_LIMIT = '100000';
 /** What of the caller's environment reaches the service; the rest would make figures differ. */
-const PASSED = [
-  ...['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS'],
-  ...['DATABASE_POOL_MAX', 'LOG_LEVEL', 'REDIS_URL'],
-];
+const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'DATABASE_POOL_MAX', 'LOG_LEVEL'];
 
 /** The environment of the service's processes: on loopback alone, and hardly limited. */
-export async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
+export async function environmentOf(
+  databaseUrl: string,
+  redisUrl = process.env.REDIS_URL,
+): Promise<NodeJS.ProcessEnv> {
   const port = await findFreePort();
   const passed = PASSED.map((name) => [name, process.env[name]] as const);
   return {
     ...Object.fromEntries(passed.filter(([, value]) => value)),
     MALIPO_ENV: 'sandbox',
     DATABASE_URL: databaseUrl,
+    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
     HOST: '127.0.0.1',
     PORT: String(port),
     PUBLIC_URL: `http://127.0.0.1:${port}`,

@@ -4,13 +4,15 @@ import { type Database, openDatabase } from '../database.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import type { Reaper } from '../sandbox/embedded/reaper.ts';
 import {
-  ROOT_FOLDER,
-  type ServiceProcess,
-  startServiceProcess,
-} from '../sandbox/service-process.ts';
+  type EmbeddedRedis,
+  findRedisServer,
+  startEmbeddedRedis,
+} from '../sandbox/embedded/redis.ts';
+import { ROOT_FOLDER, type ServiceProcess } from '../sandbox/service-process.ts';
+import { type StackOptions, startProcess } from '../sandbox/stack.ts';
 import { BenchError } from './bench-error.ts';
 import { type LoadGenerator, startLoadGenerator } from './load/generator.ts';
-import { describeMachine, type Machine, webProgram } from './machine.ts';
+import { describeMachine, type Machine, programsFrom } from './machine.ts';
 import { type BenchMerchant, createMerchants, tokenOf } from './merchants.ts';
 import { environmentOf, prepareStores } from './service-setup.ts';
 
@@ -22,8 +24,8 @@ const POOL_MAX = 2;
 /** What a scenario is played on: processes of the service, for this scenario alone. */
 export interface Stage {
   config: Config;
-  /** The environment of the service's processes. */
-  env: NodeJS.ProcessEnv;
+  /** How the service's processes are started here. */
+  processes: StackOptions;
   reaper: Reaper;
   /** The launcher's own connections. */
   database: Database;
@@ -36,6 +38,8 @@ export interface Stage {
   /** Process id of the web process. */
   webPid: number;
   postgresPid: number;
+  /** The Redis of this stage alone, if it has one. */
+  redisPid: number | null;
   machine: Machine;
   /** A fresh access token of a merchant's app; good for some minutes. */
   tokenOf(merchant: BenchMerchant): Promise<string>;
@@ -47,6 +51,8 @@ export interface StageOptions {
   reaper: Reaper;
   /** Ends the work on the stage when it is aborted. */
   signal: AbortSignal;
+  /** Whether to start a Redis for the queues where REDIS_URL names none and there is a program. */
+  redis?: boolean;
 }
 
 type Stop = () => Promise<unknown>;
@@ -70,40 +76,43 @@ export async function onStage<Result>(
 }
 
 /** What has begun is waited for before an interruption counts, so that all of it can be ended. */
-async function setUp({ reaper, signal }: StageOptions, stops: Stop[]) {
+async function setUp(options: StageOptions, stops: Stop[]) {
+  const { reaper, signal } = options;
   const postgres = await startEmbeddedPostgres({ folder: join(BENCH_FOLDER, 'postgres'), reaper });
   stops.push(() => postgres.stop());
   signal.throwIfAborted();
-  const env = await environmentOf(postgres.url);
+  const redis = await ownRedis(options);
+  stops.push(async () => redis?.stop());
+  const env = await environmentOf(postgres.url, redis?.url);
   const config = loadConfig(env);
   const database = openDatabase(postgres.url, POOL_MAX, 'malipo-bench');
   stops.push(() => database.destroy());
   const stores = await prepareStores(database, config);
   const merchants = await createMerchants(database, config.secretsKeys);
   signal.throwIfAborted();
-  const { program, from } = webProgram();
-  const web = await startServiceProcess({
-    name: 'web',
-    program,
-    env,
-    logFolder: LOG_FOLDER,
-    reaper,
-  });
+  const processes = { env, logFolder: LOG_FOLDER, reaper, from: programsFrom() };
+  const web = await startProcess('web', processes);
   stops.push(() => web.stop());
   signal.throwIfAborted();
   const generator = await startLoadGenerator(reaper);
   stops.push(() => generator.stop());
   const baseUrl = `${config.publicUrl}/api/v1`;
   const stage: Stage = {
-    ...{ config, env, reaper, database, merchants, generator, baseUrl },
+    ...{ config, processes, reaper, database, merchants, generator, baseUrl },
     origin: config.publicUrl,
     webPid: web.pid,
     postgresPid: postgres.pid,
-    machine: describeMachine(stores, config, from),
+    redisPid: redis?.pid ?? null,
+    machine: describeMachine(stores, config, processes.from),
     tokenOf: (merchant) => tokenOf(baseUrl, merchant),
     stopAtEnd: (stop) => void stops.push(stop),
   };
   return { stage, crashed: crashOf(web, postgres) };
+}
+
+async function ownRedis({ reaper, redis }: StageOptions): Promise<EmbeddedRedis | null> {
+  if (!redis || process.env.REDIS_URL || !findRedisServer()) return null;
+  return startEmbeddedRedis({ reaper });
 }
 
 /** Rejects when one of them ends by itself. */

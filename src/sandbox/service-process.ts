@@ -7,7 +7,7 @@ import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
 import { findFreePort } from './embedded/port.ts';
 import type { Reaper } from './embedded/reaper.ts';
 
-/** The checkout: what is started is its source. */
+/** The checkout: what is started is its source, or its build. */
 export const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
 
 const READY_TIMEOUT_MS = 60_000;
@@ -15,7 +15,7 @@ const STOP_GRACE_MS = 30_000;
 /** Unless the test is about that, no load balancer needs to be told that a process ends. */
 const DRAIN_DELAY_MS = '0';
 
-/** A process of the service, or the simulator, started from source. */
+/** A process of the service, or the simulator. */
 export interface ServiceProcess {
   readonly name: string;
   readonly pid: number;
@@ -50,10 +50,11 @@ export interface ServiceProcessOptions {
  */
 export async function startServiceProcess(options: ServiceProcessOptions): Promise<ServiceProcess> {
   const { name, program, args = [], folder = ROOT_FOLDER, env, reaper, reload } = options;
-  const flags = [...(reload ? ['--watch', '--watch-preserve-output'] : []), '--import', 'tsx'];
+  const watch = reload ? ['--watch', '--watch-preserve-output'] : [];
+  const loader = program.endsWith('.ts') ? ['--import', 'tsx'] : [];
   // What is started anew is found again where it was.
   const METRICS_PORT = reload ? String(await findFreePort()) : '0';
-  const child = spawn(process.execPath, [...flags, program, ...args], {
+  const child = spawn(process.execPath, [...watch, ...loader, program, ...args], {
     cwd: folder,
     env: { METRICS_PORT, DRAIN_DELAY_MS, ...env },
     // Its own process group: Ctrl-C at the terminal is for the launcher alone.

@@ -13,7 +13,11 @@ export interface StackOptions {
   reaper: Reaper;
   /** Starts each process anew whenever its source changes, and shows the logs as they come. */
   reload?: boolean;
+  /** Whether the service runs from `src`, which is the default, or from `dist`. */
+  from?: ProgramsFrom;
 }
+
+export type ProgramsFrom = 'source' | 'built';
 
 /** Starts one process of a type, or of all worker types; `name` tells several of one type apart. */
 export function startProcess(
@@ -21,13 +25,20 @@ export function startProcess(
   options: StackOptions,
   name: string = type,
 ): Promise<ServiceProcess> {
-  return startServiceProcess({ name, ...programOf(type), ...options });
+  return startServiceProcess({ name, ...programOf(type, options.from), ...options });
 }
 
-function programOf(type: StackType | 'all'): { program: string; args?: string[] } {
+function programOf(
+  type: StackType | 'all',
+  from: ProgramsFrom = 'source',
+): { program: string; args?: string[] } {
+  // Never part of the build.
   if (type === 'simulator') return { program: 'src/gateways/simulator/server/main.ts' };
-  if (type === 'web') return { program: 'src/api/main.ts' };
-  return { program: 'src/workers/main.ts', args: [type] };
+  const program = type === 'web' ? 'src/api/main' : 'src/workers/main';
+  return {
+    program: from === 'built' ? `dist/${program}.js` : `${program}.ts`,
+    args: type === 'web' ? [] : [type],
+  };
 }
 
 /** Starts one process of every type, at once. */

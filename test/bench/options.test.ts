@@ -16,4 +16,10 @@ describe('The options of the bench', () => {
       );
     });
   }
+
+  it('soak for ten minutes, at half of what is measured unless told otherwise', () => {
+    expect(readOptions([], [])).to.include({ minutes: 10, rate: null });
+    expect(readOptions(['--minutes=1', '--rate=7'], [])).to.include({ minutes: 1, rate: 7 });
+    expect(() => readOptions(['--rate=0'], [])).to.throw(BenchError, '--rate must be');
+  });
 });

@@ -1,19 +1,20 @@
 import { topUpPayoutWallet } from '../../domain/wallets/operator-entries.ts';
-import { findRedisServer } from '../../sandbox/embedded/redis.ts';
+import { findRedisServer, startEmbeddedRedis } from '../../sandbox/embedded/redis.ts';
+import { sumOrNull } from '../cpu-time.ts';
 import { type Figure, type Round, throughputFigure } from '../figures.ts';
 import type { Payee } from '../load/order.ts';
 import { createMerchants } from '../merchants.ts';
 import type { ScenarioResult, ScenarioRun } from '../scenario.ts';
-import { type Drained, drainBacklog } from './drain-backlog.ts';
+import { SIMULATOR_DELAY_MS, startReceiver, startServiceProcesses } from '../service-processes.ts';
+import {
+  BACKLOG_CALLERS_COUNT,
+  type Backlog,
+  type Drained,
+  drainBacklog,
+} from './drain-backlog.ts';
 import { measureHotWallet } from './hot-wallet.ts';
 import { runNoOpJobs } from './no-op-jobs.ts';
-import { breakOf, type Outcome, problemOf } from './outcomes.ts';
-import {
-  type Backend,
-  SIMULATOR_DELAY_MS,
-  startDrainProcesses,
-  startReceiver,
-} from './processes.ts';
+import { breakOf, problemOf, roundOf } from './outcomes.ts';
 
 const SCENARIO = 'drain';
 const MERCHANTS_COUNT = 32;
@@ -49,6 +50,8 @@ export async function measureDrain(run: ScenarioRun): Promise<ScenarioResult> {
 
 type Part = Pick<ScenarioResult, 'figures' | 'notes' | 'firstError'>;
 
+type Backend = 'postgres' | 'redis';
+
 function backendsHere(): Backend[] {
   return findRedisServer() ? ['postgres', 'redis'] : ['postgres'];
 }
@@ -66,16 +69,22 @@ async function preparePayees({ stage }: ScenarioRun): Promise<Payee[]> {
 async function measureBackend(run: ScenarioRun, backend: Backend, payees: Payee[]): Promise<Part> {
   const { stage, options } = run;
   run.say(`${backend}: starting workers and simulator`);
-  const processes = await startDrainProcesses(stage, backend);
+  const { reaper } = stage;
+  const redis = backend === 'redis' ? await startEmbeddedRedis({ reaper }) : undefined;
+  stage.stopAtEnd(async () => redis?.stop());
+  const processes = await startServiceProcesses(stage, {
+    url: redis?.url,
+    pid: redis?.pid ?? null,
+  });
   try {
     run.say(`${backend}: no-op jobs`);
     const { databaseUrl } = stage.config;
-    const noOps = await runNoOpJobs({ databaseUrl, redisUrl: processes.redisUrl });
+    const noOps = await runNoOpJobs({ databaseUrl, redisUrl: redis?.url });
     run.say(`${backend}: draining ${options.paymentsCount} payments`);
     const receiver = await startReceiver(stage);
-    const backlog = { tag: `drain-${backend}`, payees, callbackUrl: receiver.url };
+    const backlog = backlogOf(run, `drain-${backend}`, payees, receiver.url);
     const drained = await Promise.race([drainBacklog(run, processes, backlog), processes.crashed]);
-    const problem = problemOf(drained.outcomes, receiver.ids, options.paymentsCount);
+    const problem = problemOf(drained.outcomes, receiver.ids, { count: options.paymentsCount });
     return {
       figures: figuresOf(backend, noOps, drained),
       notes: notesOf(backend, drained),
@@ -83,7 +92,25 @@ async function measureBackend(run: ScenarioRun, backend: Backend, payees: Payee[
     };
   } finally {
     await processes.stop();
+    await redis?.stop();
   }
+}
+
+/** Accepted straight in the database: over HTTP it would take much of the drain's CPU time. */
+function backlogOf(
+  { stage, options }: ScenarioRun,
+  tag: string,
+  payees: Payee[],
+  callbackUrl: string,
+): Backlog {
+  const { databaseUrl } = stage.config;
+  return {
+    count: options.paymentsCount,
+    work: {
+      ...{ kind: 'accept', databaseUrl, poolMax: BACKLOG_CALLERS_COUNT, payees, tag, callbackUrl },
+      payments: ['collection', 'payout'],
+    },
+  };
 }
 
 function errorOf(backend: Backend, problems: (string | null)[]): string | null {
@@ -104,22 +131,8 @@ function figuresOf(backend: Backend, noOps: Round, { outcomes, cpuMs }: Drained)
     if (from === 'finalMs') return { ...figure, perSecond: null };
     return { ...figure, ratio: figure.perSecond! / reference.perSecond! };
   });
-  const last = { ...figures.pop()!, totalCpuMs: sumOf([...cpuMs.values()]) };
+  const last = { ...figures.pop()!, totalCpuMs: sumOrNull([...cpuMs.values()]) };
   return [reference, ...figures, last];
-}
-
-type Moment = 'acceptedMs' | 'finalMs' | 'deliveredMs';
-
-/** Of those that came so far; the time is that from the first acceptance to the last of them. */
-function roundOf(outcomes: readonly Outcome[], from: Moment, to: Moment): Round {
-  const reached = outcomes.filter((outcome) => outcome[from] !== null && outcome[to] !== null);
-  const first = outcomes.reduce((min, { acceptedMs }) => Math.min(min, acceptedMs), Infinity);
-  const last = reached.reduce((max, outcome) => Math.max(max, outcome[to]!), first);
-  return {
-    latenciesMs: reached.map((outcome) => outcome[to]! - outcome[from]!),
-    errors: outcomes.length - reached.length,
-    elapsedMs: last - first,
-  };
 }
 
 function notesOf(backend: Backend, { acceptedPerSecond, cpuMs }: Drained): string[] {
@@ -128,8 +141,4 @@ function notesOf(backend: Backend, { acceptedPerSecond, cpuMs }: Drained): strin
     `${backend}: ${Math.round(acceptedPerSecond)} accepted per second, straight in the database`,
     `${backend}: CPU ms for one payment: ${parts.join(', ')}`,
   ];
-}
-
-function sumOf(values: (number | null)[]): number | null {
-  return values.reduce((sum, value) => (sum === null || value === null ? null : sum + value), 0);
 }

@@ -1,5 +1,6 @@
 import { type Database, firstRow, rows } from '../../database.ts';
 import { verifyLedger } from '../../domain/ledger/verify-ledger.ts';
+import type { Round } from '../figures.ts';
 
 /** What became of one payment. Times are ms since 1970; null: it has not happened. */
 export interface Outcome {
@@ -51,18 +52,35 @@ export function outcomesOf(database: Database, tag: string): Promise<Outcome[]> 
   );
 }
 
+type Moment = 'acceptedMs' | 'finalMs' | 'deliveredMs';
+
+/** What took them from one moment to another, of those that came so far; the time is that from the first acceptance to the last of them. */
+export function roundOf(outcomes: readonly Outcome[], from: Moment, to: Moment): Round {
+  const reached = outcomes.filter((outcome) => outcome[from] !== null && outcome[to] !== null);
+  const first = outcomes.reduce((min, { acceptedMs }) => Math.min(min, acceptedMs), Infinity);
+  const last = reached.reduce((max, outcome) => Math.max(max, outcome[to]!), first);
+  return {
+    latenciesMs: reached.map((outcome) => outcome[to]! - outcome[from]!),
+    errors: outcomes.length - reached.length,
+    elapsedMs: last - first,
+  };
+}
+
 /**
- * What is wrong with a drained backlog of `count` payments, in one line, or null.
+ * What is wrong with payments that are over, in one line, or null.
  * @param received the ids of the webhooks that arrived, each once.
+ * @param expected how many payments there were, and how many of them must fail.
  */
 export function problemOf(
   outcomes: readonly Outcome[],
   received: ReadonlySet<string>,
-  count: number,
+  { count, failed = 0 }: { count: number; failed?: number },
 ): string | null {
   const problems = Object.entries({
     'are missing': count - outcomes.length,
-    'are not completed': outcomes.filter(({ status }) => status !== 'completed').length,
+    'did not end as they must': Math.abs(
+      outcomes.filter(({ status }) => status !== 'completed').length - failed,
+    ),
     'have not one event': outcomes.filter(({ events }) => events !== 1).length,
     'have no delivered webhook': outcomes.filter(({ deliveredMs }) => deliveredMs === null).length,
     'sent a webhook to nobody or under two ids': Math.abs(count - received.size),

@@ -2,6 +2,7 @@ import { Agent, request } from 'node:http';
 
 /** The service itself ends every statement long before. */
 const REQUEST_TIMEOUT_MS = 30_000;
+const SHOWN_ANSWER_LENGTH = 200;
 
 export interface HttpClient {
   /** @throws Error when there is no answer */
@@ -22,6 +23,15 @@ export function createHttpClient(connections: number): HttpClient {
     send: (url, options = {}) => exchange(agent, url, options),
     close: () => agent.destroy(),
   };
+}
+
+export function bearer(token: string) {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** @throws Error with the beginning of any answer that is not a 200 */
+export function assertOk({ status, body }: { status: number; body: string }): void {
+  if (status !== 200) throw new Error(`${status} ${body.slice(0, SHOWN_ANSWER_LENGTH)}`);
 }
 
 function exchange(agent: Agent, url: string, { headers = {}, json }: SendOptions) {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../database.ts';
-import { runOrder } from './closed-loop.ts';
 import type { LoadOrder, LoadReply } from './order.ts';
+import { runOrder } from './run-order.ts';
 
 /** The load generator: a process of its own, so that its work is not taken for the service's. */
 

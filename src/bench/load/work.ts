@@ -1,7 +1,8 @@
 import { openDatabase } from '../../database.ts';
 import { createCollection } from '../../domain/collections/create-collection.ts';
 import { acceptTask } from './accept-task.ts';
-import { createHttpClient, type HttpClient } from './http-client.ts';
+import { assertOk, bearer, createHttpClient, type HttpClient } from './http-client.ts';
+import { initiateTask } from './initiate-task.ts';
 import type { Work } from './order.ts';
 
 const AMOUNT_CENTS = 25_000;
@@ -11,7 +12,6 @@ const MPESA_CHANNEL = 63_902;
 const CALLBACK_URL = 'https://shop.example/webhooks';
 const ACCOUNT_NUMBER = 'INV-7';
 const PHONES_COUNT = 10_000_000;
-const SHOWN_ANSWER_LENGTH = 200;
 
 /** One kind of work, ready to be done. */
 export interface Task {
@@ -24,6 +24,7 @@ export interface Task {
 export function prepareWork(work: Work, concurrency: number): Task {
   if (work.kind === 'insert') return insertTask(work);
   if (work.kind === 'accept') return acceptTask(work);
+  if (work.kind === 'initiate') return initiateTask(work, concurrency);
   const client = createHttpClient(concurrency);
   return {
     run: work.kind === 'get' ? getter(work, client) : initiator(work, client),
@@ -80,12 +81,4 @@ function insertTask({ databaseUrl, poolMax, payees, tag }: Work & { kind: 'inser
 
 function phoneOf(index: number): string {
   return `+25471${String(index % PHONES_COUNT).padStart(7, '0')}`;
-}
-
-function bearer(token: string) {
-  return { authorization: `Bearer ${token}` };
-}
-
-function assertOk({ status, body }: { status: number; body: string }): void {
-  if (status !== 200) throw new Error(`${status} ${body.slice(0, SHOWN_ANSWER_LENGTH)}`);
 }

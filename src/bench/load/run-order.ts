@@ -1,34 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../database.ts';
 import type { Bound, LoadOrder, LoadResult } from './order.ts';
 import { prepareWork, type Task } from './work.ts';
 
 /** After so many failures in a row there is nothing to measure. */
 const MAX_FAILURES_IN_A_ROW_COUNT = 100;
+const SECOND_MS = 1_000;
 
 /** Does the work of an order: as many at once as it says, until its bound, after a warm-up. */
 export async function runOrder(order: LoadOrder): Promise<LoadResult> {
-  const { work, concurrency, warmUp, measured } = order;
+  const { work, concurrency, perSecond, warmUp, measured } = order;
   const task = prepareWork(work, concurrency);
   // The references of the measured part go on where the warm-up's end.
   const indexes = { next: 0 };
   try {
-    await runLoop(task, concurrency, warmUp, indexes);
-    const result = await runLoop(task, concurrency, measured, indexes);
+    await runLoop(task, { concurrency, perSecond, bound: warmUp }, indexes);
+    const result = await runLoop(task, { concurrency, perSecond, bound: measured }, indexes);
     return { ...result, madeCount: indexes.next };
   } finally {
     await task.close();
   }
 }
 
+interface Loop {
+  concurrency: number;
+  perSecond: number | undefined;
+  bound: Bound;
+}
+
 async function runLoop(
   task: Task,
-  concurrency: number,
-  bound: Bound,
+  { concurrency, perSecond, bound }: Loop,
   indexes: { next: number },
 ): Promise<Omit<LoadResult, 'madeCount'>> {
   const latenciesMs: number[] = [];
   const failures = { count: 0, inARow: 0, first: null as string | null };
-  const lastIndex = indexes.next + bound.count;
+  const firstIndex = indexes.next;
+  const lastIndex = firstIndex + bound.count;
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
   const goOn = () =>
@@ -37,9 +45,10 @@ async function runLoop(
     failures.inARow < MAX_FAILURES_IN_A_ROW_COUNT;
   const lane = async () => {
     while (goOn()) {
-      const beganAt = performance.now();
+      const index = indexes.next++;
+      const beganAt = await turnOf(index - firstIndex, startedAt, perSecond);
       try {
-        await task.run(indexes.next++);
+        await task.run(index);
         latenciesMs.push(performance.now() - beganAt);
         failures.inARow = 0;
       } catch (error) {
@@ -54,4 +63,17 @@ async function runLoop(
   const { user, system } = process.cpuUsage(cpuBefore);
   const cpuShare = (user + system) / 1_000 / elapsedMs;
   return { latenciesMs, errors: failures.count, firstError: failures.first, elapsedMs, cpuShare };
+}
+
+/** Waits until it is this one's turn. @returns when that was, however late it is by now */
+async function turnOf(
+  ordinal: number,
+  startedAt: number,
+  perSecond: number | undefined,
+): Promise<number> {
+  if (perSecond === undefined) return performance.now();
+  const dueAt = startedAt + (ordinal / perSecond) * SECOND_MS;
+  const waitMs = dueAt - performance.now();
+  if (waitMs > 0) await sleep(waitMs);
+  return dueAt;
 }

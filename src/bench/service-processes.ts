@@ -1,22 +1,20 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { findFreePort } from '../../sandbox/embedded/port.ts';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../../sandbox/embedded/redis.ts';
-import type { ServiceProcess } from '../../sandbox/service-process.ts';
-import { type StackType, startStack } from '../../sandbox/stack.ts';
-import { PROCESS_TYPES } from '../../workers/start-workers.ts';
-import { BenchError } from '../bench-error.ts';
-import { cpuTimeMs, familyCpuTimeMs } from '../cpu-time.ts';
-import { LOG_FOLDER, type Stage } from '../stage.ts';
+import { findFreePort } from '../sandbox/embedded/port.ts';
+import type { ServiceProcess } from '../sandbox/service-process.ts';
+import { type StackType, startStack } from '../sandbox/stack.ts';
+import { PROCESS_TYPES } from '../workers/start-workers.ts';
+import { BenchError } from './bench-error.ts';
+import { cpuTimeMs, familyCpuTimeMs } from './cpu-time.ts';
+import { LOG_FOLDER, type Stage } from './stage.ts';
 
 /** How long the simulator takes to call back: short, so that the line is the service's own. */
 export const SIMULATOR_DELAY_MS = 50;
 
-export type Backend = 'postgres' | 'redis';
-
-/** One process of every worker type and the simulator, with their queues in one backend. */
-export interface DrainProcesses {
-  redisUrl: string | undefined;
+/** One process of every worker type and the simulator, beside the web process of the stage. */
+export interface ServiceProcesses {
+  /** Process ids of the service's own, the web process included, by type. */
+  pids: ReadonlyMap<string, number>;
   /** Rejects when one of them ends by itself. */
   crashed: Promise<never>;
   /** CPU time so far of the service's processes and its stores, in ms; null where it is unknown. */
@@ -25,22 +23,31 @@ export interface DrainProcesses {
 }
 
 /** Starts them all. @throws EmbeddedServiceError when one does not start */
-export async function startDrainProcesses(stage: Stage, backend: Backend): Promise<DrainProcesses> {
-  const { reaper } = stage;
-  const redis = backend === 'redis' ? await startEmbeddedRedis({ reaper }) : undefined;
-  if (redis) stage.stopAtEnd(() => redis.stop());
-  const env = await environmentOf(stage, redis?.url);
+export async function startServiceProcesses(
+  stage: Stage,
+  redis: { url: string | undefined; pid: number | null },
+): Promise<ServiceProcesses> {
+  const env = await environmentOf(stage, redis.url);
   const types: StackType[] = ['simulator', ...PROCESS_TYPES];
-  const stack = await startStack({ env, logFolder: LOG_FOLDER, reaper }, types);
+  const stack = await startStack({ ...stage.processes, env }, types);
   const stop = async () => {
     await Promise.all([...stack.values()].map((child) => child.stop()));
-    await redis?.stop();
   };
   stage.stopAtEnd(stop);
+  const pids = new Map<string, number>([
+    ['web', stage.webPid],
+    ...PROCESS_TYPES.map((type) => [type, stack.get(type)!.pid] as const),
+  ]);
   return {
-    redisUrl: redis?.url,
+    pids,
     crashed: crashOf([...stack.values()]),
-    cpuTimesMs: () => cpuTimesOf(stage, stack, redis),
+    // The simulator is the gateway's side, so it does not count.
+    cpuTimesMs: () =>
+      new Map([
+        ...[...pids].map(([type, pid]) => [type, cpuTimeMs(pid)] as const),
+        ['PostgreSQL', familyCpuTimeMs(stage.postgresPid)],
+        ...(redis.pid === null ? [] : [['Redis', cpuTimeMs(redis.pid)] as const]),
+      ]),
     stop,
   };
 }
@@ -67,7 +74,7 @@ export async function startReceiver(stage: Stage): Promise<{ url: string; ids: S
 async function environmentOf(stage: Stage, redisUrl = ''): Promise<NodeJS.ProcessEnv> {
   const port = await findFreePort();
   return {
-    ...stage.env,
+    ...stage.processes.env,
     REDIS_URL: redisUrl,
     SIMULATOR_PORT: String(port),
     SIMULATOR_URL: `http://127.0.0.1:${port}`,
@@ -84,18 +91,4 @@ function crashOf(children: ServiceProcess[]): Promise<never> {
   // Stopped on purpose, they end too, when nobody waits for this any more.
   crashed.catch(() => {});
   return crashed;
-}
-
-/** The simulator is the gateway's side, so it does not count. */
-function cpuTimesOf(
-  { webPid, postgresPid }: Stage,
-  stack: ReadonlyMap<StackType, ServiceProcess>,
-  redis: EmbeddedRedis | undefined,
-): Map<string, number | null> {
-  return new Map([
-    ['web', cpuTimeMs(webPid)],
-    ...PROCESS_TYPES.map((type) => [type, cpuTimeMs(stack.get(type)!.pid)] as const),
-    ['PostgreSQL', familyCpuTimeMs(postgresPid)],
-    ...(redis ? [['Redis', cpuTimeMs(redis.pid)] as const] : []),
-  ]);
 }
