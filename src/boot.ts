@@ -11,6 +11,8 @@ import {
 } from './gateways/registry.ts';
 import { BootError } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
+import { measuredGateway } from './metrics/gateway-calls.ts';
+import { createMeters, type Meters } from './metrics/meters.ts';
 import { schemaProblem } from './migrations.ts';
 import { redisWarning } from './redis-warnings.ts';
 import { roleDefaultsProblem } from './role-defaults.ts';
@@ -23,6 +25,8 @@ export interface Service {
   gateways: Gateways;
   /** The channels that have a driver, by code. */
   channels: ReadonlyMap<number, ChannelRoute>;
+  /** What this process counts as it works. */
+  meters: Meters;
 }
 
 /**
@@ -62,13 +66,16 @@ async function warnOfStores(
  * @throws BootError when a channel names a driver that does not exist.
  */
 export function createService(config: Config, logger: Logger, database: Database): Service {
-  const gateways = configuredGateways(config);
-  return { config, logger, database, gateways, channels: channelRoutes(config, gateways) };
+  const meters = createMeters();
+  const gateways = configuredGateways(config, meters);
+  const channels = channelRoutes(config, gateways);
+  return { config, logger, database, gateways, channels, meters };
 }
 
-function configuredGateways(config: Config): Gateways {
+function configuredGateways(config: Config, { gatewayCalls }: Meters): Gateways {
   try {
-    return createGateways(config);
+    const drivers = [...createGateways(config)];
+    return new Map(drivers.map(([name, driver]) => [name, measuredGateway(driver, gatewayCalls)]));
   } catch (error) {
     if (error instanceof UnknownDriverError) throw new BootError(error.message);
     throw error;

@@ -1,34 +1,33 @@
-import { Gauge, Registry } from 'prom-client';
-import type { Database } from './database.ts';
-import { BREAK_KINDS } from './domain/ledger/breaks.ts';
-import { lastVerification } from './domain/ledger/last-verification.ts';
+import type { Registry } from 'prom-client';
+import type { Service } from './boot.ts';
+import { DELIVERY_RESULTS } from './domain/webhooks/delivery.ts';
+import type { Meters } from './metrics/meters.ts';
+import { addProcessMetrics } from './metrics/process.ts';
 
 /**
- * What is measured, in a registry of its own. Values are read from the database when they
- * are asked for, so every process can show them, whichever has found them out.
+ * All that a process of these types shows: what it counts as it works, what it is and how
+ * it is; a dispatcher has added the state of the whole service. Once per process.
+ * @param process as the log calls it; each value carries it as a label.
  */
-export function createMetrics(database: Database): Registry {
-  const registry = new Registry();
-  new Gauge({
-    name: 'malipo_ledger_breaks',
-    help: 'Breaks that the last scheduled verification of the ledger has found, by kind',
-    labelNames: ['kind'],
-    registers: [registry],
-    async collect() {
-      this.reset();
-      const last = await lastVerification(database);
-      if (!last) return;
-      for (const kind of BREAK_KINDS) this.set({ kind }, last.counts[kind] ?? 0);
-    },
-  });
-  new Gauge({
-    name: 'malipo_ledger_verified_timestamp_seconds',
-    help: 'When the ledger was last verified on schedule, in seconds since 1970; 0 is never',
-    registers: [registry],
-    async collect() {
-      const last = await lastVerification(database);
-      this.set(last ? last.verifiedAt.getTime() / 1_000 : 0);
-    },
-  });
-  return registry;
+export function createMetrics(
+  { meters, database }: Pick<Service, 'meters' | 'database'>,
+  process: string,
+  types: readonly string[] = [process],
+): Registry {
+  meters.registry.setDefaultLabels({ process });
+  addProcessMetrics(meters.registry, types, database);
+  beginAtZero(meters, types);
+  return meters.registry;
+}
+
+/** Prometheus sees a first event only as a rise, so what alerts count shows a 0 before it. */
+function beginAtZero({ paymentsEnded, webhookAttempts }: Meters, types: readonly string[]): void {
+  if (types.includes('dispatcher')) {
+    for (const kind of ['collection', 'payout', 'reversal']) {
+      for (const state of ['completed', 'failed']) paymentsEnded.zero({ kind, state });
+    }
+  }
+  if (types.includes('webhooks')) {
+    for (const result of DELIVERY_RESULTS) webhookAttempts.zero({ result });
+  }
 }

@@ -30,6 +30,7 @@ const FORBIDDEN: Readonly<Record<string, string[]>> = {
     ],
     ...['../boot.ts', '../config.ts', '../settings.ts', '../logger.ts', '../lifecycle.ts'],
     ...['../migrations.ts', 'express', 'bullmq', 'ioredis', 'got'],
+    ...['../metrics.ts', '../metrics/meters.ts', 'prom-client'],
   ],
   'src/domain/payments': [
     ...['../../api/app.ts', '../../workers/run-worker.ts', '../../sandbox/seed.ts'],
@@ -38,10 +39,11 @@ const FORBIDDEN: Readonly<Record<string, string[]>> = {
   'src/jobs': [
     ...['../api/app.ts', '../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
     ...['../domain/transition.ts', '../gateways/registry.ts', '../admin/main.ts'],
+    '../metrics/meters.ts',
   ],
   'src/gateways': [
     ...['../api/app.ts', '../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
-    ...['../jobs/outbox.ts', '../database.ts', '../admin/main.ts'],
+    ...['../jobs/outbox.ts', '../database.ts', '../admin/main.ts', '../metrics/meters.ts'],
   ],
   'src/gateways/simulator': ['../../api/app.ts', '../../jobs/outbox.ts', '../../database.ts'],
   'src/api': [
@@ -50,6 +52,10 @@ const FORBIDDEN: Readonly<Record<string, string[]>> = {
     '../admin/main.ts',
   ],
   'src/api/routes': ['../../workers/run-worker.ts', '../../gateways/gateway.ts'],
+  'src/metrics': [
+    ...['../api/app.ts', '../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
+    '../admin/main.ts',
+  ],
   'src/workers': ['../api/app.ts', '../console/main.ts', '../sandbox/seed.ts', '../admin/main.ts'],
   'src/admin': [
     ...['../api/app.ts', '../workers/run-worker.ts', '../console/main.ts', '../sandbox/seed.ts'],
@@ -63,6 +69,11 @@ const ALLOWED: Readonly<Record<string, string[]>> = {
   'src/domain': ['../database.ts', '../key-ring.ts', '../jobs/outbox.ts', '../jobs/job-types.ts'],
   'src/domain/payments': ['../transition.ts', '../../database.ts', '../../jobs/outbox.ts'],
   'src/jobs': ['../database.ts', '../config.ts', '../logger.ts', './outbox.ts', 'bullmq'],
+  'src/metrics': [
+    '../domain/ledger/breaks.ts',
+    '../jobs/queue-states.ts',
+    '../gateways/gateway.ts',
+  ],
   'src/gateways': ['../domain/gateway-results.ts', '../config.ts', '../key-ring.ts', 'got'],
   'src/api': ['../domain/errors.ts', '../boot.ts', '../gateways/callback-address.ts', 'express'],
   'src/api/routes': ['../../domain/errors.ts', '../../gateways/callback-address.ts'],

@@ -1,6 +1,5 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
-import type { Registry } from 'prom-client';
 import type { Service } from '../boot.ts';
 import { Refusal } from '../domain/errors.ts';
 import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
@@ -8,6 +7,7 @@ import { BASE_PATH } from './base-path.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler } from './errors.ts';
 import { requireHttps } from './middleware/https.ts';
+import { measureRequests } from './middleware/measure.ts';
 import { requestContext } from './middleware/request-context.ts';
 import { authRoutes } from './routes/auth.ts';
 import { channelRoutes } from './routes/channels.ts';
@@ -24,25 +24,23 @@ export interface AppOptions {
   rateLimiter?: RateLimiter;
   /** Whether the process is stopping, and so no longer ready. */
   isStopping?: () => boolean;
-  /** What `/metrics` shows where METRICS_TOKEN opens it. */
-  registry?: Registry;
 }
 
 /** The HTTP side of the service: validates, records, and leaves everything slow to the workers. */
 export function createApp(service: Service, options: AppOptions = {}): Express {
-  const { rateLimiter = createRateLimiter(null), isStopping = () => false, registry } = options;
-  const { config, logger } = service;
+  const { rateLimiter = createRateLimiter(null), isStopping = () => false } = options;
+  const { config, logger, meters } = service;
   const context = { ...service, rateLimiter };
   const app = express();
   app.set('trust proxy', config.trustProxy);
   app.set('case sensitive routing', true);
   app.set('etag', false);
-  app.use(requestContext(logger));
+  app.use(requestContext(logger), measureRequests(meters.http));
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: CONTENT_POLICY } }));
   // Probes come from inside, often as plain requests.
   app.use(healthRoutes(service, isStopping));
   app.use(requireHttps(config.requireHttps));
-  app.use(metricsRoutes(config.metricsToken, registry));
+  app.use(metricsRoutes(config.metricsToken, meters.registry));
   app.use(gatewayCallbackRoutes(service));
   app.use(documentationRoutes(config.publicUrl));
   app.use(BASE_PATH, authRoutes(context), collectionRoutes(context), payoutRoutes(context));
@@ -50,7 +48,7 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   app.use(() => {
     throw new Refusal('path_not_found');
   });
-  app.use(errorHandler(logger));
+  app.use(errorHandler(logger, meters.http));
   return app;
 }
 

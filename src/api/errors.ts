@@ -2,6 +2,7 @@ import type { ErrorRequestHandler, Response } from 'express';
 import { isOutage, messageOf } from '../database.ts';
 import { type ErrorCode, Refusal } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
+import type { HttpMeters } from '../metrics/http.ts';
 
 /** Status and text of every refusal. Exhaustive: a new code does not compile without its row. */
 export const ANSWERS: Readonly<
@@ -59,14 +60,20 @@ export const ANSWERS: Readonly<
 const RETRY_AFTER_S = 5;
 
 /** Answers every error as `{detail}`; only what is unexpected is logged with its stack. */
-export function errorHandler(logger: Logger): ErrorRequestHandler {
+export function errorHandler(
+  logger: Logger,
+  { refusals }: Pick<HttpMeters, 'refusals'>,
+): ErrorRequestHandler {
   return (error, _req, res, next) => {
     if (res.headersSent) return next(error);
     const refusal = error instanceof Refusal ? error : refusalOf(error);
     if (refusal && refusal !== error && refusal.code === 'unavailable') {
       logger.warn('unavailable', { error: messageOf(error) });
     }
-    if (refusal) return refuse(res, refusal);
+    if (refusal) {
+      refusals.inc({ code: refusal.code });
+      return refuse(res, refusal);
+    }
     logger.error('request failed', { error: messageOf(error), stack: error?.stack });
     res.status(500).json({ detail: 'Internal server error' });
   };

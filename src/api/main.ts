@@ -12,12 +12,12 @@ import { startApiServer } from './server.ts';
 await runMain(async () => {
   const service = await boot('web');
   const { config, logger } = service;
-  const registry = createMetrics(service.database);
+  const registry = createMetrics(service, 'web');
   const stopping = new AbortController();
   const { signal } = stopping;
   const redis = config.redisUrl ? openImpatientRedis(config, ANSWER_TIMEOUT_MS, logger) : null;
   const rateLimiter = createRateLimiter(redis);
-  const app = createApp(service, { rateLimiter, registry, isStopping: () => signal.aborted });
+  const app = createApp(service, { rateLimiter, isStopping: () => signal.aborted });
   const operators = await startOperatorServer({ ...service, registry, stopping: signal });
   const server = await startApiServer(config, app, signal);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [

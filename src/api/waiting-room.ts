@@ -1,4 +1,5 @@
 import { Refusal } from '../domain/errors.ts';
+import type { HttpMeters } from '../metrics/http.ts';
 
 /** Where requests wait for something; holds so many at once. */
 export interface WaitingRoom {
@@ -8,15 +9,23 @@ export interface WaitingRoom {
   leave(who: object): void;
 }
 
-export function createWaitingRoom(places: number): WaitingRoom {
+export function createWaitingRoom(
+  places: number,
+  meters: Pick<HttpMeters, 'reversalWaiters' | 'reversalWaitersRefused'>,
+): WaitingRoom {
   const inside = new Set<object>();
   return {
     enter(who) {
-      if (!inside.has(who) && inside.size >= places) throw new Refusal('unavailable');
+      if (!inside.has(who) && inside.size >= places) {
+        meters.reversalWaitersRefused.inc();
+        throw new Refusal('unavailable');
+      }
       inside.add(who);
+      meters.reversalWaiters.set(inside.size);
     },
     leave(who) {
       inside.delete(who);
+      meters.reversalWaiters.set(inside.size);
     },
   };
 }

@@ -19,13 +19,18 @@ export interface Queues {
   close(): Promise<void>;
 }
 
+/** The same, and the queues themselves, for whoever looks at them. */
+export interface OpenQueues extends Queues {
+  of(queue: string): Queue<JobData>;
+}
+
 /** How often a job that throws is run before it counts as failed for good. */
 export const JOB_TRIES = 5;
 const BACKOFF_MS = 1_000;
 /** A queue that hangs, or has never been reached, must not hold up the others. */
 const ADD_TIMEOUT_MS = 8_000;
 
-export function openQueues(backend: QueueBackend, logger: Logger): Queues {
+export function openQueues(backend: QueueBackend, logger: Logger): OpenQueues {
   const open = new Map<string, Queue<JobData>>();
   const queueOf = (name: string): Queue<JobData> => {
     let queue = open.get(name);
@@ -39,6 +44,7 @@ export function openQueues(backend: QueueBackend, logger: Logger): Queues {
     return queue;
   };
   return {
+    of: queueOf,
     add: async (name, jobs) => {
       await inTime(queueOf(name).addBulk(jobs.map(bulkJob)), name, ADD_TIMEOUT_MS);
     },

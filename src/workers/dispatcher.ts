@@ -6,8 +6,10 @@ import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
 import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lease.ts';
+import { openQueueStates } from '../jobs/queue-states.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
+import { watchService } from '../metrics/service-wide/watch-service.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 import { noteRound } from './look-at-outbox.ts';
 import { RETENTION_TICK_MS, removeOldOnSchedule } from './retention-schedule.ts';
@@ -38,8 +40,10 @@ export function startDispatcher(
   backend: QueueBackend,
   onWork: () => void = () => {},
 ): () => Promise<void> {
-  const { database, config, logger } = service;
+  const { database, config, logger, meters } = service;
   const queues = openQueues(backend, logger);
+  // The same queues are looked at, so that watching them takes no connections of its own.
+  watchService(service, openQueueStates({ ...backend, createQueue: queues.of }, logger));
   const resting: RestingQueues = new Map();
   const holder = leaseHolder();
   const stopping = new AbortController();
@@ -48,13 +52,18 @@ export function startDispatcher(
     loop(service, stopping.signal, 'outbox', IDLE_DELAY_MS, () =>
       noteRound(() => dispatchOutbox(database, queues, resting), resting, onWork),
     ),
-    loop(service, stopping.signal, 'events', IDLE_DELAY_MS, () => numberEvents(database)),
+    loop(service, stopping.signal, 'events', IDLE_DELAY_MS, () =>
+      numberEvents(database, ({ kind, state, seconds }) =>
+        meters.paymentsEnded.observe({ kind, state }, seconds),
+      ),
+    ),
     loop(service, stopping.signal, 'deliveries', IDLE_DELAY_MS, () =>
       admitDeliveries(database, config.webhookEndpointConcurrency),
     ),
     loop(service, stopping.signal, 'sweeper', config.sweepIntervalMs, async () => {
       if (!(await holdLease(database, SWEEPER_LEASE, holder, leaseMs))) return 0;
       const swept = await sweep(database, config.sweepGraceMs);
+      meters.stepsSwept.inc(swept);
       if (swept > 0) logger.info('swept', { steps: swept });
       return 0;
     }),
@@ -95,16 +104,18 @@ async function makePartitions({ database, logger }: Service): Promise<void> {
 
 /** Repeats `round` until stopped: soon after one that found work, later after one that did not. */
 async function loop(
-  { logger }: Service,
+  { logger, meters }: Service,
   stopping: AbortSignal,
   name: string,
   idleMs: number,
   round: () => Promise<number>,
 ): Promise<void> {
+  meters.dispatcherFailures.inc({ loop: name }, 0);
   while (!stopping.aborted) {
     const delayMs = await round().then(
       (found) => (found > 0 ? BUSY_DELAY_MS : idleMs),
       (error) => {
+        meters.dispatcherFailures.inc({ loop: name });
         logger.warn('dispatcher round failed', { loop: name, error: messageOf(error) });
         return ERROR_DELAY_MS;
       },

@@ -15,7 +15,7 @@ await runMain(async () => {
   const backend = createQueueBackend(service.config, name);
   const problem = await backend.problem();
   if (problem) throw new BootError(problem);
-  const registry = createMetrics(service.database);
+  const registry = createMetrics(service, name, types);
   const stopping = new AbortController();
   const watch = createWorkWatch();
   const { signal } = stopping;

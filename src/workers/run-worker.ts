@@ -42,9 +42,12 @@ async function runJob(context: Service, job: Job<JobData>, token?: string): Prom
     ...(isPayment ? { payment_id: rowId } : {}),
   };
   await withLogContext(fields, async () => {
+    const measured = context.meters.jobs.startTimer({ queue: job.queueName });
     try {
       await perform(context, job.data);
+      measured({ outcome: 'completed' });
     } catch (error) {
+      measured({ outcome: outcomeAfter(job, error) });
       await afterError(context, job, token, error);
     }
   });
@@ -78,11 +81,22 @@ async function afterError(
     await job.moveToDelayed(Date.now() + putOffMs, token);
     throw new DelayedError();
   }
-  const tries = job.attemptsMade + 1;
+  const tries = triesOf(job);
   logger.error('job failed', { error: messageOf(error), stack: (error as Error).stack, tries });
   if (tries < JOB_TRIES) throw error;
   await recordFailedJob(context.database, job.queueName, job.data, error);
   throw new UnrecoverableError(messageOf(error));
+}
+
+function triesOf(job: Job<JobData>): number {
+  return job.attemptsMade + 1;
+}
+
+/** What comes of a job that threw, in a word. */
+function outcomeAfter(job: Job<JobData>, error: unknown): string {
+  if (error instanceof LostRaceError) return 'lost_race';
+  if (isOutage(error)) return 'put_off';
+  return triesOf(job) < JOB_TRIES ? 'retried' : 'failed';
 }
 
 function putOffAfter(error: unknown): number | null {

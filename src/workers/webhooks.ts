@@ -5,12 +5,14 @@ import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { addLogContext } from '../logger.ts';
 import { postWebhook } from './webhook-client.ts';
 
+const MS_PER_SECOND = 1_000;
+
 /**
  * Delivers one event once: sign, POST, record. Dying before the record means that it is
  * delivered again, under the same webhook-id, by which receivers know it.
  */
 export async function deliverWebhook(
-  { database, config, logger }: Service,
+  { database, config, logger, meters }: Service,
   merchantId: number,
   eventId: string,
   stepNo: number,
@@ -32,6 +34,7 @@ export async function deliverWebhook(
     allowPrivate: config.webhookAllowPrivate,
   });
   const result = await recordAttempt(database, delivery, outcome);
+  meters.webhookAttempts.observe({ result }, outcome.durationMs / MS_PER_SECOND);
   logger.info('webhook attempted', {
     event_id: eventId,
     attempt: delivery.attempts + 1,

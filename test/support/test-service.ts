@@ -82,7 +82,8 @@ export async function startTestService(
     : null;
   if (redis) await once(redis, 'ready');
   server.on('request', createApp(service, { rateLimiter: createRateLimiter(redis) }));
-  const parts = startWorkers(service, createQueueBackend(config), workers);
+  const backend = createQueueBackend(config, workers.join('+'));
+  const parts = startWorkers(service, backend, workers);
   return {
     ...service,
     origin,

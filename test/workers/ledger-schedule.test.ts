@@ -1,11 +1,13 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
+import { Registry } from 'prom-client';
 import winston from 'winston';
 import { createService, type Service } from '../../src/boot.ts';
 import { rows } from '../../src/database.ts';
 import { BREAK_KINDS } from '../../src/domain/ledger/breaks.ts';
 import { lastVerification } from '../../src/domain/ledger/last-verification.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { addReadings } from '../../src/metrics/readings.ts';
+import { ledgerSource } from '../../src/metrics/service-wide/ledger.ts';
 import { verifyOnSchedule } from '../../src/workers/ledger-schedule.ts';
 import { tamper } from '../support/books.ts';
 import { eventually } from '../support/eventually.ts';
@@ -41,7 +43,13 @@ describe('The scheduled verification of the ledger', () => {
 
   const round = () => verifyOnSchedule(service, new AbortController().signal);
   const errors = () => logged.filter(({ level }) => level === 'error');
-  const metrics = () => createMetrics(store.database).metrics();
+  const metrics = () => {
+    const registry = new Registry();
+    const up = { name: 'up', help: 'up' };
+    const sources = [ledgerSource(store.database)];
+    addReadings(registry, [{ up, check: async () => {}, sources }], service.logger);
+    return registry.metrics();
+  };
   const letIntervalPass = () =>
     rows(store.database, `UPDATE leases SET held_until = now() WHERE name = 'ledger'`);
 

@@ -20,11 +20,11 @@ export const MAX_WAITING = 100;
 const REF_NO = /^[A-Za-z0-9_-]{1,60}$/;
 
 export function reversalRoutes(context: ApiContext): Router {
-  const { database } = context;
+  const { database, meters } = context;
   const router = Router();
 
   const { initiateReversal, listReversals, getReversal } = endpoints;
-  const room = createWaitingRoom(MAX_WAITING);
+  const room = createWaitingRoom(MAX_WAITING, meters.http);
   mountAwaited(router, context, initiateReversal, room, initiation(context));
 
   const list = listReader(context, 'reversal', listReversals, reversalRecord);

@@ -64,7 +64,8 @@ export async function findDelivery(
   return delivery ?? null;
 }
 
-export type DeliveryResult = 'delivered' | 'retry' | 'exhausted' | 'stopped';
+export const DELIVERY_RESULTS = ['delivered', 'retry', 'exhausted', 'stopped'] as const;
+export type DeliveryResult = (typeof DELIVERY_RESULTS)[number];
 
 /** Records an attempt and plans what follows from it: nothing, or the next rung of the ladder. */
 export async function recordAttempt(

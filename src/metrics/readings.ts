@@ -1,0 +1,119 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { messageOf } from '../database.ts';
+import type { Logger } from '../logger.ts';
+
+/** One value that was read. */
+export interface Reading {
+  name: string;
+  labels?: Record<string, string>;
+  value: number;
+}
+
+/** Gauges whose values are read together. */
+export interface Source {
+  /** For the log and for the count of failures. */
+  name: string;
+  gauges: readonly { name: string; help: string; labels?: readonly string[] }[];
+  /** May throw: the gauges of this source then have no values, and all others theirs. */
+  read(): Promise<Reading[]>;
+}
+
+/** Something outside of this process that sources read. */
+export interface Backend {
+  /** The gauge that is 1 when it answers and 0 when it does not. */
+  up: { name: string; help: string };
+  /** Throws when it does not answer. */
+  check(): Promise<unknown>;
+  /** Read one after the other, so that watching takes one connection and no more. */
+  sources: readonly Source[];
+}
+
+/** However often it is asked, by however many: nothing is read more often than this. */
+const MAX_AGE_MS = 10_000;
+/** A backend that takes longer does not answer. */
+const CHECK_TIMEOUT_MS = 2_000;
+/** Shorter than a scrape waits. What has not answered by then has no values this time. */
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/**
+ * Adds gauges that are read from these backends when somebody asks for them. What cannot be
+ * read has no value: an old one would look like a new one.
+ */
+export function addReadings(
+  registry: Registry,
+  backends: readonly Backend[],
+  logger: Logger,
+  maxAgeMs = MAX_AGE_MS,
+): void {
+  const registers = [registry];
+  const failures = new Counter({
+    name: 'malipo_reading_failures_total',
+    help: 'Readings of the state of the service that failed, by what was to be read',
+    labelNames: ['source'] as const,
+    registers,
+    collect: () => collect(),
+  });
+  const gauges = new Map<string, Gauge>();
+  const set = ({ name, labels = {}, value }: Reading) => gauges.get(name)!.set(labels, value);
+  const fail = (source: string, error: unknown) => {
+    failures.inc({ source });
+    logger.warn('metrics not read', { source, error: messageOf(error) });
+  };
+  const readBackend = async ({ up, check, sources }: Backend) => {
+    const problem = await inTime(CHECK_TIMEOUT_MS, check()).catch((error: unknown) => error);
+    set({ name: up.name, value: problem === undefined ? 1 : 0 });
+    if (problem !== undefined) return fail(up.name, problem);
+    for (const source of sources) {
+      await source.read().then(
+        (readings) => readings.forEach(set),
+        (error) => fail(source.name, error),
+      );
+    }
+  };
+  const refresh = atMostEvery(maxAgeMs, async () => {
+    for (const gauge of gauges.values()) empty(gauge);
+    await Promise.all(backends.map(readBackend));
+  });
+  const collect = () => inTime(ANSWER_TIMEOUT_MS, refresh()).catch(() => {});
+  for (const { up, sources } of backends) {
+    const own: Source['gauges'] = [up, ...sources.flatMap((source) => source.gauges)];
+    for (const { name, help, labels = [] } of own) {
+      gauges.set(name, new Gauge({ name, help, labelNames: [...labels], registers, collect }));
+    }
+    for (const { name } of [up, ...sources]) failures.inc({ source: name }, 0);
+  }
+}
+
+/** Resetting alone would leave a gauge without labels at 0. */
+function empty(gauge: Gauge): void {
+  gauge.reset();
+  gauge.remove({});
+}
+
+/** Whoever asks while it runs waits for the same run; whoever asks soon after, for none. */
+function atMostEvery(ageMs: number, run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let freshUntil = Number.NEGATIVE_INFINITY;
+  return async () => {
+    if (!running && performance.now() < freshUntil) return;
+    running ??= run().finally(() => {
+      freshUntil = performance.now() + ageMs;
+      running = null;
+    });
+    await running;
+  };
+}
+
+/** Resolves with undefined when the work is done. @throws its error, or that it took too long */
+async function inTime(timeoutMs: number, work: Promise<unknown>): Promise<undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), timeoutMs);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+    work.catch(() => {});
+  }
+}

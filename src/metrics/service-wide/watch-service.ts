@@ -1,0 +1,43 @@
+import type { Service } from '../../boot.ts';
+import { firstRow } from '../../database.ts';
+import { allQueues, type QueueStates } from '../../jobs/queue-states.ts';
+import { addReadings, type Backend } from '../readings.ts';
+import { eventsSource } from './events.ts';
+import { jobsSource } from './jobs.ts';
+import { ledgerSource } from './ledger.ts';
+import { openMattersSource } from './open-matters.ts';
+import { partitionsSource } from './partitions.ts';
+import { paymentsSource } from './payments.ts';
+import { queuesSource } from './queues.ts';
+
+/**
+ * Adds what is so in the whole service, whichever process has made it so. Dispatchers show
+ * it, each the same: it is read from the database and the queues, when somebody asks.
+ */
+export function watchService(
+  { database, logger, gateways, meters }: Service,
+  queues: Pick<QueueStates, 'read'>,
+  maxAgeMs?: number,
+): void {
+  const names = allQueues([...gateways.keys()]);
+  const backends: Backend[] = [
+    {
+      up: { name: 'malipo_database_up', help: 'Whether the database answers' },
+      check: () => firstRow(database, 'SELECT 1'),
+      sources: [
+        paymentsSource(database),
+        jobsSource(database),
+        eventsSource(database),
+        openMattersSource(database),
+        ledgerSource(database),
+        partitionsSource(database),
+      ],
+    },
+    {
+      up: { name: 'malipo_queue_backend_up', help: 'Whether the queues answer' },
+      check: () => queues.read(names[0]!),
+      sources: [queuesSource(queues, names)],
+    },
+  ];
+  addReadings(meters.registry, backends, logger, maxAgeMs);
+}

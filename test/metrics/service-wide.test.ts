@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import winston from 'winston';
+import { createService } from '../../src/boot.ts';
+import { firstRow, rows } from '../../src/database.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { makeOverdue } from '../support/discrepancies/scene.ts';
+import { newEvent } from '../support/events.ts';
+import { type Sample, sumOf, watch } from '../support/metrics.ts';
+import { newPayment } from '../support/payment-kinds.ts';
+import {
+  AMOUNT_CENTS,
+  createTestStore,
+  failed,
+  learn,
+  newCollection,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const DAY_SECONDS = 86_400;
+
+describe('What dispatchers show of the whole service', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  let watching: ReturnType<typeof watch>;
+  let before: Sample[];
+
+  beforeEach(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+    const logger = winston.createLogger({ silent: true });
+    watching = watch(createService(store.config, logger, store.database));
+    before = await watching.scrape();
+  });
+
+  afterEach(async () => {
+    await watching.close();
+    await store.drop();
+  });
+
+  const query = (sql: string, bindings: Record<string, unknown> = {}) =>
+    rows(store.database, sql, bindings);
+
+  /** What a metric is now that something has happened, and what it was before. */
+  async function change(name: string, labels: Record<string, string> = {}) {
+    return [sumOf(before, name, labels), sumOf(await watching.scrape(), name, labels)];
+  }
+
+  for (const kind of ['collection', 'payout', 'reversal', 'return'] as const) {
+    it(`an open ${kind}, its age, and that it is overdue or parked`, async () => {
+      const payment = await newPayment(kind, store.database, merchant);
+      const labels = { kind };
+      expect(await change('malipo_payments_open', labels)).to.deep.equal([0, 1]);
+      expect(await change('malipo_payments_overdue', labels)).to.deep.equal([0, 0]);
+      await query(
+        `UPDATE ${kind}s SET deadline_at = now() - interval '1 second',
+           created_at = now() - interval '1 day' WHERE id = :id`,
+        { id: payment.id },
+      );
+      await changeStep(store.database, refOf(payment), { park: 'for a reason' });
+      expect(await change('malipo_payments_overdue', labels)).to.deep.equal([0, 1]);
+      expect(await change('malipo_payments_parked', labels)).to.deep.equal([0, 1]);
+      const [, age] = await change('malipo_payments_oldest_open_seconds', labels);
+      expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
+    });
+  }
+
+  it('not those payments that have ended', async () => {
+    await learn(store.database, await newCollection(store.database, merchant), succeeded());
+    await learn(store.database, await newCollection(store.database, merchant), failed());
+    await query(`UPDATE collections SET deadline_at = now() - interval '1 second'`);
+    for (const name of ['open', 'overdue', 'oldest_open_seconds']) {
+      expect(await change(`malipo_payments_${name}`), name).to.deep.equal([0, 0]);
+    }
+  });
+
+  it('what waits in the outbox, and what is due without anybody doing it', async () => {
+    await newCollection(store.database, merchant);
+    expect(await change('malipo_outbox_rows')).to.deep.equal([0, 1]);
+    await query(`UPDATE outbox SET run_at = run_at - interval '1 day'`);
+    await query(`UPDATE collections SET next_step_at = next_step_at - interval '1 day'`);
+    const labels = { kind: 'collection' };
+    expect(await change('malipo_steps_due', labels)).to.deep.equal([0, 1]);
+    for (const name of ['malipo_outbox_lag_seconds', 'malipo_steps_oldest_due_seconds']) {
+      const [was, is] = await change(name);
+      expect(was, name).to.equal(0);
+      expect(is, name).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
+    }
+  });
+
+  it('a job that failed for good, until its row moves on', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const { kind, id: rowId, step_no: stepNo } = collection;
+    const data = { kind, step: 'submit', merchantId: merchant.merchantId, rowId, stepNo } as const;
+    await recordFailedJob(store.database, 'submission-simulator', data, new Error('a bug'));
+    const labels = { queue: 'submission-simulator' };
+    expect(await change('malipo_failed_jobs', labels)).to.deep.equal([undefined, 1]);
+    const next = { next: 'submit', queue: 'submission-simulator', delayMs: 0 } as const;
+    await changeStep(store.database, refOf(collection), next);
+    expect(await change('malipo_failed_jobs', labels)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('an event until it is numbered, and then its delivery', async () => {
+    await newEvent(store.database, merchant);
+    await query(`UPDATE events SET created_at = now() - interval '1 day'`);
+    expect(await change('malipo_events_unnumbered')).to.deep.equal([0, 1]);
+    const [, age] = await change('malipo_events_oldest_unnumbered_seconds');
+    expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
+    await numberEvents(store.database);
+    expect(await change('malipo_events_unnumbered')).to.deep.equal([0, 0]);
+    expect(await change('malipo_webhook_deliveries', { state: 'due' })).to.deep.equal([0, 1]);
+    expect(await change('malipo_steps_due', { kind: 'webhook' })).to.deep.equal([0, 1]);
+  });
+
+  it('a discrepancy until it is resolved, with its age', async () => {
+    const collection = await newCollection(store.database, merchant);
+    await makeOverdue({ database: store.database, merchant }, collection);
+    await query(`UPDATE discrepancies SET opened_at = opened_at - interval '1 day'`);
+    const labels = { kind: 'overdue' };
+    expect(await change('malipo_discrepancies_open', labels)).to.deep.equal([undefined, 1]);
+    const [, age] = await change('malipo_discrepancies_oldest_seconds', labels);
+    expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
+    await query('UPDATE discrepancies SET resolved_at = now()');
+    expect(await change('malipo_discrepancies_open', labels)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('money in suspense in cents, with its age', async () => {
+    const collection = await newCollection(store.database, merchant);
+    await learn(store.database, collection, succeeded({ amountCents: AMOUNT_CENTS + 1 }));
+    await query(`UPDATE movements SET learned_at = now() - interval '1 day'`);
+    const labels = { kind: 'collection' };
+    expect(await change('malipo_suspense_cents', labels)).to.deep.equal([0, AMOUNT_CENTS + 1]);
+    const [, age] = await change('malipo_suspense_oldest_seconds', labels);
+    expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
+  });
+
+  it('for how many months the tables by month are ready', async () => {
+    const labels = { table: 'payment_history' };
+    expect(sumOf(before, 'malipo_month_partitions_ahead', labels)).to.equal(3);
+    const newest = await firstRow<{ name: string }>(
+      store.database,
+      `SELECT max(relname) AS name FROM pg_class WHERE relname ~ '^payment_history_[0-9_]+$'`,
+    );
+    await query(`DROP TABLE ${newest!.name}`);
+    expect(await change('malipo_month_partitions_ahead', labels)).to.deep.equal([3, 2]);
+  });
+});

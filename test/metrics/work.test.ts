@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { createMetrics } from '../../src/metrics.ts';
+import { collectionBody, request } from '../support/api-client.ts';
+import { backendsUnderTest } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
+import { type Sample, scrape, sumOf } from '../support/metrics.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+for (const backend of backendsUnderTest()) {
+  describe(`What a service with its queues in ${backend} counts of a collection`, () => {
+    let service: TestService;
+    let shop: FakeMerchant;
+    let merchant: TestMerchant;
+    let id: string;
+    let samples: Sample[];
+
+    before(async () => {
+      service = await startTestService({ backend });
+      shop = await startFakeMerchant();
+      merchant = await createTestMerchant(service);
+      const registry = createMetrics(service, 'worker', ['dispatcher', 'webhooks']);
+      const { baseUrl } = service;
+      const { access } = merchant;
+      const initiate = `${baseUrl}/collections/checkouts/initiate`;
+      const body = collectionBody({ callback_url: shop.url });
+      const answer = await request('POST', initiate, { access, body });
+      id = answer.body.id;
+      await request('GET', `${baseUrl}/collections/checkouts/${id}`, { access });
+      await request('GET', `${baseUrl}/collections/checkouts/${id}`, { access: 'wrong' });
+      await request('GET', `${service.origin}/nowhere/${id}`);
+      await eventually('the webhook', async () => shop.webhooksFor(answer.body.ref_no).length > 0);
+      samples = await eventually('its attempt', async () => {
+        const found = await scrape(registry);
+        const name = 'malipo_webhook_attempt_duration_seconds_count';
+        return sumOf(found, name, { result: 'delivered' }) === 1 && found;
+      });
+    });
+
+    after(async () => {
+      await shop.close();
+      await service.close();
+    });
+
+    const sum = (name: string, labels: Record<string, string> = {}) => sumOf(samples, name, labels);
+
+    it('the requests, by the pattern of their route', () => {
+      const requests = 'malipo_http_request_duration_seconds_count';
+      const route = '/collections/checkouts/{checkout_id}';
+      expect(sum(requests, { method: 'GET', route, status: '200' })).to.equal(1);
+      expect(sum(requests, { method: 'GET', route, status: '401' })).to.equal(1);
+      expect(sum(requests, { route: '/collections/checkouts/initiate' })).to.equal(1);
+      expect(sum(requests, { route: '/gateway/callbacks/{gateway}/{token}' })).to.equal(1);
+      expect(sum(requests, { route: 'other', status: '404' })).to.equal(1);
+    });
+
+    it('the refusals, by their code', () => {
+      expect(sum('malipo_http_refusals_total', { code: 'token_invalid' })).to.equal(1);
+      expect(sum('malipo_http_refusals_total', { code: 'path_not_found' })).to.equal(1);
+    });
+
+    it('the jobs, by queue and by what came of them', () => {
+      const jobs = 'malipo_job_duration_seconds_count';
+      for (const queue of ['submission-simulator', 'callbacks', 'webhooks']) {
+        expect(sum(jobs, { queue, outcome: 'completed' }), queue).to.equal(1);
+      }
+    });
+
+    it('the calls to the gateway, by result', () => {
+      const calls = 'malipo_gateway_call_duration_seconds_count';
+      const labels = { gateway: 'simulator', call: 'submit', result: 'acknowledged' };
+      expect(sum(calls, labels)).to.equal(1);
+    });
+
+    it('its end, and how long it took from its acceptance', () => {
+      const labels = { kind: 'collection', state: 'completed' };
+      expect(sum('malipo_payment_duration_seconds_count', labels)).to.equal(1);
+      const seconds = sum('malipo_payment_duration_seconds_sum', labels);
+      expect(seconds).to.be.above(0).and.below(60);
+    });
+
+    it('and what is left of it in the whole service: nothing', () => {
+      expect(sum('malipo_database_up')).to.equal(1);
+      expect(sum('malipo_queue_backend_up')).to.equal(1);
+      expect(sum('malipo_payments_open')).to.equal(0);
+      expect(sum('malipo_queue_workers', { queue: 'webhooks' })).to.equal(1);
+      expect(sum('malipo_reading_failures_total')).to.equal(0);
+    });
+
+    it('and shows a 0 of what has not happened, so that its first time is a rise', () => {
+      const attempts = 'malipo_webhook_attempt_duration_seconds_count';
+      expect(sum(attempts, { result: 'exhausted' })).to.equal(0);
+      const ended = 'malipo_payment_duration_seconds_count';
+      expect(sum(ended, { kind: 'payout', state: 'failed' })).to.equal(0);
+    });
+
+    it('without naming a merchant, a payment or an account', () => {
+      const forbidden = [String(merchant.merchantId), String(merchant.appCode), id, '2547'];
+      for (const { name, labels } of samples) {
+        for (const text of Object.values(labels)) {
+          expect(forbidden, `${name} ${text}`).not.to.satisfy((words: string[]) =>
+            words.some((word) => text.includes(word)),
+          );
+        }
+      }
+    });
+
+    it('with the process that it is of, and the state of that process', () => {
+      expect(samples.every(({ labels }) => labels.process === 'worker')).to.equal(true);
+      expect(sum('malipo_build_info', { type: 'dispatcher' })).to.equal(1);
+      expect(sum('malipo_database_pool_limit')).to.equal(10);
+      expect(sum('process_resident_memory_bytes')).to.be.above(0);
+      expect(sum('nodejs_eventloop_lag_p99_seconds')).to.be.a('number');
+    });
+  });
+}
