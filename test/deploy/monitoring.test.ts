@@ -1,0 +1,184 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import type { Registry } from 'prom-client';
+import winston from 'winston';
+import { createService } from '../../src/boot.ts';
+import { loadConfig } from '../../src/config.ts';
+import { openDatabase } from '../../src/database.ts';
+import { createMetrics } from '../../src/metrics.ts';
+import { watch } from '../support/metrics.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
+
+const ALERTS = read('deploy/prometheus/alerts.yml');
+const ALERT_TESTS = read('deploy/prometheus/alerts.test.yml');
+const OPERATIONS = read('docs/operations.md');
+const DASHBOARD = JSON.parse(read('deploy/grafana/malipo.json')) as Dashboard;
+
+interface Dashboard {
+  panels: { id: number; title: string; type: string; targets?: { expr: string }[] }[];
+}
+
+/** A rule, as far as it is written line by line. */
+interface Alert {
+  name: string;
+  expression: string;
+  severity: string | undefined;
+  text: string;
+}
+
+const alerts: Alert[] = ALERTS.split(/^ {6}- alert: /m)
+  .slice(1)
+  .map((text) => ({
+    name: /^\w+/.exec(text)![0],
+    expression: /^ {8}expr: ([\s\S]*?)(?=^ {8}\w)/m.exec(text)![1]!,
+    severity: /severity: (\w+)/.exec(text)?.[1],
+    text,
+  }));
+
+const dashboardExpressions = DASHBOARD.panels.flatMap(({ targets = [] }) =>
+  targets.map(({ expr }) => expr),
+);
+
+/** The text between a heading of the second level and the next one. */
+function chapter(name: string): string {
+  return new RegExp(`^## ${name}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(OPERATIONS)![1]!;
+}
+
+const sections = new Map(
+  chapter('Alerts')
+    .split(/^### /m)
+    .slice(1)
+    .map((text) => [/^\w+/.exec(text)![0], text] as const),
+);
+
+/** The names of metrics in an expression, without what a histogram's parts add. */
+function metricsIn(expression: string): string[] {
+  const names = expression.match(/\b(malipo|nodejs|process)_\w+/g) ?? [];
+  return names.map((name) => name.replace(/_(bucket|count|sum)$/, ''));
+}
+
+const PARTS = ['Meaning', 'First command', 'Safe action', 'Whom to wake'];
+
+describe('What watches the service', () => {
+  let registry: Registry;
+  let close: () => Promise<unknown>;
+
+  before(() => {
+    // Names are known without anything that answers.
+    const config = loadConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' });
+    const database = openDatabase(config.databaseUrl, 2);
+    const logger = winston.createLogger({ silent: true });
+    const service = createService(config, logger, database);
+    const watching = watch(service, { ...config, redisUrl: 'redis://127.0.0.1:1' });
+    registry = createMetrics(service, 'all');
+    close = () => Promise.all([watching.close(), database.destroy()]);
+  });
+
+  after(() => close());
+
+  const known = () => registry.getMetricsAsArray().map(({ name }) => name);
+
+  it('asks only for metrics that some process shows', () => {
+    const expressions = [...alerts.map(({ expression }) => expression), ...dashboardExpressions];
+    const asked = new Set(expressions.flatMap(metricsIn));
+    expect(asked.size).to.be.greaterThan(30);
+    expect([...asked].filter((name) => !known().includes(name))).to.deep.equal([]);
+  });
+
+  it('is explained: every metric of ours has its line in docs/operations.md, with its labels', () => {
+    const lines = [...chapter('Metrics').matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*)\|/gm)];
+    const documented = lines.map(([, name, type, labels]) => {
+      const names = [...labels!.matchAll(/`(\w+)`/g)].map(([, label]) => label!);
+      return `${type} ${name}(${names.sort()})`;
+    });
+    const shown = registry
+      .getMetricsAsArray()
+      .map((metric) => metric as unknown as { name: string; labelNames: string[] })
+      .filter(({ name }) => name.startsWith('malipo_'))
+      .map((metric) => {
+        const names = metric.labelNames.filter((label) => label !== 'le');
+        return `${metric.constructor.name.toLowerCase()} ${metric.name}(${names.sort()})`;
+      });
+    expect(documented).to.have.members(shown);
+  });
+
+  it('has for each alert a section that says all four things, and no section without alert', () => {
+    expect([...sections.keys()]).to.deep.equal(alerts.map(({ name }) => name));
+    for (const [name, text] of sections) {
+      const parts = [...text.matchAll(/^\*\*([\w ]+)\.\*\*/gm)].map(([, part]) => part);
+      expect(parts, name).to.deep.equal(PARTS);
+      expect(text, name).to.match(/```sh\n.+\n```/);
+    }
+  });
+
+  it('leads from each alert to its section, and says how urgent it is', () => {
+    for (const { name, severity, text } of alerts) {
+      expect(text).to.include(`runbook_url: docs/operations.md#${name.toLowerCase()}\n`);
+      expect(severity, name).to.be.oneOf(['page', 'ticket']);
+      expect(text)
+        .to.match(/^ {10}summary: .+$/m)
+        .and.match(/^ {10}description: .+$/m);
+    }
+  });
+
+  it('has a test for each alert that sees it fire', () => {
+    const tested = [...ALERT_TESTS.matchAll(/alertname="(\w+)",alertstate="firing"/g)];
+    const names = new Set(tested.map(([, name]) => name!));
+    expect([...names]).to.have.members(alerts.map(({ name }) => name));
+  });
+
+  it('has a dashboard whose panels all ask something, each with a number of its own', () => {
+    const { panels } = DASHBOARD;
+    expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
+    for (const { type, title, targets } of panels) {
+      if (type !== 'row') expect(targets, title).to.not.equal(undefined).and.not.be.empty;
+    }
+  });
+
+  const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+
+  (hasPromtool || process.env.REQUIRE_PROMTOOL === '1' ? describe : describe.skip)(
+    'is right in the eyes of promtool:',
+    () => {
+      function promtool(...args: string[]): void {
+        const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
+        expect(status, `${stdout}${stderr}${error ?? ''}`).to.equal(0);
+      }
+
+      it('the alerts', () => {
+        promtool('check', 'rules', join(ROOT, 'deploy/prometheus/alerts.yml'));
+      });
+
+      it('the example of a configuration', () => {
+        promtool('check', 'config', join(ROOT, 'deploy/prometheus/prometheus.yml'));
+      });
+
+      it('each alert fires when it should, and none when all is well', () => {
+        promtool('test', 'rules', join(ROOT, 'deploy/prometheus/alerts.test.yml'));
+      });
+
+      it('every expression of the dashboard', () => {
+        const folder = mkdtempSync(join(tmpdir(), 'malipo-dashboard-'));
+        try {
+          const rules = dashboardExpressions.map((expression, index) => ({
+            record: `panel:${index}`,
+            // What Grafana fills in.
+            expr: expression.replaceAll('$__rate_interval', '1m'),
+          }));
+          const file = join(folder, 'dashboard.yml');
+          // JSON is YAML.
+          writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+          promtool('check', 'rules', file);
+        } finally {
+          rmSync(folder, { recursive: true, force: true });
+        }
+      });
+    },
+  );
+});
