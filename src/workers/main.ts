@@ -1,16 +1,15 @@
 import { boot } from '../boot.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
-import { ALL_TYPES } from '../jobs/job-types.ts';
 import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
 import { createMetrics } from '../metrics.ts';
 import { startOperatorServer } from '../operator-server.ts';
-import { PROCESS_TYPES, type ProcessType, startWorkers } from './start-workers.ts';
+import { PROCESS_TYPES, type ProcessType, processName, startWorkers } from './start-workers.ts';
 import { createWorkWatch } from './work-watch.ts';
 
 /** Runs the worker types given as arguments in this process; `all` runs every one. */
 await runMain(async () => {
   const types = parseTypes(process.argv.slice(2));
-  const name = types.length === PROCESS_TYPES.length ? ALL_TYPES : types.join('+');
+  const name = processName(types);
   const service = await boot(name);
   const backend = createQueueBackend(service.config, name);
   const problem = await backend.problem();

@@ -1,6 +1,6 @@
 import type { Service } from '../boot.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
-import { queuesOf, type WorkerType } from '../jobs/job-types.ts';
+import { ALL_TYPES, queuesOf, type WorkerType } from '../jobs/job-types.ts';
 import type { Closable } from '../lifecycle.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { lookAtOutbox } from './look-at-outbox.ts';
@@ -17,6 +17,11 @@ export const PROCESS_TYPES = [
   'webhooks',
 ] as const;
 export type ProcessType = (typeof PROCESS_TYPES)[number];
+
+/** What a process that runs these types is called: in logs, and by those who look for workers. */
+export function processName(types: readonly ProcessType[]): string {
+  return types.length === PROCESS_TYPES.length ? ALL_TYPES : types.join('+');
+}
 
 /**
  * Starts workers of these types in this process, each seen to by the `watch` if there is one.

@@ -10,7 +10,12 @@ import { startSimulator } from '../../src/gateways/simulator/server/server.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/rate-limiter.ts';
 import { openImpatientRedis } from '../../src/redis.ts';
-import { PROCESS_TYPES, type ProcessType, startWorkers } from '../../src/workers/start-workers.ts';
+import {
+  PROCESS_TYPES,
+  type ProcessType,
+  processName,
+  startWorkers,
+} from '../../src/workers/start-workers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
 
@@ -82,7 +87,7 @@ export async function startTestService(
     : null;
   if (redis) await once(redis, 'ready');
   server.on('request', createApp(service, { rateLimiter: createRateLimiter(redis) }));
-  const backend = createQueueBackend(config, workers.join('+'));
+  const backend = createQueueBackend(config, processName(workers));
   const parts = startWorkers(service, backend, workers);
   return {
     ...service,
