@@ -91,11 +91,13 @@ async function askQueues(
   names: string[],
   due: DueSteps[],
 ): Promise<Asked> {
+  // What goes wrong is a problem of the answer, and no line among it.
+  const quiet = { debug: () => service.logger };
   const steps = due.flatMap(({ sample }) => sample);
   const asked: Asked = { states: new Map(), lost: [], problem: await backend.problem() };
   if (asked.problem) return asked;
   for (const name of names) {
-    const states = openQueueStates(backend, service.logger);
+    const states = openQueueStates(backend, quiet);
     try {
       asked.states.set(name, await states.read(name));
       for (const step of steps.filter(({ queue }) => queue === name)) {

@@ -43,7 +43,7 @@ export function allQueues(gateways: string[]): string[] {
 }
 
 /** Opens nothing until a queue is read. */
-export function openQueueStates(backend: QueueBackend, logger: Logger): QueueStates {
+export function openQueueStates(backend: QueueBackend, logger: Pick<Logger, 'debug'>): QueueStates {
   const open = new Map<string, Queue<JobData>>();
   const queueOf = (name: string): Queue<JobData> => {
     const known = open.get(name);

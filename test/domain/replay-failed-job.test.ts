@@ -259,22 +259,6 @@ describe('Replaying a failed job', () => {
     expect(await replay(store.database, job)).to.include({ refusal: 'gone' });
   });
 
-  it('ten times at once takes one step', async () => {
-    const payout = await newPayout(store.database, merchant);
-    const job = await failJob(store.database, 'payout', payout.id);
-    const { step_no } = await stepRow(store.database, 'payout', payout.id);
-    const replays = await Promise.all(
-      Array.from({ length: 10 }, () => replay(store.database, job)),
-    );
-    const words = replays.map(({ action, refusal }) => action ?? refusal);
-    expect(words.sort()).to.deep.equal([...Array(9).fill('replayed'), 'send']);
-    expect(await stepRow(store.database, 'payout', payout.id)).to.include({ step_no: step_no + 1 });
-    const added = (await outboxOf(store.database, payout.id)).filter(
-      (row) => row.step_no > step_no,
-    );
-    expect(added).to.have.length(1);
-  });
-
   it('of one that has failed again takes the newest failure only', async () => {
     const payout = await newPayout(store.database, merchant);
     const first = await failJob(store.database, 'payout', payout.id);

@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { storeCallback } from '../../src/domain/callbacks/callback.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import type { StepKind } from '../../src/jobs/job-types.ts';
+import { newEvent } from '../support/events.ts';
+import { failJob, replay, stepRow } from '../support/failed-jobs.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import { createTestStore, newCollection, outboxOf, type TestStore } from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+describe('Replaying a failed job at once', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  const ROWS: Readonly<Record<string, () => Promise<[StepKind, string]>>> = {
+    payout: async () => ['payout', (await newPayout(store.database, merchant)).id],
+    callback: async () => {
+      const of = refOf(await newCollection(store.database, merchant));
+      return ['callback', await storeCallback(store.database, 'simulator', of, '{}')];
+    },
+    webhook: async () => {
+      const id = await newEvent(store.database, merchant);
+      await numberEvents(store.database);
+      return ['webhook', id];
+    },
+  };
+  for (const [what, make] of Object.entries(ROWS)) {
+    it(`ten times takes one step of a ${what}`, async () => {
+      const [kind, id] = await make();
+      const job = await failJob(store.database, kind, id);
+      const { step_no } = await stepRow(store.database, kind, id);
+      const replays = await Promise.all(
+        Array.from({ length: 10 }, () => replay(store.database, job)),
+      );
+      const refusals = replays.map(({ refusal }) => refusal);
+      expect(refusals.sort()).to.deep.equal([...Array(9).fill('replayed'), undefined]);
+      expect(await stepRow(store.database, kind, id)).to.include({ step_no: step_no + 1 });
+      // A webhook gets its job when the dispatcher admits it.
+      expect(await outboxOf(store.database, id)).to.have.length(kind === 'webhook' ? 0 : 1);
+    });
+  }
+});
