@@ -1,16 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { Redis } from 'ioredis';
 import winston from 'winston';
+import { createService } from '../../src/boot.ts';
+import { loadConfig } from '../../src/config.ts';
+import { rows } from '../../src/database.ts';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
 import { noteRound } from '../../src/workers/look-at-outbox.ts';
 import { lookAtQueue } from '../../src/workers/look-at-queue.ts';
+import { startWorkers } from '../../src/workers/start-workers.ts';
 import { createWorkWatch, type Finding, type WorkWatch } from '../../src/workers/work-watch.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
-import { rejection } from '../support/payments.ts';
+import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 
 const STUCK_AFTER_MS = 200;
 const logger = winston.createLogger({ silent: true });
@@ -51,8 +56,8 @@ describe('A process with work', () => {
   it('is healthy as long as it begins some of its work', async () => {
     const begin = watch.add('refunds', async () => 'due');
     for (let times = 0; times < 20; times += 1) {
-      begin();
       await sleep(STUCK_AFTER_MS / 8);
+      begin();
       expect(isHealthy()).to.equal(true);
     }
   });
@@ -149,6 +154,12 @@ for (const backendName of backendsUnderTest()) {
       const worker = backend.createWorker(queue, () => held, { concurrency: 1, lockMs: 30_000 });
       const begun: string[] = [];
       worker.on('active', (job) => begun.push(job.data.rowId));
+      const watch = createWorkWatch(STUCK_AFTER_MS);
+      worker.on(
+        'active',
+        watch.add(queue, () => lookAtQueue(worker)),
+      );
+      const isHealthy = () => watch.health().isHealthy;
       expect(await lookAtQueue(worker)).to.equal('nothing due');
       await add(queue, 'first');
       await eventually('the first to be begun', async () => begun.length === 1);
@@ -158,7 +169,9 @@ for (const backendName of backendsUnderTest()) {
       // Nobody moves a delayed job whose time has come while all workers are stuck.
       await add(queue, 'soon', 100);
       await eventually('it to be due', async () => (await lookAtQueue(worker)) === 'due');
+      await eventually('the worker to be unhealthy', async () => !isHealthy());
       await worker.getBackend().pause(true);
+      await eventually('a paused one to be healthy', async () => isHealthy());
       expect(await lookAtQueue(worker)).to.equal('paused');
       await worker.getBackend().pause(false);
       await worker.getBackend().setRateLimit(60_000);
@@ -166,11 +179,65 @@ for (const backendName of backendsUnderTest()) {
       await worker.getBackend().removeRateLimitKey();
       await worker.pause(true);
       expect(await lookAtQueue(worker)).to.equal('paused');
+      worker.resume();
+      await eventually('it to be unhealthy again', async () => !isHealthy());
       finish();
+      await eventually('the next job to make it healthy', async () => isHealthy());
+      watch.close();
       await worker.close();
     });
   });
 }
+
+describe('A dispatcher', () => {
+  let store: TestStore;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  it('is unhealthy when it leaves what is due in the outbox, until that goes out', async function () {
+    if (!environment.redisUrl) return this.skip();
+    const REDIS_URL = `${environment.redisUrl}/13`;
+    const config = loadConfig({ DATABASE_URL: store.url, REDIS_URL });
+    const service = createService(config, logger, store.database);
+    const redis = new Redis(REDIS_URL);
+    // A queue that refuses what is added, and that is not away.
+    const waitingList = '{malipo-refunds}:refunds:wait';
+    await redis.set(waitingList, 'no list');
+    const watch = createWorkWatch(STUCK_AFTER_MS);
+    const parts = startWorkers(service, createQueueBackend(config), ['dispatcher'], watch);
+    const isHealthy = () => watch.health().isHealthy;
+    await rows(
+      store.database,
+      `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+       VALUES ('refunds', 'payout', 'refund', 1, :row_id, 1, now())`,
+      { row_id: crypto.randomUUID() },
+    );
+    await eventually('the dispatcher to be unhealthy', async () => !isHealthy());
+    await redis.del(waitingList);
+    await eventually('the dispatcher to be healthy', async () => isHealthy());
+    await eventually('the row to be gone', async () => {
+      return (await rows(store.database, 'SELECT id FROM outbox')).length === 0;
+    });
+    watch.close();
+    await Promise.all(parts.map((part) => part.close()));
+    await redis.flushdb();
+    redis.disconnect();
+  });
+
+  it('gives the lease of the sweeper back when it stops', async () => {
+    const service = createService(store.config, logger, store.database);
+    const parts = startWorkers(service, createQueueBackend(store.config), ['dispatcher']);
+    const isHeld = async () =>
+      (await rows(store.database, `SELECT 1 FROM leases WHERE name = 'sweeper'`)).length === 1;
+    await eventually('the sweeper to hold its lease', isHeld);
+    await Promise.all(parts.map((part) => part.close()));
+    expect(await isHeld()).to.equal(false);
+  });
+});
 
 it('A look at a queue that is away does not wait for it', async () => {
   const backend = createQueueBackend({ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' });

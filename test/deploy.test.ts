@@ -1,0 +1,103 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { settings } from '../src/settings.ts';
+import { PROCESS_TYPES } from '../src/workers/start-workers.ts';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const read = (file: string) => readFileSync(`${ROOT}/${file}`, 'utf8');
+
+const procfile = new Map(
+  [...read('Procfile').matchAll(/^(\w+): (.+)$/gm)].map(([, name, command]) => [name!, command!]),
+);
+const scripts: Record<string, string> = JSON.parse(read('package.json')).scripts;
+const UNITS = readdirSync(`${ROOT}/deploy/systemd`).filter((name) => name.endsWith('.service'));
+const compose = read('deploy/docker/compose.yaml');
+const dockerfile = read('deploy/docker/Dockerfile');
+
+/** Whatever is said in a list of words, as one command. */
+const commandOf = (words: string) => JSON.parse(words).join(' ');
+
+/** By service, the command that compose runs. */
+const composed = new Map(
+  [...compose.matchAll(/^ {2}(\w+):\n {4}<<: \*malipo\n {4}command: (\[.+\])$/gm)].map(
+    ([, name, words]) => [name!, commandOf(words!)],
+  ),
+);
+
+function longestStop(text: string, pattern: RegExp): number[] {
+  return [...text.matchAll(pattern)].map(([, seconds]) => Number(seconds) * 1_000);
+}
+
+describe('What is deployed', () => {
+  it('is, in the Procfile, the release step, the web, each type of worker and all in one', () => {
+    const types = ['release', 'web', ...PROCESS_TYPES, 'worker'];
+    expect([...procfile.keys()]).to.have.members(types);
+    for (const type of PROCESS_TYPES) {
+      expect(procfile.get(type)).to.equal(`node dist/src/workers/main.js ${type}`);
+    }
+  });
+
+  it('is a program that is built', () => {
+    for (const command of procfile.values()) {
+      const [, built] = /^node dist\/(\S+)\.js/.exec(command)!;
+      expect(existsSync(`${ROOT}/${built}.ts`), command).to.equal(true);
+    }
+  });
+
+  it('is started by npm in the place of its shell, which would not pass signals on', () => {
+    expect(scripts.start).to.equal(`exec ${procfile.get('web')}`);
+    expect(`${scripts.worker} all`).to.equal(`exec ${procfile.get('worker')}`);
+  });
+
+  it('is the same under compose', () => {
+    const { worker: _all, ...each } = Object.fromEntries(procfile);
+    expect(Object.fromEntries(composed)).to.deep.equal(each);
+    const [, words] = /^CMD (\[.+\])$/m.exec(dockerfile)!;
+    expect(commandOf(words!)).to.equal(procfile.get('web'));
+  });
+
+  it('is the same under systemd', () => {
+    const started = UNITS.map(
+      (unit) => /^ExecStart=(.+)$/m.exec(read(`deploy/systemd/${unit}`))![1],
+    );
+    const each = '/bin/sh -c \'exec /usr/bin/node dist/src/workers/main.js "$${0%%%%-*}"\' %i';
+    const others = ['release', 'web'].map((name) => `/usr/bin/${procfile.get(name)}`);
+    expect(started).to.have.members([...others, each]);
+    const wanted = [...read('deploy/systemd/malipo.target').matchAll(/malipo-worker@(\w+)-1/g)];
+    expect(wanted.map(([, type]) => type)).to.have.members([...PROCESS_TYPES]);
+  });
+
+  it('has more time to stop than it takes', () => {
+    const mostMs = settings.SHUTDOWN_TIMEOUT_MS.default;
+    const stops = [
+      ...UNITS.flatMap((unit) =>
+        longestStop(read(`deploy/systemd/${unit}`), /^TimeoutStopSec=(\d+)$/gm),
+      ),
+      ...longestStop(compose, /stop_grace_period: (\d+)s/g),
+    ];
+    expect(stops).to.have.length(4);
+    for (const stopMs of stops) expect(stopMs).to.be.above(mostMs);
+  });
+
+  it('is given variables that exist', () => {
+    const OTHERS = [
+      'NODE_ENV',
+      'NODE_VERSION',
+      'POSTGRES_USER',
+      'POSTGRES_PASSWORD',
+      'POSTGRES_DB',
+    ];
+    const texts = [
+      ...UNITS.map((unit) => read(`deploy/systemd/${unit}`)),
+      ...[read('deploy/systemd/malipo.env'), compose, dockerfile],
+    ];
+    const named = texts.flatMap((text) => [
+      ...text.matchAll(/\b(?!AF_)([A-Z]+(?:_[A-Z]+)+|PORT|HOST)\b/g),
+    ]);
+    const names = new Set(named.map(([, name]) => name!));
+    const known = [...Object.keys(settings), ...OTHERS];
+    expect([...names].filter((name) => !known.includes(name))).to.deep.equal([]);
+    expect(names.size).to.be.above(OTHERS.length);
+  });
+});
