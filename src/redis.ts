@@ -34,6 +34,9 @@ export function openRedis(address: RedisAddress, options: RedisOptions): RedisCl
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue,
     lazyConnect,
+    // A connection that is refused for the cluster's state is never reported as over, and
+    // BullMQ waits for that report for ever. Without the check, commands are refused instead.
+    enableReadyCheck: false,
     // The name stays the name, for the certificate is for it; connecting looks it up.
     dnsLookup: (host, found) => found(null, host),
     redisOptions: { ...ofNodes, ...access },
@@ -66,16 +69,19 @@ function clusterNodes(address: RedisAddress) {
 
 /**
  * A connection for questions that may go unanswered: while Redis is away, or slower than
- * `answerTimeoutMs`, a command fails at once instead of waiting.
+ * `answerTimeoutMs`, a command fails at once instead of waiting; on a cluster slowness is
+ * the caller's to notice.
  */
 export function openImpatientRedis(
   address: string | RedisAddress,
   answerTimeoutMs: number,
   logger: Logger,
 ): RedisClient {
-  const client = openRedis(typeof address === 'string' ? { redisUrl: address } : address, {
+  const reached: RedisAddress = typeof address === 'string' ? { redisUrl: address } : address;
+  const client = openRedis(reached, {
     connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: answerTimeoutMs,
+    // A cluster's client asks its nodes who has what under the same limit, and that takes longer.
+    commandTimeout: reached.redisCluster ? CONNECT_TIMEOUT_MS : answerTimeoutMs,
     socketTimeout: SILENCE_MS,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

@@ -4,6 +4,8 @@ import type { WorkerOptions } from 'bullmq';
 const IDLE_LOOK_S = 2;
 /** A worker that dies has not failed its job. Only a job that kills every worker it meets gets this far. */
 const MAX_STALLED = 100;
+/** How long a worker waits after its store has refused it; BullMQ's own is a quarter of a minute. */
+const AFTER_ERROR_MS = 2_000;
 
 /** What workers have in common on both backends. */
 export function workerOptions(options: { concurrency: number; lockMs: number }) {
@@ -13,5 +15,6 @@ export function workerOptions(options: { concurrency: number; lockMs: number }) 
     stalledInterval: options.lockMs,
     maxStalledCount: MAX_STALLED,
     drainDelay: IDLE_LOOK_S,
+    runRetryDelay: AFTER_ERROR_MS,
   } satisfies Partial<WorkerOptions>;
 }
