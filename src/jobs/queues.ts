@@ -26,6 +26,11 @@ export interface OpenQueues extends Queues {
 
 /** How often a job that throws is run before it counts as failed for good. */
 export const JOB_TRIES = 5;
+/**
+ * From so many jobs on they are added to PostgreSQL in bulk. That makes two temporary
+ * tables at each call, which costs as much as some 30 jobs one by one.
+ */
+const POSTGRES_BULK_FROM = 20;
 const BACKOFF_MS = 1_000;
 /** A queue that hangs, or has never been reached, must not hold up the others. */
 const ADD_TIMEOUT_MS = 8_000;
@@ -46,7 +51,10 @@ export function openQueues(backend: QueueBackend, logger: Logger): OpenQueues {
   return {
     of: queueOf,
     add: async (name, jobs) => {
-      await inTime(queueOf(name).addBulk(jobs.map(bulkJob)), name, ADD_TIMEOUT_MS);
+      const queue = queueOf(name);
+      const bulk = jobs.map(bulkJob);
+      const isSmall = backend.name === 'postgres' && bulk.length < POSTGRES_BULK_FROM;
+      await inTime(isSmall ? addSingly(queue, bulk) : queue.addBulk(bulk), name, ADD_TIMEOUT_MS);
     },
     close: async () => {
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -68,6 +76,10 @@ function bulkJob({ kind, step, merchantId, rowId, stepNo, delayMs }: StepJob) {
       removeOnFail: true,
     },
   };
+}
+
+function addSingly(queue: Queue<JobData>, jobs: ReturnType<typeof bulkJob>[]): Promise<unknown> {
+  return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
 }
 
 /** @throws when the queue has not answered within `timeoutMs`; what it says later is ignored. */

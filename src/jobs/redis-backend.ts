@@ -20,6 +20,8 @@ const COMMAND_TIMEOUT_MS = 5_000;
 const PRODUCER_SILENCE_MS = 6_000;
 /** Longer than a worker ever waits for the next job. */
 const WORKER_SILENCE_MS = 15_000;
+/** The queue library's own history of a queue, about so long; nobody reads it. */
+const KEPT_EVENTS = 100;
 /** Minutes for which a worker keeps how many jobs have ended. */
 const ENDED_MINUTES = 5;
 
@@ -45,7 +47,8 @@ export function redisBackend(address: RedisAddress): QueueBackend {
     name: 'redis',
     createQueue: (name) => {
       const { connection, closeWith } = connectionFor(address, PRODUCER);
-      return closeWith(new Queue<JobData>(name, { connection, prefix: prefixOf(name) }));
+      const streams = { events: { maxLen: KEPT_EVENTS } };
+      return closeWith(new Queue<JobData>(name, { connection, prefix: prefixOf(name), streams }));
     },
     createWorker: (name, process, options) => {
       const { connection, closeWith } = connectionFor(address, CONSUMER);
