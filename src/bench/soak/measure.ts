@@ -1,14 +1,19 @@
 import { cpuMsPerOne, sumOrNull } from '../cpu-time.ts';
 import { waitUntilDelivered } from '../drain/drain-backlog.ts';
-import { breakOf, outcomesOf, problemOf, roundOf } from '../drain/outcomes.ts';
-import { throughputFigure } from '../figures.ts';
+import { breakOf, type Outcome, outcomesOf, problemOf, roundOf } from '../drain/outcomes.ts';
+import { type Figure, throughputFigure } from '../figures.ts';
 import { paymentAt } from '../load/initiate-task.ts';
 import type { InitiateWork, LoadResult, MixedPayment } from '../load/order.ts';
+import type { BenchMerchant } from '../merchants.ts';
 import type { ScenarioResult, ScenarioRun } from '../scenario.ts';
-import { startReceiver, startServiceProcesses } from '../service-processes.ts';
+import {
+  type ServiceProcesses,
+  startReceiver,
+  startServiceProcesses,
+} from '../service-processes.ts';
 import { judge, lineOf, WARM_UP_PART } from './judge.ts';
 import { measureMost, prepareMerchants } from './most.ts';
-import { sampleUntil } from './sample.ts';
+import { type Sample, sampleUntil } from './sample.ts';
 
 const SCENARIO = 'soak';
 /** Of the most that goes all the way. */
@@ -18,7 +23,7 @@ const MAX_UNDER_WAY = 64;
 /** How much longer than planned the load may take; then it was not offered at its rate. */
 const LATE_PART = 0.02;
 const GRACE_MS = 30_000;
-const MINUTE_S = 60;
+const MINUTE_MS = 60_000;
 const SECOND_MS = 1_000;
 
 const DECLINED = '001';
@@ -45,18 +50,47 @@ export async function measureSoak(run: ScenarioRun): Promise<ScenarioResult> {
   const processes = await startServiceProcesses(stage, redis);
   const most = options.rate === null ? await measureMost(run, processes, merchants) : null;
   const perSecond = options.rate ?? Math.max(1, Math.floor(most! * OFFERED_PART));
+  const soaked = await soak(run, processes, merchants, perSecond);
+  const { trends, problems } = judge(soaked.samples, perSecond);
+  return {
+    figures: figuresOf(soaked, most === null ? null : perSecond / most),
+    notes: [
+      ...(most === null ? [] : [`the most was ${most.toFixed(1)} payments per second`]),
+      `the first ${WARM_UP_PART * 100} % of ${options.minutes} min are not judged; of the rest the medians of the first and of the last third:`,
+      ...trends.map(lineOf),
+    ],
+    firstError: [...soaked.problems, ...problems].join('; ') || null,
+  };
+}
+
+interface Soaked {
+  offered: LoadResult;
+  samples: Sample[];
+  outcomes: Outcome[];
+  /** Of all processes and stores, for one payment. */
+  cpuMs: number | null;
+  problems: string[];
+}
+
+async function soak(
+  run: ScenarioRun,
+  processes: ServiceProcesses,
+  merchants: BenchMerchant[],
+  perSecond: number,
+): Promise<Soaked> {
+  const { stage, options, say } = run;
   const receiver = await startReceiver(stage);
   const work: InitiateWork = {
     ...{ kind: 'initiate', baseUrl: stage.baseUrl, merchants, tag: SCENARIO, mix: MIX },
     callbackUrl: receiver.url,
   };
-  const seconds = options.minutes * MINUTE_S;
-  const count = perSecond * seconds;
-  say(`${perSecond} payments per second for ${options.minutes} minutes`);
+  const durationMs = options.minutes * MINUTE_MS;
+  const count = (perSecond * durationMs) / SECOND_MS;
+  say(`${perSecond} payments per second, ${count} in all`);
   const cpuBefore = processes.cpuTimesMs();
   const load = stage.generator.run({
     ...{ work, perSecond, concurrency: MAX_UNDER_WAY, warmUp: { count: 0, durationMs: 0 } },
-    measured: { count, durationMs: seconds * SECOND_MS + GRACE_MS },
+    measured: { count, durationMs: durationMs + GRACE_MS },
   });
   const samples = await Promise.race([sampleUntil(load, run, processes.pids), processes.crashed]);
   const offered = await load;
@@ -64,32 +98,26 @@ export async function measureSoak(run: ScenarioRun): Promise<ScenarioResult> {
   const cpuMs = cpuMsPerOne(cpuBefore, processes.cpuTimesMs(), count);
   say('proving the books');
   const outcomes = await outcomesOf(stage.database, SCENARIO);
-  const { trends, problems } = judge(samples, perSecond);
-  const expected = { count, failed: declinedOf(work, count) };
+  const problems = [
+    offered.firstError,
+    latenessOf(offered, durationMs),
+    isDelivered ? null : 'not everything was delivered in time',
+    problemOf(outcomes, receiver.ids, { count, failed: declinedOf(work, count) }),
+    await breakOf(stage.database),
+  ].filter((problem) => problem !== null);
+  return { offered, samples, outcomes, cpuMs: sumOrNull([...cpuMs.values()]), problems };
+}
+
+/** @param ratio the rate, as a part of the most; null where that was not measured. */
+function figuresOf({ offered, outcomes, cpuMs }: Soaked, ratio: number | null): Figure[] {
   const delivered = roundOf(outcomes, 'acceptedMs', 'deliveredMs');
-  return {
-    figures: [
-      throughputFigure(SCENARIO, 'initiated', [offered]),
-      {
-        ...throughputFigure(SCENARIO, 'accepted to delivered', [delivered]),
-        totalCpuMs: sumOrNull([...cpuMs.values()]),
-        ratio: most === null ? null : perSecond / most,
-      },
-    ],
-    notes: [
-      ...(most === null ? [] : [`the most was ${most.toFixed(1)} payments per second`]),
-      `${options.minutes} minutes, the first ${WARM_UP_PART * 100} % not judged; of the rest the medians of the first and of the last third:`,
-      ...trends.map(lineOf),
-    ],
-    firstError: oneLine([
-      offered.firstError,
-      latenessOf(offered, seconds),
-      ...problems,
-      isDelivered ? null : 'not everything was delivered in time',
-      problemOf(outcomes, receiver.ids, expected),
-      await breakOf(stage.database),
-    ]),
-  };
+  return [
+    throughputFigure(SCENARIO, 'initiated', [offered]),
+    {
+      ...throughputFigure(SCENARIO, 'accepted to delivered', [delivered]),
+      ...{ totalCpuMs: cpuMs, ratio },
+    },
+  ];
 }
 
 function declinedOf(work: InitiateWork, count: number): number {
@@ -97,11 +125,7 @@ function declinedOf(work: InitiateWork, count: number): number {
   return all.filter(({ ending }) => ending === DECLINED).length;
 }
 
-function latenessOf({ elapsedMs }: LoadResult, seconds: number): string | null {
-  if (elapsedMs <= seconds * SECOND_MS * (1 + LATE_PART)) return null;
+function latenessOf({ elapsedMs }: LoadResult, durationMs: number): string | null {
+  if (elapsedMs <= durationMs * (1 + LATE_PART)) return null;
   return `${MAX_UNDER_WAY} requests under way were not enough to offer that rate`;
-}
-
-function oneLine(problems: (string | null)[]): string | null {
-  return problems.filter((problem) => problem !== null).join('; ') || null;
 }

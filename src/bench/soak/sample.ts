@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { type Database, firstRow } from '../../database.ts';
+import { type Database, firstRow, messageOf } from '../../database.ts';
 import { BenchError } from '../bench-error.ts';
 import type { ScenarioRun } from '../scenario.ts';
 import { LOG_FOLDER } from '../stage.ts';
@@ -38,13 +38,16 @@ export interface Sample {
  * Looks at everything again and again until the load is over. Each sample is also a line
  * of a file, which is named at the beginning.
  * @param pids processes by name.
- * @throws BenchError where there is no /proc to ask
+ * @throws BenchError where there is no /proc to ask, or when a process is gone
  */
 export async function sampleUntil(
   load: Promise<unknown>,
   { stage, say }: ScenarioRun,
   pids: ReadonlyMap<string, number>,
 ): Promise<Sample[]> {
+  if (process.platform !== 'linux') {
+    throw new BenchError('Memory is read from /proc: the soak needs Linux');
+  }
   const { redisUrl } = stage.config;
   const redis = redisUrl ? new Redis(redisUrl) : null;
   const file = join(LOG_FOLDER, 'soak.jsonl');
@@ -123,11 +126,15 @@ function byProcess(
   pids: ReadonlyMap<string, number>,
   read: (pid: number) => number,
 ): Record<string, number> {
-  try {
-    return Object.fromEntries([...pids].map(([name, pid]) => [name, read(pid)]));
-  } catch {
-    throw new BenchError('The memory of processes is read from /proc, which only Linux has');
-  }
+  return Object.fromEntries(
+    [...pids].map(([name, pid]) => {
+      try {
+        return [name, read(pid)];
+      } catch (error) {
+        throw new BenchError(`Nothing is known of the ${name} process: ${messageOf(error)}`);
+      }
+    }),
+  );
 }
 
 function rssMib(pid: number): number {
