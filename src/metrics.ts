@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Service } from './boot.ts';
+import { END_STATES, ENDING_KINDS } from './domain/events/number-events.ts';
 import { DELIVERY_RESULTS } from './domain/webhooks/delivery.ts';
 import type { Meters } from './metrics/meters.ts';
 import { addProcessMetrics } from './metrics/process.ts';
@@ -23,8 +24,8 @@ export function createMetrics(
 /** Prometheus sees a first event only as a rise, so what alerts count shows a 0 before it. */
 function beginAtZero({ paymentsEnded, webhookAttempts }: Meters, types: readonly string[]): void {
   if (types.includes('dispatcher')) {
-    for (const kind of ['collection', 'payout', 'reversal']) {
-      for (const state of ['completed', 'failed']) paymentsEnded.zero({ kind, state });
+    for (const kind of ENDING_KINDS) {
+      for (const state of END_STATES) paymentsEnded.zero({ kind, state });
     }
   }
   if (types.includes('webhooks')) {

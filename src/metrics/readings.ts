@@ -55,19 +55,22 @@ export function addReadings(
   });
   const gauges = new Map<string, Gauge>();
   const set = ({ name, labels = {}, value }: Reading) => gauges.get(name)!.set(labels, value);
-  const fail = (source: string, error: unknown) => {
-    failures.inc({ source });
+  const warn = (source: string, error: unknown) =>
     logger.warn('metrics not read', { source, error: messageOf(error) });
-  };
   const readBackend = async ({ up, check, sources }: Backend) => {
     const problem = await inTime(CHECK_TIMEOUT_MS, check()).catch((error: unknown) => error);
     set({ name: up.name, value: problem === undefined ? 1 : 0 });
-    if (problem !== undefined) return fail(up.name, problem);
-    for (const source of sources) {
-      await source.read().then(
-        (readings) => readings.forEach(set),
-        (error) => fail(source.name, error),
-      );
+    if (problem !== undefined) {
+      warn(up.name, problem);
+      return;
+    }
+    for (const { name, read } of sources) {
+      try {
+        for (const reading of await read()) set(reading);
+      } catch (error) {
+        failures.inc({ source: name });
+        warn(name, error);
+      }
     }
   };
   const refresh = atMostEvery(maxAgeMs, async () => {
@@ -80,7 +83,7 @@ export function addReadings(
     for (const { name, help, labels = [] } of own) {
       gauges.set(name, new Gauge({ name, help, labelNames: [...labels], registers, collect }));
     }
-    for (const { name } of [up, ...sources]) failures.inc({ source: name }, 0);
+    for (const { name } of sources) failures.inc({ source: name }, 0);
   }
 }
 

@@ -42,12 +42,12 @@ async function runJob(context: Service, job: Job<JobData>, token?: string): Prom
     ...(isPayment ? { payment_id: rowId } : {}),
   };
   await withLogContext(fields, async () => {
-    const measured = context.meters.jobs.startTimer({ queue: job.queueName });
+    const stop = context.meters.jobs.startTimer({ queue: job.queueName });
     try {
       await perform(context, job.data);
-      measured({ outcome: 'completed' });
+      stop({ outcome: 'completed' });
     } catch (error) {
-      measured({ outcome: outcomeAfter(job, error) });
+      stop({ outcome: outcomeAfter(job, error) });
       await afterError(context, job, token, error);
     }
   });

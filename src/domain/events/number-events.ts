@@ -1,14 +1,19 @@
 import { type Database, firstRow, inTransaction, rows } from '../../database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 
 /** Events numbered in one round. */
 const NUMBERING_BATCH = 500;
 /** One numberer at a time, over all dispatchers; the number has no other meaning. */
 const NUMBERING_LOCK = 4_207_001;
 
+/** What has a settlement event, and what that can say. */
+export const ENDING_KINDS = ['collection', 'payout', 'reversal'] as const;
+export const END_STATES = ['completed', 'failed'] as const;
+
 /** A payment that has come to its end, as the event that tells of it says. */
 export interface EndedPayment {
-  kind: 'collection' | 'payout' | 'reversal';
-  state: 'completed' | 'failed';
+  kind: (typeof ENDING_KINDS)[number];
+  state: (typeof END_STATES)[number];
   /** From its acceptance to the event. */
   seconds: number;
 }
@@ -56,7 +61,7 @@ const NUMBER = `
     JOIN (SELECT merchant_id, count(*) AS total FROM waiting GROUP BY merchant_id) totals
       ON totals.merchant_id = waiting.merchant_id
     WHERE e.merchant_id = waiting.merchant_id AND e.id = waiting.id
-    RETURNING e.*
+    RETURNING e.merchant_id, e.id, e.endpoint, e.payment_kind, e.payment_id, e.type, e.created_at
   ), planned AS (
     INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, next_step, next_step_at)
     SELECT merchant_id, id, endpoint, 'deliver', now() FROM numbered
@@ -67,11 +72,11 @@ const NUMBER = `
       AS seconds
   FROM numbered
   -- Payment by payment, so that no plan can think of reading a whole table of them.
-  LEFT JOIN LATERAL (${['collection', 'payout', 'reversal'].map(acceptedAt).join(' UNION ALL ')}
+  LEFT JOIN LATERAL (${ENDING_KINDS.map(acceptedAt).join(' UNION ALL ')}
   ) accepted ON true`;
 
-function acceptedAt(kind: string): string {
+function acceptedAt(kind: EndedPayment['kind']): string {
   return `
-    SELECT created_at FROM ${kind}s p WHERE numbered.payment_kind = '${kind}'
+    SELECT created_at FROM ${STEP_TABLES[kind].table} p WHERE numbered.payment_kind = '${kind}'
       AND p.merchant_id = numbered.merchant_id AND p.id = numbered.payment_id`;
 }
