@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { findFreePort } from '../../src/sandbox/embedded/port.ts';
+import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
+import { startProcess } from '../../src/sandbox/stack.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+
+/** A signal that comes again within a second is taken for the same one. */
+const SAME_SIGNAL_AFTER_MS = 50;
+const ANOTHER_SIGNAL_AFTER_MS = 1_100;
+const LONG_DRAIN_MS = 10_000;
+
+describe('A web process that is told to stop', () => {
+  let testDatabase: TestDatabase;
+  let logFolder: string;
+  let origin: string;
+  let web: ServiceProcess;
+
+  before(async () => {
+    testDatabase = await createTestDatabase();
+    logFolder = mkdtempSync(join(tmpdir(), 'malipo-stopping-'));
+  });
+
+  after(async () => {
+    rmSync(logFolder, { recursive: true, force: true });
+    await testDatabase.drop();
+  });
+
+  async function start(drainDelayMs: number): Promise<void> {
+    const PORT = String(await findFreePort());
+    origin = `http://127.0.0.1:${PORT}`;
+    const env = {
+      ...{ PATH: process.env.PATH, DATABASE_URL: testDatabase.url, PORT },
+      DRAIN_DELAY_MS: String(drainDelayMs),
+    };
+    web = await startProcess('web', { env, logFolder, reaper: environment.reaper });
+  }
+
+  const isUnready = async (at: string | null) => (await fetch(`${at}/readyz`)).status === 503;
+
+  it('says so at once at both of its ports, serves on for a while, and ends well', async () => {
+    await start(3_000);
+    process.kill(web.pid, 'SIGTERM');
+    await eventually('it to be unready', () => isUnready(origin));
+    expect(await isUnready(web.operatorUrl)).to.equal(true);
+    const why = await (await fetch(`${web.operatorUrl}/readyz`)).json();
+    expect(why).to.deep.equal({ status: 'not ready', reason: 'stopping' });
+    expect((await fetch(`${web.operatorUrl}/healthz`)).status).to.equal(200);
+    const answer = await fetch(`${origin}/openapi.json`);
+    expect([answer.status, answer.headers.get('connection')]).to.deep.equal([200, 'close']);
+    expect(await web.exited).to.equal('exit status 0');
+  });
+
+  it('does not wait for balancers after Ctrl-C', async () => {
+    await start(LONG_DRAIN_MS);
+    const drained = sleep(LONG_DRAIN_MS, 'the drain is over', { ref: false });
+    process.kill(web.pid, 'SIGINT');
+    expect(await Promise.race([web.exited, drained])).to.equal('exit status 0');
+  });
+
+  it('takes a signal that two have passed on for one, and ends at once upon another', async () => {
+    await start(LONG_DRAIN_MS);
+    process.kill(web.pid, 'SIGTERM');
+    await sleep(SAME_SIGNAL_AFTER_MS);
+    process.kill(web.pid, 'SIGTERM');
+    await eventually('it to be unready', () => isUnready(origin));
+    await sleep(ANOTHER_SIGNAL_AFTER_MS);
+    process.kill(web.pid, 'SIGTERM');
+    expect(await web.exited).to.equal('exit status 1');
+  });
+});
