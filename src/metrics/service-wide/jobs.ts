@@ -3,7 +3,7 @@ import { STEP_TABLES, type StepKind } from '../../jobs/job-types.ts';
 import type { Reading, Source } from '../readings.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';
 
-/** Of the jobs that failed for good, the newest so many are looked at. */
+/** Of the jobs that failed for good and were not replayed, the newest so many are looked at. */
 const FAILED_JOBS_LIMIT = 1_000;
 /** As many as go to the queues in two rounds: the oldest row is among the first. */
 const OUTBOX_HEAD = 1_000;
@@ -93,7 +93,9 @@ async function readFailedJobs(trx: Transaction): Promise<Reading[]> {
   const found = await rows<{ queue: string; count: number }>(
     trx,
     `SELECT queue, count(*) AS count
-     FROM (SELECT * FROM failed_jobs ORDER BY id DESC LIMIT :limit) failed
+     FROM (
+       SELECT * FROM failed_jobs WHERE replayed_at IS NULL ORDER BY id DESC LIMIT :limit
+     ) failed
      CROSS JOIN LATERAL (${stillParked.join(' UNION ALL ')}) parked
      GROUP BY queue`,
     { limit: FAILED_JOBS_LIMIT },
