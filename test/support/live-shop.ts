@@ -11,7 +11,7 @@ const PAYS = '+254712345678';
 const HAS_NOTHING = '+254712345001';
 /** How many send at once, and how long each rests after a payment. */
 const SENDERS = 4;
-const REST_MS = 150;
+const REST_MS = 300;
 const LOOK_INTERVAL_MS = 200;
 const ALL_ENDED_WITHIN_MS = 60_000;
 
