@@ -10,6 +10,8 @@ import { BootError } from '../lifecycle.ts';
 /** Longest that a request may take to arrive; it is answered in far less. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 15_000;
+/** Longer than load balancers keep an idle connection: else they would send into one that closes. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** For a request that was on its way when the port closed. */
 const STRAGGLER_MS = 250;
 
@@ -42,6 +44,7 @@ export async function startApiServer(
   });
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.headersTimeout = HEADERS_TIMEOUT_MS;
+  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
   await listen(server, config.port, config.host);
   return {
     port: (server.address() as AddressInfo).port,
