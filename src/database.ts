@@ -43,7 +43,8 @@ export function openDatabase(
   applicationName = 'malipo',
   patient = false,
 ): Database {
-  const reached = typeof address === 'string' ? { databaseUrl: address } : address;
+  const reached: DatabaseAddress = typeof address === 'string' ? { databaseUrl: address } : address;
+  const isPooled = reached.databasePooling === 'transaction';
   return knexModule({
     client: 'pg',
     connection: {
@@ -51,9 +52,17 @@ export function openDatabase(
       application_name: applicationName,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       // A pooler refuses what it could not give back to the next borrower as it was.
-      ...(reached.databasePooling === 'transaction' ? {} : sessionSettings(patient)),
+      ...(isPooled ? {} : sessionSettings(patient)),
     } as Knex.PgConnectionConfig,
-    pool: { min: 0, max: poolMax, ...(patient ? {} : { afterCreate: giveUpOnSilence }) },
+    pool: {
+      min: 0,
+      max: poolMax,
+      afterCreate: (client: pg.Client, done: Done) => {
+        if (!patient) giveUpOnSilence(client);
+        if (isPooled) keepUtc(client, done);
+        else done(null, client);
+      },
+    },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // Whoever asked gets the error and reports it; printing it as well would say it twice.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
@@ -74,6 +83,8 @@ function sessionSettings(patient: boolean) {
 
 function ignore(): void {}
 
+type Done = (error: unknown, client: pg.Client) => void;
+
 /** Longer than any statement may take: a connection that is silent for so long is dead. */
 const SILENCE_MS = 20_000;
 
@@ -81,10 +92,17 @@ const SILENCE_MS = 20_000;
  * A server that vanished without closing its connections would otherwise be waited for
  * for ever: its own statement timeout went with it.
  */
-function giveUpOnSilence(client: pg.Client, done: (error: unknown, client: pg.Client) => void) {
+function giveUpOnSilence(client: pg.Client): void {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
   stream.setTimeout(SILENCE_MS, () => stream.destroy(new Error('Connection terminated: silence')));
-  done(null, client);
+}
+
+/**
+ * PgBouncer remembers the time zone of each client, and gives it to every session that it
+ * lends; a new client has that of the first session, which may be older than the role's own.
+ */
+function keepUtc(client: pg.Client, done: Done): void {
+  client.query(`SET timezone TO '${SESSION_SETTINGS.timezone}'`, (error) => done(error, client));
 }
 
 /**
