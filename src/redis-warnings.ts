@@ -10,6 +10,8 @@ const ANSWER_TIMEOUT_MS = 3_000;
 export async function redisWarning(address: RedisAddress): Promise<string | null> {
   const client = openRedis(address, {
     lazyConnect: true,
+    // Who may not ask for INFO is told so below, and not in the log.
+    enableReadyCheck: false,
     connectTimeout: ANSWER_TIMEOUT_MS,
     commandTimeout: ANSWER_TIMEOUT_MS,
     maxRetriesPerRequest: 0,
