@@ -14,7 +14,7 @@ const POOL_MAX: Readonly<Record<string, number>> = {
   // Refunds of one merchant wait for its wallet anyway.
   refunds: 2,
   // All types of worker in one process.
-  worker: 8,
+  worker: 7,
   // The command line runs one command; migrating takes a second for its lock.
   admin: 2,
   migrate: 2,

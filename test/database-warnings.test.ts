@@ -26,7 +26,7 @@ describe('The connections of all processes', () => {
 
   it('come to 20 with those of a command beside them', () => {
     expect(sum(['web', ...PROCESS_TYPES], onRedis)).to.equal(18);
-    expect(sum(['web', 'worker'], onPostgres)).to.equal(16);
+    expect(sum(['web', 'worker'], onPostgres)).to.equal(15);
     expect(defaultPoolMax('admin')).to.equal(2);
     expect(defaultPoolMax('migrate')).to.equal(2);
   });
