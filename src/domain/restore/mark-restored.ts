@@ -53,6 +53,7 @@ async function markPayment(trx: Transaction, payment: AnyPayment): Promise<void>
   if (payment.parked_reason === null) await changeStep(trx, refOf(payment), pollNow(payment));
 }
 
+/** First from the index of open payments: in the order of the key the whole table would be read. */
 async function openPayments(
   trx: Transaction,
   kind: GatewayPaymentKind,
@@ -60,9 +61,12 @@ async function openPayments(
 ): Promise<Marker[]> {
   return rows<Marker>(
     trx,
-    `SELECT merchant_id AS "merchantId", id FROM ${STEP_TABLES[kind].table}
-     WHERE status IN ('pending', 'processing')
-       AND (merchant_id, id) > (CAST(:merchant_id AS bigint), CAST(:id AS uuid))
+    `WITH open AS MATERIALIZED (
+       SELECT merchant_id, id FROM ${STEP_TABLES[kind].table}
+       WHERE status IN ('pending', 'processing')
+     )
+     SELECT merchant_id AS "merchantId", id FROM open
+     WHERE (merchant_id, id) > (CAST(:merchant_id AS bigint), CAST(:id AS uuid))
      ORDER BY merchant_id, id LIMIT :batch`,
     {
       merchant_id: after?.merchantId ?? 0,
