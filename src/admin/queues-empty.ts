@@ -10,7 +10,8 @@ export const empty = changes({
   summary: 'Takes every job out of the queues, after a restore from a backup',
   notes: [
     'Nothing is lost: what is due is in the database, and the dispatcher sends it again after',
-    'SWEEP_GRACE_MS. What a queue still knows of a database that is no more would only be in the way.',
+    'SWEEP_GRACE_MS. What a queue still knows of a database that is no more would only be in',
+    'the way. If it is interrupted, run it again: a queue is paused while it is emptied.',
   ],
   options: {},
   run: async ({ service, audited }) => {

@@ -23,9 +23,8 @@ async function emptyQueue(backend: QueueBackend, name: string): Promise<number> 
   try {
     await queue.waitUntilReady();
     const counts = await queue.getJobCounts();
+    // Pauses it first, and at its end forgets that too.
     await queue.obliterate({ force: true });
-    // Emptying pauses the queue first, and nobody else would let it go on.
-    await queue.resume();
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   } catch (error) {
     throw lastError ?? error;
