@@ -61,7 +61,8 @@ export async function sendOrder(shop: Shop, order: Order): Promise<void> {
   await sendReversal(shop, order);
 }
 
-async function collectOriginal(shop: Shop, order: Order): Promise<void> {
+/** What a reversal is to give back: collected, once however often this is called. */
+export async function collectOriginal(shop: Shop, order: Order): Promise<void> {
   const id = await sendPayment(shop, { ...order, kind: 'collection', refNo: originalOf(order) });
   await waitForCompletion(shop, id);
 }
