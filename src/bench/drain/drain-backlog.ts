@@ -32,7 +32,7 @@ export interface Drained {
 export async function drainBacklog(
   run: ScenarioRun,
   processes: ServiceProcesses,
-  { count, work }: Backlog,
+  { count: wanted, work }: Backlog,
 ): Promise<Drained> {
   const { stage } = run;
   const before = processes.cpuTimesMs();
@@ -40,8 +40,10 @@ export async function drainBacklog(
     work,
     concurrency: BACKLOG_CALLERS_COUNT,
     warmUp: { count: 0, durationMs: 0 },
-    measured: { count, durationMs: ACCEPTANCE_MAX_MS },
+    measured: { count: wanted, durationMs: ACCEPTANCE_MAX_MS },
   });
+  // A slow machine has not taken all of them by then; those that it has are drained.
+  const count = accepted.latenciesMs.length;
   const isDrained = await waitUntilDelivered(run, work.tag, count);
   const after = processes.cpuTimesMs();
   const outcomes = await outcomesOf(stage.database, work.tag);
