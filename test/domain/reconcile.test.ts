@@ -1,10 +1,5 @@
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/database.ts';
-import {
-  findStoredCallback,
-  processCallback,
-  storeCallback,
-} from '../../src/domain/callbacks/callback.ts';
 import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
@@ -108,35 +103,6 @@ describe('Reconciling a statement', () => {
     }
     expect(await openDiscrepancies()).to.deep.equal(['unknown_movement']);
   });
-
-  it('lists a lost movement once, also when a callback tells of it before or after', async () => {
-    for (const isCallbackFirst of [true, false]) {
-      const id = crypto.randomUUID();
-      const line = lineOf(await newPayment('payout', database, merchant), { reference: id });
-      const callback = () => hearOfUnknown(id, line.transId);
-      if (isCallbackFirst) await callback();
-      expect((await run([line])).lines).to.include({ unknown: 1 });
-      if (!isCallbackFirst) await callback();
-      await run([line]);
-      const listed = await rows(
-        database,
-        `SELECT kind, merchant_id FROM discrepancies
-         WHERE trans_id = :transId AND resolved_at IS NULL`,
-        { transId: line.transId },
-      );
-      expect(listed).to.deep.equal([{ kind: 'unknown_payment', merchant_id: merchant.merchantId }]);
-    }
-  });
-
-  async function hearOfUnknown(id: string, transId: string | null): Promise<void> {
-    const ref = { kind: 'payout', merchantId: merchant.merchantId, id } as const;
-    const callbackId = await storeCallback(database, 'simulator', ref, '{}');
-    const callback = await findStoredCallback(database, merchant.merchantId, callbackId);
-    await processCallback(database, callback!, () => ({
-      reference: id,
-      verdict: succeeded({ transId }),
-    }));
-  }
 
   it('lists what is booked here and missing there', async () => {
     const { payment } = await completed('payout');
