@@ -99,7 +99,7 @@ async function start(
   const databaseUrl = process.env.DATABASE_URL || (await startDatabase(reaper, stops));
   const env = environmentOf(databaseUrl, ports);
   const config = loadConfig(env);
-  const database = openDatabase(databaseUrl, 2, 'malipo-sandbox');
+  const database = openDatabase(config, 2, 'malipo-sandbox');
   stops.push(() => database.destroy());
   await prepareDatabase(database, env);
   const merchants = await seedMerchants(database, config.secretsKeys);
