@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
 import { certificatesFromText } from './certificates.ts';
-import type { DatabaseTls } from './database-address.ts';
 import { channelsFromText } from './domain/channels/channel.ts';
 import { DEVELOPMENT_KEYS, hasDevelopmentKey, type KeyRing, keyRingFromText } from './key-ring.ts';
 import { settings } from './settings.ts';
 import { shutdownProblems } from './shutdown-budget.ts';
+import { databaseTlsOf, storeProblems } from './store-settings.ts';
 
 /** Everything that the environment decides, validated and frozen. Amounts are cents, times ms. */
 export type Config = Readonly<ReturnType<typeof derive>>;
@@ -173,24 +173,6 @@ function parseLists(raw: Raw, problems: string[]): Lists {
   };
 }
 
-/** Settings of PostgreSQL and Redis that contradict each other. */
-function storeProblems(raw: Raw): string[] {
-  const problems: string[] = [];
-  if (raw.DATABASE_CA && raw.DATABASE_SSL === 'no-verify') {
-    problems.push('DATABASE_CA proves nothing with DATABASE_SSL=no-verify: remove one of them');
-  }
-  if (raw.DATABASE_POOLING === 'transaction' && !raw.REDIS_URL) {
-    problems.push(
-      'DATABASE_POOLING must be session while the queues are in PostgreSQL: set REDIS_URL, or give DATABASE_URL past the pooler',
-    );
-  }
-  if (raw.REDIS_CA && !raw.REDIS_URL?.startsWith('rediss:')) {
-    problems.push('REDIS_CA needs a REDIS_URL that begins with rediss://');
-  }
-  if (raw.REDIS_CLUSTER && !raw.REDIS_URL) problems.push('REDIS_CLUSTER needs a REDIS_URL');
-  return problems;
-}
-
 function usesDevelopmentKey({ secretsKeys, jwtKeys }: Lists): boolean {
   return [secretsKeys, jwtKeys].some((keys) => keys && hasDevelopmentKey(keys));
 }
@@ -218,12 +200,6 @@ function productionProblems(raw: Raw, lists: Lists): string[] {
     problems.push('CHANNELS and SIMULATOR_URL must not name the simulator in production');
   }
   return problems;
-}
-
-/** A CA is given to be used: with it alone, the certificate is proven. */
-function databaseTlsOf({ DATABASE_SSL }: Raw, ca: string | undefined): DatabaseTls | undefined {
-  if (DATABASE_SSL === 'no-verify') return { verify: false };
-  return DATABASE_SSL === 'verify' || ca ? { verify: true, ca } : undefined;
 }
 
 function derive(raw: Raw, { databaseCa, redisCa, ...keysAndChannels }: Lists) {

@@ -186,6 +186,8 @@ function isRepeatable(error: unknown): boolean {
 
 const NETWORK_CODES =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST\w+|ENET\w+|EADDR\w+)$/;
+/** A certificate that has expired, or a server that is not the one any more. */
+const TLS_CODES = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO$)/;
 /** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention. */
 const OUTAGE_SQLSTATES = /^(08|53|57P|58)/;
 const OUTAGE_MESSAGES =
@@ -206,7 +208,7 @@ const OUTAGE_CODES = [
 export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   if (typeof code === 'string') {
-    if (NETWORK_CODES.test(code) || OUTAGE_SQLSTATES.test(code)) return true;
+    if ([NETWORK_CODES, TLS_CODES, OUTAGE_SQLSTATES].some((codes) => codes.test(code))) return true;
     if (OUTAGE_CODES.includes(code)) return true;
   }
   return typeof message === 'string' && OUTAGE_MESSAGES.test(message);
