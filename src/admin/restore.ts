@@ -4,6 +4,7 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { type Marker, markRestored } from '../domain/restore/mark-restored.ts';
 import { type OpenPayments, restoreProgress } from '../domain/restore/restore-progress.ts';
+import { skipEventNumbers } from '../domain/restore/skip-event-numbers.ts';
 import { type ChangeContext, changes, reads } from './command.ts';
 import { columns, moment } from './output.ts';
 
@@ -15,8 +16,8 @@ const mark = changes({
   notes: [
     'No open payment is sent before its gateway has been asked about it, and each is asked about',
     'at once; what is parked stays parked. Every channel that has a driver is paused, so no new',
-    'payment is taken: channel resume opens each again. SUBMISSION_PAUSED must be true. It may be',
-    'run again until then. The whole way back from a backup: docs/operations.md.',
+    'payment is taken: channel resume opens each again. Event numbers go on a million higher than',
+    'they were. SUBMISSION_PAUSED must be true. It may be run again until submissions go on. The whole way back from a backup: docs/operations.md.',
   ],
   options: {},
   run: async (context) => {
@@ -26,6 +27,7 @@ const mark = changes({
       );
     }
     const channels = await pauseAll(context);
+    await skipNumbers(context);
     const payments = [];
     for (const kind of PAYMENT_KINDS) payments.push(await markAll(context, kind));
     return {
@@ -51,6 +53,13 @@ async function pauseAll({ service, audited }: ChangeContext): Promise<number[]> 
     });
   }
   return [...(await pausedChannels(service.database))].sort((one, other) => one - other);
+}
+
+async function skipNumbers({ audited }: ChangeContext): Promise<void> {
+  await audited(async (trx) => {
+    const details = { merchants: await skipEventNumbers(trx) };
+    return { value: null, audit: { merchantId: null, subject: 'event numbers', details } };
+  });
 }
 
 /** Each batch is a transaction of its own: what is done stays done if this is interrupted. */

@@ -4,6 +4,10 @@ import { inTransaction, rows } from '../../src/database.ts';
 import { pausedChannels } from '../../src/domain/channels/channel-store.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import {
+  SKIPPED_EVENT_NUMBERS,
+  skipEventNumbers,
+} from '../../src/domain/restore/skip-event-numbers.ts';
+import {
   type AdminTester,
   createAdminTester,
   type Document,
@@ -41,6 +45,20 @@ describe('admin restore', () => {
     ]);
   });
 
+  it('lets event numbers go on above all that may have been given', async () => {
+    const { database } = admin;
+    const [before] = await rows<{ last_sequence: number }>(
+      database,
+      'INSERT INTO event_sequences SELECT id, 7 FROM merchants RETURNING last_sequence',
+    );
+    await inTransaction(database, skipEventNumbers);
+    const [after] = await rows<{ last_sequence: number }>(
+      database,
+      'SELECT last_sequence FROM event_sequences',
+    );
+    expect(after!.last_sequence - before!.last_sequence).to.equal(SKIPPED_EVENT_NUMBERS);
+  });
+
   it('marks all that is open, pauses what can be paid through, and writes both down', async () => {
     const answer = await admin.changeJson('restore mark', PAUSED);
     expect(answer).to.deep.equal({
@@ -52,11 +70,14 @@ describe('admin restore', () => {
     expect(audits.map(({ subject }) => subject)).to.deep.equal([
       'channel 63902',
       'channel 63903',
+      'event numbers',
       ...PAYMENT_KINDS.map((kind) => `open ${kind}s`),
     ]);
     const again = await admin.changeJson('restore mark', PAUSED);
     expect(again).to.deep.equal(answer);
-    expect((await auditsOf('restore.mark')).length - audits.length).to.equal(PAYMENT_KINDS.length);
+    expect((await auditsOf('restore.mark')).length - audits.length).to.equal(
+      1 + PAYMENT_KINDS.length,
+    );
   });
 
   it('shows how many were not asked about, and fails until none is left', async () => {
