@@ -59,11 +59,14 @@ withRedis('With its queues in Redis, while everything fails', () => {
       orders.filter(isPlainReversal).map((each) => collectOriginal(world.shop, each)),
     );
     world.shop.onFirstAnswer = (first) => firstAnswers.push(first);
-    await Promise.all([
+    // All of it comes to its end, also when a part fails: nothing is left running then.
+    const ends = await Promise.allSettled([
       sendOrders(world.shop, orders, SPREAD_MS),
       crashAll(planCrashes(Object.keys(CRASHING), seed)),
       failInTurn(),
     ]);
+    const failed = ends.find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
   });
 
   after(async () => {
