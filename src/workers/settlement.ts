@@ -13,11 +13,12 @@ export async function pollPayment(
   stepNo: number,
 ): Promise<void> {
   const { database, config, logger, gateways } = context;
-  const payment = await findPaymentToPoll(database, ref, stepNo);
-  if (!payment) return;
+  const question = await findPaymentToPoll(database, ref, stepNo);
+  if (!question) return;
+  const { payment } = question;
   const gateway = gatewayNamed(gateways, payment.gateway);
   const result = await gateway.query(queryRequestOf(config, payment));
-  await recordQuery(database, payment, result, gateway, config.pollFirstMs);
+  await recordQuery(database, question, result, gateway, config.pollFirstMs);
   logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });
 }
 

@@ -12,6 +12,7 @@ import {
   type TestStore,
 } from '../support/payments.ts';
 import {
+  asking,
   NEVER,
   NOT_FOUND,
   POLL_FIRST_MS,
@@ -66,14 +67,26 @@ for (const kind of PAYMENT_KINDS) {
       await work.answer(await work.claim(), UNKNOWN);
       const slow = { ...SAFE, settlingWindowMs: 60_000 };
       for (let asked = 0; asked < 4; asked += 1) {
-        await recordQuery(store.database, await work.current(), NOT_FOUND, slow, POLL_FIRST_MS);
+        await recordQuery(
+          store.database,
+          asking(await work.current()),
+          NOT_FOUND,
+          slow,
+          POLL_FIRST_MS,
+        );
       }
       expect(await work.attempts()).to.deep.equal([
         { attempt_no: 1, result: 'unknown', not_found_count: 0 },
       ]);
       await work.setAttempts(`answered_at = now() - interval '61 seconds'`);
       for (let asked = 0; asked < 3; asked += 1) {
-        await recordQuery(store.database, await work.current(), NOT_FOUND, slow, POLL_FIRST_MS);
+        await recordQuery(
+          store.database,
+          asking(await work.current()),
+          NOT_FOUND,
+          slow,
+          POLL_FIRST_MS,
+        );
       }
       expect(await work.current()).to.include({ next_step: 'submit' });
     });
@@ -106,7 +119,7 @@ for (const kind of PAYMENT_KINDS) {
 
     it('believes a verdict even of a question that was overtaken, but lets it plan nothing', async () => {
       await work.answer(await work.claim(), UNKNOWN);
-      const asked = await work.current();
+      const asked = asking(await work.current());
       await work.hear({ outcome: 'pending' });
       const before = await work.current();
       await recordQuery(store.database, asked, NOT_FOUND, SAFE, POLL_FIRST_MS);
@@ -117,11 +130,21 @@ for (const kind of PAYMENT_KINDS) {
 
     it('is not contrary when it hears of a failure while the success comes otherwise', async () => {
       await work.answer(await work.claim(), UNKNOWN);
-      const asked = await work.current();
+      const asked = asking(await work.current());
       await learn(store.database, payment, succeeded());
       await recordQuery(store.database, asked, failed(), SAFE, POLL_FIRST_MS);
       expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([]);
       expect(await work.current()).to.include({ status: 'completed' });
+    });
+
+    it('is contrary when it hears of a failure of what only support has completed', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      const asked = asking(await work.current());
+      await learn(store.database, payment, succeeded(), 'support');
+      await recordQuery(store.database, asked, failed(), SAFE, POLL_FIRST_MS);
+      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([
+        'failure_after_success',
+      ]);
     });
 
     it('is done by the job of the newest step only, and only while it is open', async () => {
@@ -129,7 +152,7 @@ for (const kind of PAYMENT_KINDS) {
       const { step_no } = await work.current();
       const find = (stepNo: number) => findPaymentToPoll(store.database, refOf(payment), stepNo);
       expect(await find(step_no - 1)).to.equal(null);
-      expect(await find(step_no)).to.include({ id: payment.id });
+      expect((await find(step_no))?.payment).to.include({ id: payment.id });
       await learn(store.database, payment, succeeded());
       expect(await find(step_no)).to.equal(null);
       expect(await find(step_no + 1)).to.equal(null);

@@ -30,7 +30,7 @@ import {
   type TestStore,
 } from '../support/payments.ts';
 import { PAYOUT_STORIES, type PayoutStory } from '../support/payout-stories.ts';
-import { POLL_FIRST_MS, SAFE } from '../support/submissions.ts';
+import { asking, POLL_FIRST_MS, SAFE } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
@@ -176,7 +176,7 @@ describe('News of a payout', () => {
   });
 
   it('counts once when callbacks and answers bring it at once', async () => {
-    const asked = await current();
+    const asked = asking(await current());
     await Promise.all(
       Array.from({ length: 10 }, (_, index) =>
         index % 2 === 0

@@ -5,7 +5,11 @@ import {
   type SubmissionClaim,
 } from '../../src/domain/payments/claim-submission.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { type ResubmitRule, recordQuery } from '../../src/domain/payments/polling.ts';
+import {
+  type Question,
+  type ResubmitRule,
+  recordQuery,
+} from '../../src/domain/payments/polling.ts';
 import { recordSubmission } from '../../src/domain/payments/record-submission.ts';
 import { reread } from './payments.ts';
 
@@ -27,6 +31,11 @@ interface Attempt {
   attempt_no: number;
   result: string | null;
   not_found_count: number;
+}
+
+/** A question about a payment that is asked now. */
+export function asking(payment: AnyPayment): Question {
+  return { payment, askedAt: new Date() };
 }
 
 /** What a worker does around its calls to the gateway for one payment, without the calls. */
@@ -56,7 +65,7 @@ export function workOn(database: Database, payment: AnyPayment) {
       recordSubmission(database, claimed!, result, POLL_FIRST_MS),
     /** What a question brought; gives the payment afterwards. */
     async hear(result: QueryResult, rule: ResubmitRule = SAFE): Promise<AnyPayment> {
-      await recordQuery(database, await current(), result, rule, POLL_FIRST_MS);
+      await recordQuery(database, asking(await current()), result, rule, POLL_FIRST_MS);
       return current();
     },
     results: async () => (await attempts()).map(({ result }) => result),

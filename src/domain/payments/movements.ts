@@ -25,7 +25,10 @@ export async function movementsOf(trx: Transaction, payment: AnyPayment): Promis
   );
 }
 
-/** Whether a movement of the payment was learned after `moment`; the payment must be locked. */
+/**
+ * Whether a gateway has told of a movement of the payment after `moment`; the payment must
+ * be locked. What was only support's word proves nothing against the gateway's.
+ */
 export async function learnedSince(
   trx: Transaction,
   payment: AnyPayment,
@@ -33,8 +36,11 @@ export async function learnedSince(
 ): Promise<boolean> {
   const row = await firstRow(
     trx,
-    `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND learned_at > :moment`,
+    `SELECT 1 FROM movements m WHERE merchant_id = :merchant_id AND payment_kind = :kind
+       AND payment_id = :id AND learned_at > :moment
+       AND NOT EXISTS (SELECT FROM payment_history h WHERE h.merchant_id = m.merchant_id
+         AND h.payment_kind = m.payment_kind AND h.payment_id = m.payment_id
+         AND h.cause = 'support' AND h.to_status = 'completed')`,
     { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id, moment },
   );
   return row !== undefined;

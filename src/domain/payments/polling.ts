@@ -1,6 +1,6 @@
-import { type Database, inTransaction, type Transaction } from '../../database.ts';
+import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import type { QueryResult, Verdict } from '../gateway-results.ts';
+import type { QueryResult } from '../gateway-results.ts';
 import { transition } from '../transition.ts';
 import { countNotFound } from './attempts.ts';
 import { reportIfOverdue } from './overdue.ts';
@@ -13,7 +13,7 @@ import {
   refOf,
 } from './payment-store.ts';
 import { pollSoonStep, pollStep, submitStep } from './schedule.ts';
-import { type Settlement, settle } from './settle.ts';
+import { settle } from './settle.ts';
 
 /** How often a gateway must say "not found" before it is believed. */
 const NOT_FOUND_CONFIRMATIONS = 3;
@@ -24,15 +24,28 @@ export interface ResubmitRule {
   settlingWindowMs: number;
 }
 
+/** A payment that a gateway is asked about, and since when, by the database's clock. */
+export interface Question {
+  payment: AnyPayment;
+  askedAt: Date;
+}
+
+/** @returns what to ask, or null when the payment has ended. */
+export async function questionAbout(database: Database, ref: PaymentRef): Promise<Question | null> {
+  const clock = await firstRow<{ at: Date }>(database, 'SELECT now() AS at');
+  const payment = await findPayment(database, ref);
+  return payment && isOpen(payment) ? { payment, askedAt: clock!.at } : null;
+}
+
 /** @returns the payment to ask about, or null when this job has been overtaken. */
 export async function findPaymentToPoll(
   database: Database,
   ref: PaymentRef,
   stepNo: number,
-): Promise<AnyPayment | null> {
-  const payment = await findPayment(database, ref);
-  const due = payment?.step_no === stepNo && payment.next_step === 'poll' && isOpen(payment);
-  return due ? payment : null;
+): Promise<Question | null> {
+  const question = await questionAbout(database, ref);
+  const due = question?.payment.step_no === stepNo && question.payment.next_step === 'poll';
+  return due ? question : null;
 }
 
 /**
@@ -41,7 +54,7 @@ export async function findPaymentToPoll(
  */
 export async function recordQuery(
   database: Database,
-  asked: AnyPayment,
+  { payment: asked, askedAt }: Question,
   result: QueryResult,
   rule: ResubmitRule,
   pollFirstMs: number,
@@ -50,25 +63,12 @@ export async function recordQuery(
     const payment = await lockPayment(trx, refOf(asked));
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     if (result.outcome === 'succeeded' || result.outcome === 'failed') {
-      await settleByAnswer(trx, payment, result);
+      await settle(trx, payment, result, 'poll', askedAt);
       await askAgainIfOpen(trx, asked, pollFirstMs);
     } else if (payment.step_no === asked.step_no) {
       await planNext(trx, payment, result.outcome, rule, pollFirstMs);
     }
   });
-}
-
-/**
- * Applies the answer to a question that was asked while the payment was open. A failure is
- * overtaken when the success became known while it was on its way, not contrary to it.
- */
-export async function settleByAnswer(
-  trx: Transaction,
-  payment: AnyPayment,
-  answer: Verdict,
-): Promise<Settlement> {
-  const isOvertaken = answer.outcome === 'failed' && payment.status === 'completed';
-  return isOvertaken ? 'repeat' : settle(trx, payment, answer, 'poll');
 }
 
 /** News that is known, or that only a person can use, does not end a payment: its step goes on. */

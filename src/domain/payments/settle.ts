@@ -16,8 +16,8 @@ const MAX_TEXT_LENGTH = 500;
 
 /**
  * Applies a gateway's verdict to a payment that this transaction has locked. `heardAt` is
- * when it came, if that was before now: a failure that waited while the gateway told of a
- * success is overtaken, not contrary.
+ * when it came, or was asked for, if that was before now: a failure that was on its way
+ * while the gateway told of a success is overtaken, not contrary.
  */
 export async function settle(
   trx: Transaction,

@@ -4,14 +4,8 @@ import { SUPPORT_RESULT_CODE } from '../discrepancies/resolution.ts';
 import type { GatewayPaymentKind, QueryResult, Verdict } from '../gateway-results.ts';
 import { movementsOf } from '../payments/movements.ts';
 import { isOpen } from '../payments/payment.ts';
-import {
-  type AnyPayment,
-  findPayment,
-  lockPayment,
-  type PaymentRef,
-  refOf,
-} from '../payments/payment-store.ts';
-import { settleByAnswer } from '../payments/polling.ts';
+import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { type Question, questionAbout } from '../payments/polling.ts';
 import { type Settlement, settle } from '../payments/settle.ts';
 
 /** A statement that lists every movement of these payments from `start` until `end`. */
@@ -47,15 +41,15 @@ export async function failRuledOut(
   const answered: PaymentRef[] = [];
   for (const kind of statement.kinds) {
     for (const ref of await findRuledOut(database, kind, statement)) {
-      const payment = await findPayment(database, ref);
-      if (!payment || !isOpen(payment)) continue;
-      const answer = await statement.ask(payment);
+      const question = await questionAbout(database, ref);
+      if (!question) continue;
+      const answer = await statement.ask(question.payment);
       // A gateway that cannot be asked now can be asked tomorrow.
       if (answer.outcome === 'pending' || answer.outcome === 'noAnswer') continue;
       if (answer.outcome === 'succeeded' || answer.outcome === 'failed') {
-        const settlement = await applyAnswer(database, ref, answer);
+        const settlement = await applyAnswer(database, question, answer);
         if (settlement !== 'repeat') answered.push(ref);
-      } else if (await failByStatement(database, payment)) {
+      } else if (await failByStatement(database, question.payment)) {
         failed.push(ref);
       }
     }
@@ -102,13 +96,13 @@ async function findRuledOut(
 
 async function applyAnswer(
   database: Database,
-  ref: PaymentRef,
+  { payment: { kind, merchant_id: merchantId, id }, askedAt }: Question,
   answer: Verdict,
 ): Promise<Settlement> {
   return inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, ref);
-    if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
-    return settleByAnswer(trx, payment, answer);
+    const payment = await lockPayment(trx, { kind, merchantId, id });
+    if (!payment) throw new Error(`${kind} ${id} is gone`);
+    return settle(trx, payment, answer, 'poll', askedAt);
   });
 }
 
