@@ -16,7 +16,7 @@ const UNREACHABLE =
   'Gateway unreachable, outcome unknown. Check GET /reversals/{ref_no} before any retry.';
 const UNAVAILABLE = 'Service temporarily unavailable';
 /** Longer than any test here takes to play the worker. */
-const PATIENT = { REVERSAL_WAIT_MS: '20000' };
+const PATIENT = { REVERSAL_WAIT_MS: '20000', DRAIN_DELAY_MS: '0' };
 const IMPATIENT = { REVERSAL_WAIT_MS: '300' };
 
 interface Sending {

@@ -38,6 +38,7 @@ const silent = winston.createLogger({ silent: true });
           RATE_LIMIT_PER_MINUTE: String(LIMIT.perMinute),
           SWEEP_GRACE_MS: '1000',
           REVERSAL_WAIT_MS: '20000',
+          DRAIN_DELAY_MS: '0',
         },
         shape: 'every type',
       });
