@@ -1,10 +1,10 @@
 import { type Config, loadConfig } from '../src/config.ts';
-import { defaultPoolMax } from '../src/connection-budget.ts';
 import { databaseProblem, messageOf, openDatabase } from '../src/database.ts';
 import { createQueueBackend } from '../src/jobs/backend.ts';
 import { BootError, runMain } from '../src/lifecycle.ts';
 import { migrate } from '../src/migrations.ts';
-import { setRoleDefaults } from '../src/role-defaults.ts';
+import { defaultPoolMax } from '../src/stores/connection-budget.ts';
+import { setRoleDefaults } from '../src/stores/role-defaults.ts';
 
 /** The release step: brings the database, and the queue backend's tables, up to this release. */
 await runMain(async () => {

@@ -1,7 +1,5 @@
 import { type Config, loadConfig } from './config.ts';
-import { defaultPoolMax } from './connection-budget.ts';
 import { type Database, databaseProblem, openDatabase } from './database.ts';
-import { databaseWarnings } from './database-warnings.ts';
 import type { ChannelRoute } from './domain/channels/channel.ts';
 import {
   channelRoutes,
@@ -14,8 +12,10 @@ import { createLogger, type Logger } from './logger.ts';
 import { measuredGateway } from './metrics/gateway-calls.ts';
 import { createMeters, type Meters } from './metrics/meters.ts';
 import { schemaProblem } from './migrations.ts';
-import { redisWarning } from './redis-warnings.ts';
-import { roleDefaultsProblem } from './role-defaults.ts';
+import { defaultPoolMax } from './stores/connection-budget.ts';
+import { databaseWarnings } from './stores/database-warnings.ts';
+import { redisWarning } from './stores/redis-warnings.ts';
+import { roleDefaultsProblem } from './stores/role-defaults.ts';
 
 /** What every process of the service has in hand once it has started. */
 export interface Service {

@@ -1,11 +1,11 @@
 import { isIP } from 'node:net';
 import { Ajv, type ErrorObject } from 'ajv';
-import { certificatesFromText } from './certificates.ts';
 import { channelsFromText } from './domain/channels/channel.ts';
 import { DEVELOPMENT_KEYS, hasDevelopmentKey, type KeyRing, keyRingFromText } from './key-ring.ts';
 import { settings } from './settings.ts';
 import { shutdownProblems } from './shutdown-budget.ts';
-import { databaseTlsOf, storeProblems } from './store-settings.ts';
+import { certificatesFromText } from './stores/certificates.ts';
+import { databaseTlsOf, storeProblems } from './stores/store-settings.ts';
 
 /** Everything that the environment decides, validated and frozen. Amounts are cents, times ms. */
 export type Config = Readonly<ReturnType<typeof derive>>;

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
-import { connectionAdvice, POSTGRES_SETTINGS } from './connection-advice.ts';
-import { connectionSettings, type DatabaseAddress } from './database-address.ts';
+import { connectionAdvice, POSTGRES_SETTINGS } from './stores/connection-advice.ts';
+import { connectionSettings, type DatabaseAddress } from './stores/database-address.ts';
 
 export type Database = Knex;
 export type Transaction = Knex.Transaction;

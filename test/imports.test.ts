@@ -14,6 +14,12 @@ const FORBIDDEN: Readonly<Record<string, string[]>> = {
     ...['./api/app.ts', './workers/run-worker.ts', './console/main.ts', './admin/main.ts'],
     './sandbox/seed.ts',
   ],
+  'src/stores': [
+    '../api/app.ts',
+    '../workers/run-worker.ts',
+    '../sandbox/seed.ts',
+    '../admin/main.ts',
+  ],
   'src/domain': [
     ...['../api/app.ts', '../api/routes/auth.ts', '../workers/run-worker.ts', '../console/main.ts'],
     ...[

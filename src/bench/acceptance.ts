@@ -1,4 +1,4 @@
-import { defaultPoolMax } from '../connection-budget.ts';
+import { defaultPoolMax } from '../stores/connection-budget.ts';
 import { cpuTimeMs } from './cpu-time.ts';
 import { type Figure, throughputFigure } from './figures.ts';
 import type { LoadOrder, LoadResult, Work } from './load/order.ts';

@@ -1,6 +1,6 @@
 import type { Job, Queue, Worker } from 'bullmq';
-import type { DatabaseAddress } from '../database-address.ts';
 import type { RedisAddress } from '../redis.ts';
+import type { DatabaseAddress } from '../stores/database-address.ts';
 import type { JobData } from './job-types.ts';
 import { postgresBackend } from './postgres-backend.ts';
 import { redisBackend } from './redis-backend.ts';

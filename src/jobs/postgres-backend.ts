@@ -11,10 +11,10 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import pg from 'pg';
-import { connectionAdvice, POSTGRES_SETTINGS } from '../connection-advice.ts';
-import { QUEUE_POOL_MAX } from '../connection-budget.ts';
 import { messageOf } from '../database.ts';
-import { connectionSettings, type DatabaseAddress } from '../database-address.ts';
+import { connectionAdvice, POSTGRES_SETTINGS } from '../stores/connection-advice.ts';
+import { QUEUE_POOL_MAX } from '../stores/connection-budget.ts';
+import { connectionSettings, type DatabaseAddress } from '../stores/database-address.ts';
 import type { QueueBackend } from './backend.ts';
 import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
 import { workerOptions } from './worker-options.ts';

@@ -1,6 +1,5 @@
 import { type ConnectionOptions, Queue, Worker } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
-import { connectionAdvice, REDIS_SETTINGS } from '../connection-advice.ts';
 import { messageOf } from '../database.ts';
 import {
   openRedis,
@@ -9,6 +8,7 @@ import {
   reconnectDelayMs,
   tlsOf,
 } from '../redis.ts';
+import { connectionAdvice, REDIS_SETTINGS } from '../stores/connection-advice.ts';
 import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
 import { workerOptions } from './worker-options.ts';

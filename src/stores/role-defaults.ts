@@ -1,4 +1,4 @@
-import { type Database, inTransaction, isOutage, rows, SESSION_SETTINGS } from './database.ts';
+import { type Database, inTransaction, isOutage, rows, SESSION_SETTINGS } from '../database.ts';
 
 /**
  * Behind a pooler that lends connections by transaction nothing can be set per session, so

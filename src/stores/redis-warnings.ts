@@ -1,5 +1,5 @@
 import { Cluster } from 'ioredis';
-import { openRedis, type RedisAddress, type RedisClient } from './redis.ts';
+import { openRedis, type RedisAddress, type RedisClient } from '../redis.ts';
 
 const ANSWER_TIMEOUT_MS = 3_000;
 

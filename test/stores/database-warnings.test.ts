@@ -4,19 +4,22 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import pg from 'pg';
-import { connectionsAtMost, defaultPoolMax } from '../src/connection-budget.ts';
-import { type Database, openDatabase, rows } from '../src/database.ts';
+import { type Database, openDatabase, rows } from '../../src/database.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/sandbox/embedded/postgres.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
+import { connectionsAtMost, defaultPoolMax } from '../../src/stores/connection-budget.ts';
 import {
   connectionsWarning,
   databaseWarnings,
   durabilityWarnings,
-} from '../src/database-warnings.ts';
-import { redisWarning } from '../src/redis-warnings.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/embedded/postgres.ts';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../src/sandbox/embedded/redis.ts';
-import { PROCESS_TYPES } from '../src/workers/start-workers.ts';
-import { backendsUnderTest, environment } from './support/environment.ts';
-import { eventually } from './support/eventually.ts';
+} from '../../src/stores/database-warnings.ts';
+import { redisWarning } from '../../src/stores/redis-warnings.ts';
+import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
+import { backendsUnderTest, environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
 
 describe('The connections of all processes', () => {
   const onRedis = { databasePoolMax: undefined, redisUrl: 'redis://cache' };

@@ -1,5 +1,5 @@
+import { type Database, firstRow } from '../database.ts';
 import { connectionsAtMost } from './connection-budget.ts';
-import { type Database, firstRow } from './database.ts';
 import { type DatabaseAddress, isUnverified } from './database-address.ts';
 
 interface Situation extends DatabaseAddress {

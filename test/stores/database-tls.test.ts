@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { loadConfig } from '../src/config.ts';
-import { type Database, databaseProblem, openDatabase, rows } from '../src/database.ts';
-import { databaseWarnings } from '../src/database-warnings.ts';
-import { createQueueBackend } from '../src/jobs/backend.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/sandbox/embedded/postgres.ts';
-import { type Certificates, makeCertificates } from './support/certificates.ts';
-import { environment } from './support/environment.ts';
-import { type ProcessStack, startProcessStack } from './support/process-stack.ts';
-import { isOnPath } from './support/programs.ts';
+import { loadConfig } from '../../src/config.ts';
+import { type Database, databaseProblem, openDatabase, rows } from '../../src/database.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../src/sandbox/embedded/postgres.ts';
+import { databaseWarnings } from '../../src/stores/database-warnings.ts';
+import { type Certificates, makeCertificates } from '../support/certificates.ts';
+import { environment } from '../support/environment.ts';
+import { type ProcessStack, startProcessStack } from '../support/process-stack.ts';
+import { isOnPath } from '../support/programs.ts';
 
 const run = promisify(execFile);
 
