@@ -9,7 +9,13 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
-import { failJob, failedPayout as newFailedPayout, replay } from '../support/failed-jobs.ts';
+import {
+  failJob,
+  jobsIn,
+  listedJobs,
+  failedPayout as newFailedPayout,
+  replay,
+} from '../support/failed-jobs.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { learn, newCollection, rejection, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -34,13 +40,7 @@ describe('admin jobs list', () => {
 
   const fail = (kind: StepKind, id: string, options?: Parameters<typeof failJob>[3]) =>
     failJob(admin.database, kind, id, options);
-  const jobsIn = ({ data }: { data: Record<string, unknown> }, name = 'jobs') =>
-    data[name] as Document[];
-  const list = async (options: string | string[] = '') => {
-    const words = typeof options === 'string' ? options.split(' ').filter(Boolean) : options;
-    const answer = await runHere(service, ['jobs', 'list', ...words]);
-    return jobsIn(answer, 'failed_jobs').map(({ id }) => id);
-  };
+  const list = (options?: string | string[]) => listedJobs(service, options);
 
   const failedPayout = (refNo?: string) =>
     newFailedPayout(admin.database, merchant, refNo ? { refNo } : {});

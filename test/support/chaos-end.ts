@@ -5,9 +5,10 @@ import { importStatement, momentsOf } from '../../src/domain/reconciliation/stat
 import { createSimulatorGateway } from '../../src/gateways/simulator/simulator-gateway.ts';
 import { request } from './api-client.ts';
 import { endsOf, type Order, originalOf } from './chaos-mix.ts';
-import { type ChaosWorld, SETTLING_WINDOW_MS } from './chaos-world.ts';
+import type { ChaosWorld } from './chaos-world.ts';
 import { eventually } from './eventually.ts';
 import { expectRightBooks } from './ledger-check.ts';
+import { SETTLING_WINDOW_MS } from './stack-environment.ts';
 
 const CHANNEL = 63902;
 const DAY_MS = 86_400_000;

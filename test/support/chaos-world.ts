@@ -6,7 +6,6 @@ import { type Database, openDatabase } from '../../src/database.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { migrate } from '../../src/migrations.ts';
-import { findFreePort } from '../../src/sandbox/embedded/port.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
@@ -17,29 +16,11 @@ import type { Shop } from './chaos-shop.ts';
 import { type Crew, startCrew } from './crew.ts';
 import { environment } from './environment.ts';
 import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
+import { stackEnvironment } from './stack-environment.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
 const WALLET_CENTS = 100_000_000;
 const POOL_MAX = 4;
-export const SETTLING_WINDOW_MS = 500;
-
-/** The intervals of production, shortened; their order to each other is the same. */
-const QUICK = {
-  MALIPO_ENV: 'sandbox',
-  LOG_LEVEL: 'info',
-  POLL_FIRST_MS: '500',
-  GATEWAY_TIMEOUT_MS: '2000',
-  REVERSAL_WAIT_MS: '1000',
-  SIMULATOR_SETTLING_WINDOW_MS: String(SETTLING_WINDOW_MS),
-  SIMULATOR_DELAY_MS: '300',
-  SIMULATOR_SLOW_SUCCESS_MS: '5000',
-  JOB_LOCK_MS: '3000',
-  SWEEP_INTERVAL_MS: '500',
-  SWEEP_GRACE_MS: '3000',
-  // One merchant sends everything, faster than a merchant may.
-  RATE_LIMIT_PER_MINUTE: '100000',
-  RATE_LIMIT_BURST: '100000',
-};
 
 /** A whole service of its own, made to be broken: stores, processes, a merchant, a gateway. */
 export interface ChaosWorld {
@@ -62,7 +43,7 @@ export async function startChaosWorld(options: {
   const { reaper } = environment;
   const logFolder = mkdtempSync(join(tmpdir(), 'malipo-chaos-'));
   const postgres = await startEmbeddedPostgres({ folder: join(logFolder, 'postgres'), reaper });
-  const env = { ...(await environmentOf(postgres.url, options.redisUrl)), ...options.env };
+  const env = { ...(await stackEnvironment(postgres.url, options.redisUrl)), ...options.env };
   const database = openDatabase(postgres.url, POOL_MAX, 'malipo-chaos');
   await migrate(database);
   await createQueueBackend({ databaseUrl: postgres.url }).migrate();
@@ -87,19 +68,4 @@ export async function startChaosWorld(options: {
 export async function cutOffGateway({ simulatorUrl }: ChaosWorld, durationMs: number) {
   const fault = { mode: 'outage', rate: 1, for_ms: durationMs };
   await request('POST', `${simulatorUrl}/faults`, { body: fault });
-}
-
-async function environmentOf(databaseUrl: string, redisUrl?: string): Promise<NodeJS.ProcessEnv> {
-  const [apiPort, simulatorPort] = [await findFreePort(), await findFreePort()];
-  return {
-    PATH: process.env.PATH,
-    ...QUICK,
-    DATABASE_URL: databaseUrl,
-    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
-    HOST: '127.0.0.1',
-    PORT: String(apiPort),
-    PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
-    SIMULATOR_PORT: String(simulatorPort),
-    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
-  };
 }

@@ -8,34 +8,17 @@ import { type Database, openDatabase, rows } from '../../src/database.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { migrate } from '../../src/migrations.ts';
-import { findFreePort } from '../../src/sandbox/embedded/port.ts';
 import { startEmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
 import { findRedisServer, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
 import { ROOT_FOLDER, type ServiceProcess } from '../../src/sandbox/service-process.ts';
 import { STACK_TYPES, type StackType, startProcess, startStack } from '../../src/sandbox/stack.ts';
 import { environment } from './environment.ts';
 import { startFakeMerchant } from './fake-merchant.ts';
+import { stackEnvironment } from './stack-environment.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
 const WALLET_CENTS = 100_000_000;
 const SERVICE_TYPES = STACK_TYPES.filter((type) => type !== 'simulator');
-
-/** The intervals of production, shortened; their order to each other is the same. */
-const QUICK = {
-  MALIPO_ENV: 'sandbox',
-  MALIPO_ACTOR: 'operator',
-  LOG_LEVEL: 'info',
-  POLL_FIRST_MS: '500',
-  GATEWAY_TIMEOUT_MS: '2000',
-  REVERSAL_WAIT_MS: '1000',
-  SIMULATOR_SETTLING_WINDOW_MS: '500',
-  JOB_LOCK_MS: '3000',
-  SWEEP_INTERVAL_MS: '500',
-  SWEEP_GRACE_MS: '3000',
-  // One merchant sends everything, faster than a merchant may.
-  RATE_LIMIT_PER_MINUTE: '100000',
-  RATE_LIMIT_BURST: '100000',
-};
 
 export type DrillWorld = Awaited<ReturnType<typeof startDrillWorld>>;
 
@@ -51,7 +34,11 @@ export async function startDrillWorld(simulatorTimes: NodeJS.ProcessEnv) {
   const redis = findRedisServer() ? await startEmbeddedRedis({ reaper }) : undefined;
   const urlOf = (name: string) => postgres.url.replace(/postgres$/, name);
   await onServer(postgres.url, 'CREATE DATABASE malipo');
-  const env = { ...simulatorTimes, ...(await environmentOf(urlOf('malipo'), redis?.url)) };
+  const env: NodeJS.ProcessEnv = {
+    ...(await stackEnvironment(urlOf('malipo'), redis?.url)),
+    MALIPO_ACTOR: 'operator',
+    ...simulatorTimes,
+  };
   const options = { env, logFolder, reaper };
   const database = openDatabase(urlOf('malipo'), 4, 'drill');
   await migrate(database);
@@ -97,21 +84,6 @@ export async function startDrillWorld(simulatorTimes: NodeJS.ProcessEnv) {
   };
   await world.start();
   return world;
-}
-
-async function environmentOf(databaseUrl: string, redisUrl?: string) {
-  const [apiPort, simulatorPort] = [await findFreePort(), await findFreePort()];
-  return {
-    PATH: process.env.PATH,
-    ...QUICK,
-    DATABASE_URL: databaseUrl,
-    ...(redisUrl ? { REDIS_URL: redisUrl } : {}),
-    HOST: '127.0.0.1',
-    PORT: String(apiPort),
-    PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
-    SIMULATOR_PORT: String(simulatorPort),
-    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
-  };
 }
 
 async function copyDatabase(serverUrl: string, from: string, to: string): Promise<void> {

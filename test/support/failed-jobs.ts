@@ -1,3 +1,4 @@
+import type { Service } from '../../src/boot.ts';
 import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
 import type { FailedJob } from '../../src/domain/failed-jobs/failed-job.ts';
 import { listFailedJobs } from '../../src/domain/failed-jobs/failed-job-store.ts';
@@ -6,6 +7,7 @@ import type { NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import type { Payout } from '../../src/domain/payouts/payout.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind, type StepName } from '../../src/jobs/job-types.ts';
+import { type Document, runHere } from './admin.ts';
 import { newPayout } from './payment-kinds.ts';
 import type { TestMerchant } from './test-merchant.ts';
 
@@ -70,4 +72,19 @@ export async function failedJobsOf(database: Database, rowId: string): Promise<F
 /** As `jobs replay` does it, by the tester. */
 export function replay(database: Database, job: FailedJob): Promise<Replay> {
   return inTransaction(database, (trx) => replayFailedJob(trx, job, 'tester'));
+}
+
+/** The jobs in the answer of a command. */
+export function jobsIn({ data }: { data: Record<string, unknown> }, name = 'jobs'): Document[] {
+  return data[name] as Document[];
+}
+
+/** The ids of what `jobs list` shows with these options. */
+export async function listedJobs(
+  service: Service,
+  options: string | string[] = '',
+): Promise<unknown[]> {
+  const words = typeof options === 'string' ? options.split(' ').filter(Boolean) : options;
+  const answer = await runHere(service, ['jobs', 'list', ...words]);
+  return jobsIn(answer, 'failed_jobs').map(({ id }) => id);
 }
