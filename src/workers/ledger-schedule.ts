@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Service } from '../boot.ts';
 import { recordVerification } from '../domain/ledger/last-verification.ts';
 import { verifyLedger } from '../domain/ledger/verify-ledger.ts';
-import { holdLease, releaseLease } from '../jobs/lease.ts';
+import { holdLease, leaseHolder, releaseLease } from '../jobs/lease.ts';
 
 /** How often at least it is asked whether a verification is due. */
 const MAX_TICK_MS = 60_000;
@@ -19,7 +18,7 @@ export function ledgerTickMs({ config }: Service): number {
  */
 export async function verifyOnSchedule(service: Service, stopping: AbortSignal): Promise<0> {
   const { database, config, logger } = service;
-  const holder = randomUUID();
+  const holder = leaseHolder();
   const isDue = await holdLease(database, 'ledger', holder, config.ledgerVerifyIntervalMs);
   if (!isDue) return 0;
   const verification = await verifyLedger(database, { signal: stopping }).catch(async (error) => {
