@@ -104,7 +104,8 @@ const canRun = findPgbouncer() && backendsUnderTest().includes('redis') && isOnP
       const found = await rows<{ application_name: string }>(
         testDatabase.database,
         `SELECT application_name FROM pg_stat_activity
-         WHERE datname = current_database() AND application_name <> 'malipo-test'`,
+         WHERE datname = current_database() AND backend_type = 'client backend'
+             AND application_name <> 'malipo-test'`,
       );
       counts.push(found.length);
       lent.push(...found.map(({ application_name }) => application_name));

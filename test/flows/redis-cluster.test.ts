@@ -56,7 +56,8 @@ const silent = winston.createLogger({ silent: true });
         const [found] = await rows<{ count: number }>(
           testDatabase.database,
           `SELECT count(*) FROM pg_stat_activity
-           WHERE datname = current_database() AND application_name <> 'malipo-test'`,
+           WHERE datname = current_database() AND backend_type = 'client backend'
+             AND application_name <> 'malipo-test'`,
         );
         counts.push(found!.count);
       });
