@@ -18,6 +18,7 @@ import {
 } from '../support/failed-jobs.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { learn, newCollection, rejection, succeeded } from '../support/payments.ts';
+import { plansOf } from '../support/plans.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 describe('admin jobs list', () => {
@@ -141,5 +142,24 @@ describe('admin jobs list', () => {
     expect(page.data.next).to.equal(middle);
     expect(page.lines.at(-1)).to.include(`--after ${middle}`);
     expect(await list(`--after ${middle}`)).to.deep.equal([oldest]);
+  });
+
+  it('reads none of the many that were replayed to list those that wait', async () => {
+    const { job } = await failedPayout();
+    await rows(
+      admin.database,
+      `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, replayed_at)
+       SELECT 'queue', 'payout', 'submit', :merchantId, gen_random_uuid(), 1, 'bug', now()
+       FROM generate_series(1, 5000)`,
+      { ...merchant },
+    );
+    await rows(admin.database, 'ANALYZE failed_jobs');
+    for (const state of ['waiting', 'moved_on']) {
+      const [plan] = await plansOf(admin.database, () => list(`--state ${state}`));
+      expect(plan, state).to.match(
+        /Scan (Backward )?using failed_jobs_not_replayed on failed_jobs f/,
+      );
+    }
+    expect(await list('--state waiting')).to.deep.equal([job.id]);
   });
 });

@@ -56,7 +56,7 @@ export function countWaitingJobs(database: Database): Promise<{ queue: string; c
   return rows(
     database,
     `SELECT queue, count(*) AS count FROM (${FAILED_JOBS}) AS failed
-     WHERE replayed_at IS NULL AND state = 'waiting' GROUP BY queue ORDER BY queue`,
+     WHERE ${REPLAYED.waiting} AND state = 'waiting' GROUP BY queue ORDER BY queue`,
   );
 }
 
@@ -76,9 +76,20 @@ const CONDITIONS: Readonly<Record<keyof FailedJobFilter, string>> = {
   state: 'state = :state',
 };
 
+/** Said beside the state, which no index knows: those that were replayed are most of them. */
+const REPLAYED: Readonly<Record<FailedJobState, string>> = {
+  waiting: 'replayed_at IS NULL',
+  moved_on: 'replayed_at IS NULL',
+  replayed: 'replayed_at IS NOT NULL',
+  failed_again: 'replayed_at IS NOT NULL',
+};
+
 function conditions(filter: FailedJobFilter): string[] {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
-  return given.map(([name]) => CONDITIONS[name as keyof FailedJobFilter]);
+  return [
+    ...given.map(([name]) => CONDITIONS[name as keyof FailedJobFilter]),
+    ...(filter.state ? [REPLAYED[filter.state]] : []),
+  ];
 }
 
 /** What a row of each kind is about, in columns of the row `t`. */

@@ -1,0 +1,28 @@
+import { type Database, messageOf } from '../../src/database.ts';
+
+interface Statement {
+  sql: string;
+  bindings: unknown[];
+}
+
+/** How the database would do each statement that `work` makes of it, in their order. */
+export async function plansOf(database: Database, work: () => Promise<unknown>): Promise<string[]> {
+  const statements: Statement[] = [];
+  const note = (statement: Statement) => statements.push(statement);
+  database.on('query', note);
+  await work().finally(() => database.removeListener('query', note));
+  return Promise.all(statements.map((statement) => planOf(database, statement)));
+}
+
+async function planOf(database: Database, { sql, bindings }: Statement): Promise<string> {
+  // Named bindings have their numbers already, which only the connection itself reads.
+  const connection = await database.client.acquireConnection();
+  try {
+    const { rows } = await connection.query(`EXPLAIN ${sql}`, bindings);
+    return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
+  } catch (error) {
+    return `${sql}: ${messageOf(error)}`;
+  } finally {
+    await database.client.releaseConnection(connection);
+  }
+}
