@@ -7,6 +7,7 @@ const run = changes({
   notes: [
     'The dispatcher does the same once a day. Payments, books, events and the audit log are never',
     'deleted; docs/operations.md has the period of each table. Stop it whenever you like.',
+    'Exit status 1 when a table could not be done; the others are.',
   ],
   options: { 'dry-run': flag('Only count what would go; each table up to 100000 rows') },
   run: async ({ service: { database }, actor, reason }, values) => {
@@ -15,10 +16,12 @@ const run = changes({
       ? await countRetention(database)
       : await runRetention(database, { actor, reason });
     return {
+      isFailure: removed.some(({ error }) => error !== null),
       data: { dry_run: isDry, tables: removed },
       lines: [
         isDry ? 'This would go now:' : 'This is gone now:',
         ...columns([['TABLE', 'ROWS', 'MONTHS'], ...removed.map(cells)]),
+        ...removed.flatMap(problems),
       ],
     };
   },
@@ -26,6 +29,13 @@ const run = changes({
 
 function cells({ table, rows, months }: Removed): string[] {
   return [table, String(rows), months.join(', ') || '-'];
+}
+
+function problems({ table, busy, error }: Removed): string[] {
+  return [
+    ...(busy.length > 0 ? [`In use, so still there: ${busy.join(', ')}. Run it again`] : []),
+    ...(error === null ? [] : [`${table} could not be done, or not all of it: ${error}`]),
+  ];
 }
 
 export const retentionVerbs = { run };

@@ -1,28 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import type { Service } from '../boot.ts';
-import { runRetention } from '../domain/retention/run-retention.ts';
-import { holdLease, releaseLease } from '../jobs/lease.ts';
+import { type Removed, runRetention } from '../domain/retention/run-retention.ts';
+import { holdLease } from '../jobs/lease.ts';
 
 const INTERVAL_MS = 86_400_000;
+/** After a run in which something failed: what is left is old already, and is in no hurry. */
+const RETRY_MS = 600_000;
 /** How often it is asked whether a run is due. */
 export const RETENTION_TICK_MS = 600_000;
 const BY = { actor: 'schedule', reason: 'Kept for long enough' };
 
 /**
  * Deletes once a day what was kept for long enough. Nobody renews the lease, so it is the
- * schedule itself: whoever finds it over is the one to do it.
+ * schedule itself: whoever finds it over is the one to do it, after an error sooner.
  * @returns 0: nothing more is to be done until it is due again.
+ * @throws when a table could not be done; all others were, as the log says.
  */
 export async function removeOldOnSchedule(service: Service, stopping: AbortSignal): Promise<0> {
-  const { database, logger } = service;
+  const { database } = service;
   const holder = randomUUID();
   if (!(await holdLease(database, 'retention', holder, INTERVAL_MS))) return 0;
-  const removed = await runRetention(database, BY, stopping).catch(async (error) => {
-    await releaseLease(database, 'retention', holder).catch(() => {});
-    throw error;
-  });
-  for (const { table, rows, months } of removed) {
-    if (rows > 0 || months.length > 0) logger.info('old rows removed', { table, rows, months });
-  }
-  return 0;
+  const removed = await runRetention(database, BY, stopping);
+  for (const each of removed) report(service, each);
+  const failed = removed.filter(({ error }) => error !== null).map(({ table }) => table);
+  if (failed.length === 0) return 0;
+  await holdLease(database, 'retention', holder, RETRY_MS);
+  throw new Error(`Old rows not removed from ${failed.join(', ')}`);
+}
+
+function report({ logger }: Service, { table, rows, months, busy, error }: Removed): void {
+  if (rows > 0 || months.length > 0) logger.info('old rows removed', { table, rows, months });
+  if (busy.length > 0) logger.warn('old months in use, not detached', { table, months: busy });
+  if (error !== null) logger.warn('old rows not removed', { table, error });
 }

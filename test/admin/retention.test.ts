@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config.ts';
 import { rows } from '../../src/database.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
+import { insertOldCallbacks, refuseToDelete } from '../support/retention.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
 describe('admin retention', () => {
@@ -25,13 +26,15 @@ describe('admin retention', () => {
 
   after(() => admin.close());
 
+  const ATTEMPTS = { table: 'attempts', rows: 1, months: [], busy: [], error: null };
+
   const rowsOf = (answer: Document) =>
     (answer.tables as Document[]).filter(({ rows: count }) => Number(count) > 0);
 
   it('counts what would go, and changes nothing', async () => {
     const answer = await admin.unchanged(() => admin.changeJson('retention run --dry-run'));
     expect(answer.dry_run).to.equal(true);
-    expect(rowsOf(answer)).to.deep.equal([{ table: 'attempts', rows: 1, months: [] }]);
+    expect(rowsOf(answer)).to.deep.equal([ATTEMPTS]);
     expect(await admin.change('retention run --dry-run'))
       .to.match(/^This would go now:\n/)
       .and.match(/^attempts +1 +-$/m);
@@ -39,7 +42,7 @@ describe('admin retention', () => {
 
   it('removes it in the name of whoever asked, and the books and the payment stay', async () => {
     const answer = await admin.changeJson('retention run');
-    expect(rowsOf(answer)).to.deep.equal([{ table: 'attempts', rows: 1, months: [] }]);
+    expect(rowsOf(answer)).to.deep.equal([ATTEMPTS]);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'retention.run',
       merchant_id: null,
@@ -51,5 +54,15 @@ describe('admin retention', () => {
     expect(shown.attempts).to.deep.equal([]);
     expect(await admin.text('ledger verify --full')).to.match(/^The books are right\n/);
     expect(rowsOf(await admin.changeJson('retention run'))).to.deep.equal([]);
+  });
+
+  it('fails when a table could not be done, and says which and what was done', async () => {
+    await insertOldCallbacks(admin.database, 1_000);
+    await refuseToDelete(admin.database);
+    const { status, stdout } = await admin.run(['retention', 'run', '--reason', 'because']);
+    expect(status).to.equal(1);
+    expect(stdout)
+      .to.match(/^callbacks +1000 +-$/m)
+      .and.match(/^callbacks could not be done, or not all of it: protected \(SQLSTATE P0001\)$/m);
   });
 });

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
-import { removeOldOnSchedule } from '../../src/workers/retention-schedule.ts';
+import { firstRow, rows } from '../../src/database.ts';
+import { RETENTION_TICK_MS, removeOldOnSchedule } from '../../src/workers/retention-schedule.ts';
 import { clientOf } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { countOf } from '../support/payments.ts';
+import { countOf, rejection } from '../support/payments.ts';
+import { insertOldCallbacks, refuseToDelete } from '../support/retention.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -20,12 +21,7 @@ describe('The daily removal of old rows', () => {
   const round = () => removeOldOnSchedule(service, new AbortController().signal);
   const letDayPass = () =>
     rows(service.database, `UPDATE leases SET held_until = now() WHERE name = 'retention'`);
-  const insertOld = () =>
-    rows(
-      service.database,
-      `INSERT INTO callbacks (id, gateway, body, status, received_at)
-       VALUES (gen_random_uuid(), 'simulator', '', 'rejected', now() - interval '91 days')`,
-    );
+  const insertOld = () => insertOldCallbacks(service.database);
 
   it('comes once a day, whoever asks for it, and is written down', async () => {
     await insertOld();
@@ -39,6 +35,26 @@ describe('The daily removal of old rows', () => {
     await insertOld();
     await round();
     expect(await countOf(service.database, 'callbacks')).to.equal(1);
+    await letDayPass();
+    await round();
+    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+  });
+
+  it('fails when a table could not be done, and tries again neither at once nor only tomorrow', async () => {
+    const letGo = await refuseToDelete(service.database);
+    await letDayPass();
+    const error = await rejection(round());
+    expect(error.message).to.equal('Old rows not removed from callbacks');
+    expect(await round(), 'right after it').to.equal(0);
+    const lease = await firstRow(
+      service.database,
+      `SELECT held_until > now() AS is_held,
+         held_until <= now() + :tick * interval '1 millisecond' AS is_soon_over
+       FROM leases WHERE name = 'retention'`,
+      { tick: RETENTION_TICK_MS },
+    );
+    expect(lease).to.deep.equal({ is_held: true, is_soon_over: true });
+    await letGo();
     await letDayPass();
     await round();
     expect(await countOf(service.database, 'callbacks')).to.equal(0);

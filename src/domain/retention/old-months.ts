@@ -1,8 +1,11 @@
-import { type Database, inTransaction, isOutage, rows, type Transaction } from '../../database.ts';
+import { type Database, inTransaction, rows, type Transaction } from '../../database.ts';
 import type { Period } from './periods.ts';
 
 /** There is a day to try again; payments must not wait behind a long report meanwhile. */
 const LOCK_TIMEOUT_MS = 500;
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const UNDEFINED_TABLE = '42P01';
 
 /** The months of a partitioned table that have been over for the period, oldest first. */
 export async function oldMonths(
@@ -23,37 +26,28 @@ export async function oldMonths(
 }
 
 /**
- * Detaches them, one transaction each. Not CONCURRENTLY, which a table with a default
- * partition does not allow: so it waits for its lock only a moment, and the rest comes with
- * the next run.
- * @param record is called in the transaction of each.
- * @returns the months that were detached.
+ * Detaches a month. Not CONCURRENTLY, which a table with a default partition does not allow: so
+ * it waits for its lock only a moment, and what is in use then is left for the next run.
+ * @param record is called in the transaction that detaches it.
+ * @returns gone: another run was faster.
  */
-export async function detachOldMonths(
+export async function detachMonth(
   database: Database,
   table: string,
-  period: Period,
-  record: (trx: Transaction, month: string) => Promise<void>,
-): Promise<string[]> {
-  const detached: string[] = [];
-  for (const month of await oldMonths(database, table, period)) {
-    try {
-      await inTransaction(database, async (trx) => {
-        await rows(trx, `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
-        await rows(trx, `ALTER TABLE ${table} DETACH PARTITION ${month}`);
-        await record(trx, month);
-      });
-      detached.push(month);
-    } catch (error) {
-      // Locked, or another run was faster.
-      if (!isOutage(error) && !isGone(error)) throw error;
-    }
+  month: string,
+  record: (trx: Transaction) => Promise<void>,
+): Promise<'detached' | 'busy' | 'gone'> {
+  try {
+    await inTransaction(database, async (trx) => {
+      await rows(trx, `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await rows(trx, `ALTER TABLE ${table} DETACH PARTITION ${month}`);
+      await record(trx);
+    });
+    return 'detached';
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === LOCK_NOT_AVAILABLE) return 'busy';
+    if (code === UNDEFINED_TABLE) return 'gone';
+    throw error;
   }
-  return detached;
-}
-
-const UNDEFINED_TABLE = '42P01';
-
-function isGone(error: unknown): boolean {
-  return (error as { code?: string }).code === UNDEFINED_TABLE;
 }

@@ -14,10 +14,19 @@ export type Retention =
   | { keep: 'forever'; why: string }
   /** One row for each thing that there is, or gone when its work is done. */
   | { keep: 'state'; why: string }
-  /** Deleted when `after` has passed since `since`, if `only` is so of the row t. */
-  | { keep: Period; since: string; only?: string; why: string }
+  /**
+   * Deleted when `keep` has passed since the column `since`, of the row t itself or of the row
+   * that it is a part of, if `only` is so of the row t.
+   */
+  | { keep: Period; since: string; partOf?: Whole; only?: string; why: string }
   /** By month; a month that has been over for so long is detached, and stays as a table. */
   | { keep: Period; detach: true; why: string };
+
+/** A table of whose rows others are parts, by this column of theirs. */
+interface Whole {
+  table: string;
+  by: string;
+}
 
 const months = (count: number): Period => ({ count, unit: 'months' });
 const days = (count: number): Period => ({ count, unit: 'days' });
@@ -96,7 +105,8 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   },
   statement_lines: {
     keep: months(25),
-    since: '(SELECT i.imported_at FROM statement_imports i WHERE i.id = t.import_id)',
+    since: 'imported_at',
+    partOf: { table: 'statement_imports', by: 'import_id' },
     why: 'Longer than anybody reconciles backwards',
   },
   statement_imports: {

@@ -1,6 +1,12 @@
-import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  messageOf,
+  type Transaction,
+} from '../../database.ts';
 import { recordAudit } from '../audit.ts';
-import { detachOldMonths, oldMonths } from './old-months.ts';
+import { detachMonth, oldMonths } from './old-months.ts';
 import { type Period, RETENTION, type Retention } from './periods.ts';
 
 /** Rows that one transaction deletes: milliseconds, so that nothing waits for it. */
@@ -15,6 +21,10 @@ export interface Removed {
   table: string;
   rows: number;
   months: string[];
+  /** Months that were in use, and so are still there: the next run tries again. */
+  busy: string[];
+  /** What has ended the work on this table before its end, in one line; null when nothing has. */
+  error: string | null;
 }
 
 /** On whose behalf, for the audit log. */
@@ -27,7 +37,8 @@ type Deleted = Extract<Retention, { since: string }>;
 
 /**
  * Deletes what has been kept for long enough, and detaches the months that are over. May be
- * stopped anywhere, run again, and run twice at once.
+ * stopped anywhere, run again, and run twice at once. An error of one table is told with what
+ * was done, and keeps no other table from its turn.
  */
 export async function runRetention(
   database: Database,
@@ -36,14 +47,14 @@ export async function runRetention(
 ): Promise<Removed[]> {
   const removed: Removed[] = [];
   for (const [table, retention] of Object.entries(RETENTION)) {
-    if ('since' in retention) {
-      const count = await deleteOld(database, table, retention, by, signal);
-      removed.push({ table, rows: count, months: [] });
-    } else if ('detach' in retention) {
-      const months = await detachOldMonths(database, table, retention.keep, (trx, month) =>
-        audit(trx, by, table, { detached: month }),
-      );
-      removed.push({ table, rows: 0, months });
+    if (typeof retention.keep === 'string') continue;
+    const done = nothing(table);
+    removed.push(done);
+    try {
+      if ('since' in retention) await deleteOld(database, done, retention, by, signal);
+      else await detachOld(database, done, retention.keep, by);
+    } catch (error) {
+      done.error = messageOf(error);
     }
   }
   return removed;
@@ -56,43 +67,48 @@ export async function countRetention(database: Database): Promise<Removed[]> {
     if ('since' in retention) {
       const row = await firstRow<{ count: number }>(
         database,
-        `SELECT count(*) FROM (SELECT FROM ${table} t WHERE ${isOld(retention)} LIMIT :most) old`,
+        `SELECT count(*) FROM (SELECT ${fromOld(table, retention)} LIMIT :most) old`,
         { ...bindingsOf(retention.keep), most: MAX_COUNTED },
       );
-      found.push({ table, rows: row!.count, months: [] });
+      found.push({ ...nothing(table), rows: row!.count });
     } else if ('detach' in retention) {
-      found.push({ table, rows: 0, months: await oldMonths(database, table, retention.keep) });
+      const months = await oldMonths(database, table, retention.keep);
+      found.push({ ...nothing(table), months });
     }
   }
   return found;
 }
 
+function nothing(table: string): Removed {
+  return { table, rows: 0, months: [], busy: [], error: null };
+}
+
 /** The line of the audit log comes with the last batch, or with the error that ends it early. */
 async function deleteOld(
   database: Database,
-  table: string,
+  done: Removed,
   retention: Deleted,
   by: RetentionActor,
   signal: AbortSignal,
-): Promise<number> {
-  let total = 0;
+): Promise<void> {
+  const { table } = done;
   try {
     for (let batch = 0; batch < MAX_BATCHES && !signal.aborted; batch += 1) {
       const count = await deleteBatch(database, table, retention);
-      total += count;
+      done.rows += count;
       if (count < BATCH_SIZE) break;
     }
   } finally {
-    if (total > 0) await inTransaction(database, (trx) => audit(trx, by, table, { rows: total }));
+    const { rows } = done;
+    if (rows > 0) await inTransaction(database, (trx) => audit(trx, by, table, { rows }));
   }
-  return total;
 }
 
 async function deleteBatch(database: Database, table: string, retention: Deleted): Promise<number> {
   const row = await firstRow<{ count: number }>(
     database,
     `WITH old AS MATERIALIZED (
-       SELECT t.ctid FROM ${table} t WHERE ${isOld(retention)}
+       SELECT t.ctid ${fromOld(table, retention)}
        LIMIT :batch FOR UPDATE OF t SKIP LOCKED
      ), deleted AS (
        DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM old) RETURNING 1
@@ -103,14 +119,37 @@ async function deleteBatch(database: Database, table: string, retention: Deleted
   return row!.count;
 }
 
-function isOld({ since, only }: Deleted): string {
-  const column = since.startsWith('(') ? since : `t.${since}`;
+/**
+ * Ordered, so that an index is read and not the table: of a table that is believed to be mostly
+ * old that would look cheaper, and then pass everything that is young or deleted already.
+ */
+function fromOld(table: string, { since, partOf, only }: Deleted): string {
+  const isOver = `${since} < now() - CAST(:period AS interval)`;
+  const age = partOf
+    ? `t.${partOf.by} = ANY (ARRAY(SELECT id FROM ${partOf.table} WHERE ${isOver}))`
+    : `t.${isOver}`;
   const condition = only ? ` AND (${only})` : '';
-  return `${column} < now() - CAST(:period AS interval)${condition}`;
+  return `FROM ${table} t WHERE ${age}${condition} ORDER BY t.${partOf?.by ?? since}`;
 }
 
 function bindingsOf({ count, unit }: Period): { period: string } {
   return { period: `${count} ${unit}` };
+}
+
+async function detachOld(
+  database: Database,
+  done: Removed,
+  period: Period,
+  by: RetentionActor,
+): Promise<void> {
+  const { table } = done;
+  for (const month of await oldMonths(database, table, period)) {
+    const outcome = await detachMonth(database, table, month, (trx) =>
+      audit(trx, by, table, { detached: month }),
+    );
+    if (outcome === 'detached') done.months.push(month);
+    if (outcome === 'busy') done.busy.push(month);
+  }
 }
 
 async function audit(
