@@ -4,10 +4,10 @@ import { type Removed, runRetention } from '../domain/retention/run-retention.ts
 import { holdLease } from '../jobs/lease.ts';
 
 const INTERVAL_MS = 86_400_000;
-/** After a run in which something failed: what is left is old already, and is in no hurry. */
-const RETRY_MS = 600_000;
 /** How often it is asked whether a run is due. */
 export const RETENTION_TICK_MS = 600_000;
+/** After a run in which something failed. Not at once: what fails may be a long statement. */
+const RETRY_MS = RETENTION_TICK_MS;
 const BY = { actor: 'schedule', reason: 'Kept for long enough' };
 
 /**
