@@ -8,9 +8,6 @@ import { skipEventNumbers } from '../domain/restore/skip-event-numbers.ts';
 import { type ChangeContext, changes, reads } from './command.ts';
 import { columns, moment } from './output.ts';
 
-/** What the audit log calls a run of `restore mark`. */
-const MARK_ACTION = 'restore.mark';
-
 const mark = changes({
   summary: 'Treats every open payment of a restored database as possibly sent',
   notes: [
@@ -84,11 +81,12 @@ const status = reads({
   summary: 'Shows how far the open payments of a restored database are',
   notes: [
     'Exit status 1 as long as a gateway has not been asked about one of them since restore mark.',
-    'What a gateway did not answer to is asked about again by itself, and counts as asked.',
+    'NO ANSWER YET counts those that it was asked about, and has not said so far whether it has',
+    'them: they are asked about again by themselves.',
   ],
   options: {},
   run: async ({ database }) => {
-    const { markedAt, payments, unexplained } = await restoreProgress(database, MARK_ACTION);
+    const { markedAt, payments, unexplained } = await restoreProgress(database);
     if (!markedAt)
       throw new OperatorRefusal('No payments were marked yet: restore mark comes first');
     const unasked = payments.reduce((sum, each) => sum + each.unasked, 0);
@@ -98,10 +96,10 @@ const status = reads({
       lines: [
         `Marked ${moment(markedAt)}; not asked about yet: ${unasked}`,
         ...columns([
-          ['KIND', 'OPEN', 'NOT ASKED YET', 'TO BE SENT', 'PARKED'],
+          ['KIND', 'OPEN', 'NOT ASKED YET', 'NO ANSWER YET', 'TO BE SENT', 'PARKED'],
           ...payments.map(({ kind, open, ...counts }: OpenPayments) => [
             kind,
-            ...[open, counts.unasked, counts.unsent, counts.parked].map(String),
+            ...[open, counts.unasked, counts.unanswered, counts.unsent, counts.parked].map(String),
           ]),
         ]),
         `Open discrepancies about money that no payment here explains: ${unexplained}`,

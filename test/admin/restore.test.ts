@@ -99,7 +99,14 @@ describe('admin restore', () => {
     const after = await admin.json('restore status');
     expect(after).to.include({ unasked: 0, unexplained: 1 });
     expect(after.payments).to.deep.equal(
-      PAYMENT_KINDS.map((kind) => ({ kind, open: 1, unasked: 0, unsent: 0, parked: 0 })),
+      PAYMENT_KINDS.map((kind) => ({
+        kind,
+        open: 1,
+        unasked: 0,
+        unanswered: 1,
+        unsent: 0,
+        parked: 0,
+      })),
     );
     expect(await admin.text('restore status')).to.include('not asked about yet: 0');
   });

@@ -1,12 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/database.ts';
-import {
-  findStoredCallback,
-  processCallback,
-  storeCallback,
-} from '../../src/domain/callbacks/callback.ts';
-import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { settle } from '../../src/domain/payments/settle.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import {
   MARK_BATCH_SIZE,
   type Marker,
@@ -22,7 +16,6 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
-import { lineOf, runStatement } from '../support/statements.ts';
 import {
   ACKNOWLEDGED,
   NEVER,
@@ -33,9 +26,6 @@ import {
   workOn,
 } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
-
-/** Of the lines of a statement. */
-const DAY = { from: '2026-11-20', to: '2026-11-20' };
 
 describe('In a restored database that was marked', () => {
   let store: TestStore;
@@ -203,55 +193,4 @@ describe('In a restored database that was marked', () => {
     );
     expect(left!.count).to.equal(0);
   });
-
-  it('a late success plans the return under the reference that it had in the lost world', async () => {
-    const collection = await newCollection(store.database, merchant);
-    const late = succeeded({ transId: 'LATE-1' });
-    const learnLate = async () => {
-      const trx = await store.database.transaction();
-      const known = await lockPayment(trx, refOf(collection));
-      await settle(trx, known!, failed(), 'poll');
-      await settle(trx, (await lockPayment(trx, refOf(collection)))!, late, 'poll');
-      const planned = await rows<{ id: string }>(
-        trx,
-        'SELECT id FROM returns WHERE collection_id = :id',
-        {
-          id: collection.id,
-        },
-      );
-      // As if the database was put back to before all of this.
-      await trx.rollback();
-      return planned.at(-1)!.id;
-    };
-    const first = await learnLate();
-    expect(await learnLate()).to.equal(first);
-  });
-
-  it('what a statement and a callback tell of a lost payment is listed once, with its merchant', async () => {
-    for (const isCallbackFirst of [true, false]) {
-      const id = crypto.randomUUID();
-      const line = lineOf(await newPayment('payout', store.database, merchant), { reference: id });
-      const reconcileDay = () => runStatement(store.database, [line], DAY);
-      if (isCallbackFirst) await hearOfLost(id, line.transId);
-      expect((await reconcileDay()).lines).to.include({ unknown: 1 });
-      if (!isCallbackFirst) await hearOfLost(id, line.transId);
-      await reconcileDay();
-      const listed = await rows(
-        store.database,
-        `SELECT kind, merchant_id FROM discrepancies
-         WHERE trans_id = :transId AND resolved_at IS NULL`,
-        { transId: line.transId },
-      );
-      expect(listed).to.deep.equal([{ kind: 'unknown_payment', merchant_id: merchant.merchantId }]);
-    }
-  });
-
-  async function hearOfLost(id: string, transId: string | null): Promise<void> {
-    const { database } = store;
-    const ref = { kind: 'payout', merchantId: merchant.merchantId, id } as const;
-    const callbackId = await storeCallback(database, 'simulator', ref, '{}');
-    const callback = await findStoredCallback(database, merchant.merchantId, callbackId);
-    const verdict = succeeded({ transId });
-    await processCallback(database, callback!, () => ({ reference: id, verdict }));
-  }
 });

@@ -5,6 +5,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { assumeSent } from '../payments/attempts.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollNow } from '../payments/schedule.ts';
+import { WHY_MAYBE_SENT } from './last-mark.ts';
 
 /** Payments that one transaction marks. */
 export const MARK_BATCH_SIZE = 200;
@@ -22,8 +23,6 @@ export interface MarkedBatch {
   /** Where the next batch begins; null when this was the last. */
   last: Marker | null;
 }
-
-const WHY = 'Restored from a backup: it may have been sent since';
 
 /**
  * Treats the open payments of a kind, a batch at a time, as sent since the backup that this
@@ -49,7 +48,7 @@ export async function markRestored(
 
 /** What the gateway has acknowledged is never sent again. What a person must decide stays so. */
 async function markPayment(trx: Transaction, payment: AnyPayment): Promise<void> {
-  if (payment.status === 'pending') await assumeSent(trx, payment, WHY);
+  if (payment.status === 'pending') await assumeSent(trx, payment, WHY_MAYBE_SENT);
   if (payment.parked_reason === null) await changeStep(trx, refOf(payment), pollNow(payment));
 }
 

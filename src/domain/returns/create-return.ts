@@ -1,62 +1,81 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { rows, type Transaction } from '../../database.ts';
-import { returnsQueue } from '../../jobs/job-types.ts';
+import { firstRow, rows, type Transaction } from '../../database.ts';
+import { pollingQueue, returnsQueue } from '../../jobs/job-types.ts';
 import type { Collection } from '../collections/collection.ts';
+import { assumeSent } from '../payments/attempts.ts';
 import type { Movement } from '../payments/movements.ts';
+import { isRestoredSince, WHY_MAYBE_SENT } from '../restore/last-mark.ts';
+import type { Return } from './return.ts';
 
 /** When an open return counts as overdue. */
 const RETURN_DEADLINE_MS = 4 * 3_600_000;
 const UUID_BYTES = 16;
 
-/** Plans the return of a late movement, once per movement. The whole movement goes back. */
+/**
+ * Plans the return of a late movement, once per movement. The whole movement goes back. The
+ * collection must be locked. If it is older than a restore from a backup, the return may have
+ * been sent before that: its gateway is asked first.
+ */
 export async function createReturn(
   trx: Transaction,
   collection: Collection,
   movement: Movement,
   cause: 'late_success' | 'support' = 'late_success',
 ): Promise<void> {
-  await rows(
+  const isMaybeSent = await isRestoredSince(trx, collection.created_at);
+  const { gateway } = collection;
+  const planned = await firstRow<Return>(
     trx,
     `WITH moved AS (
        INSERT INTO returns (merchant_id, id, collection_id, movement_id, original_trans_id,
          channel, gateway, account, amount_cents, deadline_at, next_step, next_step_at, step_no)
        VALUES (:merchant_id, :id, :collection_id, :movement_id, :original_trans_id,
          :channel, :gateway, :account, :amount_cents, now() + :deadline_ms * interval '1 millisecond',
-         'submit', now(), 1)
+         :step, now(), 1)
        RETURNING *
      ), queued AS (
        INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
        SELECT :queue, 'return', next_step, merchant_id, id, step_no, next_step_at FROM moved
+     ), noted AS (
+       INSERT INTO payment_history
+         (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
+       SELECT merchant_id, 'return', id, NULL, status, :cause FROM moved
      )
-     INSERT INTO payment_history
-       (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
-     SELECT merchant_id, 'return', id, NULL, status, :cause FROM moved`,
+     SELECT *, 'return' AS kind FROM moved`,
     {
       merchant_id: collection.merchant_id,
-      id: idOf(collection, movement),
+      id: await nextIdOf(trx, collection),
       collection_id: collection.id,
       movement_id: movement.id,
       original_trans_id: movement.trans_id,
       channel: collection.channel,
-      gateway: collection.gateway,
+      gateway,
       // Whoever paid; with another phone that is not the one that was asked.
       account: movement.account ?? collection.payfrom,
       amount_cents: movement.amount_cents,
       deadline_ms: RETURN_DEADLINE_MS,
       cause,
-      queue: returnsQueue(collection.gateway),
+      step: isMaybeSent ? 'poll' : 'submit',
+      queue: isMaybeSent ? pollingQueue(gateway) : returnsQueue(gateway),
     },
   );
+  if (isMaybeSent) await assumeSent(trx, planned!, WHY_MAYBE_SENT);
 }
 
 /**
- * Made of what the gateway says, and so the same again in a database that was restored from
- * before the return was planned: the gateway, which has it by this reference, pays it once.
+ * Made of the collection and of how many returns it has, and so the same again in a database
+ * that was restored from before the return was planned, whoever tells of the money then and
+ * how: the gateway, which has it by this reference, pays it once.
  */
-function idOf({ id, created_at }: Collection, { trans_id }: Movement): string {
-  if (trans_id === null) return uuidv7();
-  const digest = createHash('sha256').update(`${id} ${trans_id}`).digest();
+async function nextIdOf(trx: Transaction, { merchant_id, id, created_at }: Collection) {
+  const planned = await firstRow<{ count: number }>(
+    trx,
+    `SELECT count(*) FROM returns
+     WHERE merchant_id = :merchant_id AND collection_id = :collection_id`,
+    { merchant_id, collection_id: id },
+  );
+  const digest = createHash('sha256').update(`${id} ${planned!.count}`).digest();
   return uuidv7({ msecs: created_at.getTime(), random: digest.subarray(0, UUID_BYTES) });
 }
 

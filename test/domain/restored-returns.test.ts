@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/database.ts';
+import { recordAudit } from '../../src/domain/audit.ts';
+import { resolveDiscrepancy } from '../../src/domain/discrepancies/resolve-discrepancy.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { settle } from '../../src/domain/payments/settle.ts';
+import { restoreProgress } from '../../src/domain/restore/restore-progress.ts';
+import type { Return } from '../../src/domain/returns/return.ts';
+import {
+  createTestStore,
+  failed,
+  learn,
+  newCollection,
+  newReturn,
+  outboxOf,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { ACKNOWLEDGED, NOT_FOUND, POLL_FIRST_MS, SAFE, workOn } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+/** Support gives money back. */
+const RETURNED = { as: 'returned', actor: 'support', reason: 'Late', transId: null } as const;
+const RESOLVING = { commissionDefaults: { bps: 150, fixedCents: 0 }, pollFirstMs: POLL_FIRST_MS };
+
+describe('Returns in a restored database', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  const MARK = {
+    actor: 'operator',
+    action: 'restore.mark',
+    reason: 'Restore',
+    merchantId: null,
+    subject: 'open returns',
+    details: {},
+  };
+
+  const progress = async () =>
+    (await restoreProgress(store.database)).payments.find(({ kind }) => kind === 'return');
+
+  const returnsOf = ({ id }: AnyPayment) =>
+    rows<Return>(
+      store.database,
+      `SELECT *, 'return' AS kind FROM returns WHERE collection_id = :id ORDER BY created_at`,
+      { id },
+    );
+
+  it('returns are planned under the references that they had in the lost world, whoever tells', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const planReturns = async (receipts: (string | null)[]) => {
+      const trx = await store.database.transaction();
+      const known = () => lockPayment(trx, refOf(collection));
+      await settle(trx, (await known())!, failed(), 'poll');
+      for (const transId of receipts) {
+        await settle(trx, (await known())!, succeeded({ transId }), 'poll');
+      }
+      const waiting = await rows<{ id: string }>(
+        trx,
+        `SELECT id FROM discrepancies WHERE payment_id = :id AND resolved_at IS NULL`,
+        { id: collection.id },
+      );
+      for (const { id } of waiting) await resolveDiscrepancy(trx, id, RETURNED, RESOLVING);
+      const planned = await rows<{ id: string }>(
+        trx,
+        'SELECT id FROM returns WHERE collection_id = :id',
+        { id: collection.id },
+      );
+      // As if the database was put back to before all of this.
+      await trx.rollback();
+      return planned.map(({ id }) => id);
+    };
+    const first = await planReturns(['LATE-1', 'LATE-2']);
+    expect(new Set(first).size).to.equal(2);
+    // A status query of some gateways gives no receipt.
+    expect(await planReturns([null])).to.deep.equal(first.slice(0, 1));
+    expect(await planReturns(['LATE-2', 'LATE-1'])).to.deep.equal(first);
+  });
+
+  it('a return that is planned after the last mark is asked about first, also by a decision', async () => {
+    const [late, decided] = [
+      await newCollection(store.database, merchant),
+      await newCollection(store.database, merchant),
+    ];
+    await learn(store.database, late, failed());
+    await learn(store.database, decided, succeeded({ transId: 'T1', amountCents: 777 }));
+    await inTransaction(store.database, (trx) => recordAudit(trx, MARK));
+    await learn(store.database, late, succeeded({ transId: 'LATE-3' }), 'statement');
+    const [waiting] = await rows<{ id: string }>(
+      store.database,
+      'SELECT id FROM discrepancies WHERE payment_id = :id',
+      { id: decided.id },
+    );
+    await inTransaction(store.database, (trx) =>
+      resolveDiscrepancy(trx, waiting!.id, RETURNED, RESOLVING),
+    );
+    expect(await progress()).to.include({ open: 2, unasked: 2 });
+    for (const collection of [late, decided]) {
+      const [planned] = await returnsOf(collection);
+      const work = workOn(store.database, planned!);
+      expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
+      expect(await work.results()).to.deep.equal(['unknown']);
+      const [job] = await outboxOf(store.database, planned!.id);
+      expect(job).to.include({ queue: 'polling-simulator', step: 'poll' });
+      for (let count = 1; count <= 3; count += 1) await work.hear(NOT_FOUND, SAFE);
+      const claim = await work.claim();
+      expect(claim?.payment.id).to.equal(planned!.id);
+      await work.answer(claim, ACKNOWLEDGED);
+    }
+    expect(await progress()).to.include({ open: 2, unasked: 0, unanswered: 0, unsent: 0 });
+  });
+
+  it('a return to be sent that the mark has missed counts as not asked about', async () => {
+    const before = await progress();
+    const missed = await newReturn(store.database, merchant);
+    expect(await progress()).to.deep.equal({ ...before!, open: before!.open + 1, unsent: 1 });
+    await inTransaction(store.database, (trx) => recordAudit(trx, MARK));
+    expect(await progress()).to.deep.equal({ ...before!, open: before!.open + 1, unasked: 1 });
+    await learn(store.database, missed, succeeded());
+  });
+
+  it('a return of what was paid after the mark goes out at once', async () => {
+    await inTransaction(store.database, (trx) => recordAudit(trx, MARK));
+    const work = workOn(store.database, await newReturn(store.database, merchant));
+    expect((await work.claim())?.attemptNo).to.equal(1);
+  });
+});
