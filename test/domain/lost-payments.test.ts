@@ -1,13 +1,24 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { type Database, rows, type Transaction } from '../../src/database.ts';
 import {
   findStoredCallback,
   processCallback,
   storeCallback,
 } from '../../src/domain/callbacks/callback.ts';
+import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
+import { findPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { settle } from '../../src/domain/payments/settle.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { newPayment } from '../support/payment-kinds.ts';
-import { createTestStore, succeeded, type TestStore } from '../support/payments.ts';
-import { lineOf, runStatement } from '../support/statements.ts';
+import {
+  createTestStore,
+  failed,
+  learn,
+  newCollection,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 /** Of the lines of a statement. */
@@ -26,29 +37,116 @@ describe('Payments that a restored database does not have', () => {
 
   it('are listed once, with their merchant, when a statement and a callback tell of them', async () => {
     for (const isCallbackFirst of [true, false]) {
-      const id = crypto.randomUUID();
-      const line = lineOf(await newPayment('payout', store.database, merchant), { reference: id });
-      const reconcileDay = () => runStatement(store.database, [line], DAY);
-      if (isCallbackFirst) await hearOfLost(id, line.transId);
-      expect((await reconcileDay()).lines).to.include({ unknown: 1 });
-      if (!isCallbackFirst) await hearOfLost(id, line.transId);
-      await reconcileDay();
-      const listed = await rows(
-        store.database,
-        `SELECT kind, merchant_id FROM discrepancies
-         WHERE trans_id = :transId AND resolved_at IS NULL`,
-        { transId: line.transId },
-      );
-      expect(listed).to.deep.equal([{ kind: 'unknown_payment', merchant_id: merchant.merchantId }]);
+      const line = await lostLine();
+      if (isCallbackFirst) await hear(line, toldOf(line));
+      expect((await reconcileDay(line)).lines).to.include({ unknown: 1 });
+      if (!isCallbackFirst) await hear(line, toldOf(line));
+      await reconcileDay(line);
+      expect(await listed(line)).to.deep.equal(['unknown_payment']);
+      await hear(line, toldOf(line));
+      expect(await listed(line)).to.deep.equal(['unknown_payment']);
     }
   });
 
-  async function hearOfLost(id: string, transId: string | null): Promise<void> {
+  it('are listed when their success comes without receipt after other news', async () => {
+    for (const before of [{ outcome: 'pending' } as const, failed()]) {
+      const line = await lostLine();
+      await hear(line, before);
+      expect(await listed(line)).to.deep.equal([]);
+      await hear(line, succeeded({ transId: null }));
+      expect(await listed(line)).to.deep.equal(['unknown_payment']);
+      await hear(line, before);
+      expect(await listed(line)).to.deep.equal(['unknown_payment']);
+    }
+  });
+
+  it('stay listed by their statement when a callback without money tells of them', async () => {
+    const line = await lostLine();
+    await reconcileDay(line);
+    await hear(line, failed());
+    expect(await listed(line)).to.deep.equal(['unknown_movement']);
+  });
+
+  it('are listed again for a movement of another amount or receipt', async () => {
+    for (const other of [{ amountCents: 500 }, { transId: newReceipt() }]) {
+      const line = await lostLine();
+      await hear(line, toldOf(line));
+      await reconcileDay(line);
+      await reconcileDay({ ...line, ...other });
+      expect(await listed(line)).to.have.members(['unknown_payment', 'unknown_movement']);
+    }
+  });
+
+  it('a return whose line is read before its collection leaves nothing open when it is booked', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const late = succeeded({ transId: newReceipt() });
+    await learn(store.database, collection, failed());
+    const [id] = await store.database
+      .transaction(async (trx) => {
+        await settle(trx, (await lockPayment(trx, refOf(collection)))!, late, 'poll');
+        throw new LostWorld(await idsOfReturns(trx, collection.id));
+      })
+      .catch((error: LostWorld) => error.ids);
+    const collected = lineOf(collection, { transId: late.transId });
+    const returned = lineOf(collection, { kind: 'reversal', reference: id! });
+    await runStatement(store.database, [returned, collected], DAY);
+    expect(await listed(returned)).to.deep.equal(['unknown_movement']);
+    expect(await idsOfReturns(store.database, collection.id)).to.deep.equal([id]);
+    const planned = await findPayment(store.database, {
+      kind: 'return',
+      merchantId: merchant.merchantId,
+      id: id!,
+    });
+    await learn(store.database, planned!, succeeded({ transId: returned.transId }), 'poll');
+    expect(await listed(returned)).to.deep.equal([]);
+  });
+
+  const lostLine = async () =>
+    lineOf(await newPayment('payout', store.database, merchant), {
+      reference: crypto.randomUUID(),
+    });
+
+  const reconcileDay = (line: StatementLine) => runStatement(store.database, [line], DAY);
+
+  const toldOf = ({ transId }: StatementLine) => succeeded({ transId });
+
+  async function hear({ reference }: StatementLine, verdict: ParsedCallback['verdict']) {
     const { database } = store;
-    const ref = { kind: 'payout', merchantId: merchant.merchantId, id } as const;
+    const ref = { kind: 'payout', merchantId: merchant.merchantId, id: reference! } as const;
     const callbackId = await storeCallback(database, 'simulator', ref, '{}');
     const callback = await findStoredCallback(database, merchant.merchantId, callbackId);
-    const verdict = succeeded({ transId });
-    await processCallback(database, callback!, () => ({ reference: id, verdict }));
+    const result = await processCallback(database, callback!, () => ({ reference, verdict }));
+    expect(result).to.equal('rejected');
+  }
+
+  /** The open findings about what has our reference; those of a callback name the merchant. */
+  async function listed({ reference }: StatementLine): Promise<string[]> {
+    const found = await rows<{ kind: string }>(
+      store.database,
+      `SELECT kind FROM discrepancies
+       WHERE resolved_at IS NULL AND (details->>'reference' = :reference
+         OR merchant_id = :merchantId AND CAST(payment_id AS text) = :reference)`,
+      { reference, merchantId: merchant.merchantId },
+    );
+    return found.map(({ kind }) => kind);
   }
 });
+
+/** Rolls back what was done in the world that is lost. */
+class LostWorld extends Error {
+  ids: string[];
+
+  constructor(ids: string[]) {
+    super('lost');
+    this.ids = ids;
+  }
+}
+
+async function idsOfReturns(database: Database | Transaction, collectionId: string) {
+  const found = await rows<{ id: string }>(
+    database,
+    'SELECT id FROM returns WHERE collection_id = :collectionId',
+    { collectionId },
+  );
+  return found.map(({ id }) => id);
+}

@@ -3,7 +3,7 @@ import { type Database, firstRow, inTransaction, rows, type Transaction } from '
 import { CALLBACKS_QUEUE } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy, supersedeUnknownMovement } from '../discrepancies/discrepancy.ts';
-import type { ParsedCallback } from '../gateway-results.ts';
+import type { ParsedCallback, Succeeded } from '../gateway-results.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type Settlement, settle } from '../payments/settle.ts';
 import { storableText } from '../storable-text.ts';
@@ -145,7 +145,10 @@ async function apply(
   if (!content) return reject(trx, callback, 'the body is not one of this gateway');
   const payment = await lockPayment(trx, ref);
   if (!payment) {
-    await reportUnknownPayment(trx, callback, content.verdict);
+    // Without money there is nothing to decide; and it would be in the way of later news.
+    if (content.verdict.outcome === 'succeeded') {
+      await reportUnknownPayment(trx, callback, content.verdict);
+    }
     return reject(trx, callback, 'the payment is not known here');
   }
   if (content.reference !== null && content.reference !== payment.id) {
@@ -169,22 +172,21 @@ async function apply(
 async function reportUnknownPayment(
   trx: Transaction,
   callback: Callback,
-  verdict: ParsedCallback['verdict'],
+  news: Succeeded,
 ): Promise<void> {
-  const news = verdict.outcome === 'succeeded' ? verdict : null;
-  await openDiscrepancy(trx, {
+  const isNews = await openDiscrepancy(trx, {
     kind: 'unknown_payment',
     payment: refOfCallback(callback),
-    transId: news?.transId ?? null,
-    amountCents: news?.amountCents ?? null,
+    transId: news.transId,
+    amountCents: news.amountCents,
     details: {
       ...evidence(callback),
-      outcome: verdict.outcome,
-      account: news?.account ?? null,
-      completed_at: news?.completedAt?.toISOString() ?? null,
+      outcome: news.outcome,
+      account: news.account,
+      completed_at: news.completedAt?.toISOString() ?? null,
     },
   });
-  if (news) await supersedeUnknownMovement(trx, callback.payment_id, news.transId);
+  if (isNews) await supersedeUnknownMovement(trx, callback.payment_id, news.transId);
 }
 
 function refOfCallback(callback: Callback): PaymentRef {

@@ -1,5 +1,5 @@
-import { v7 as uuidv7 } from 'uuid';
-import { rows, type Transaction } from '../../database.ts';
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import { firstRow, rows, type Transaction } from '../../database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 
 /**
@@ -66,8 +66,8 @@ export async function supersedeDiscrepancies(
 }
 
 /**
- * Takes a movement that a statement showed off the support list: a callback has told of it
- * too, with the merchant and the payment that it was for.
+ * Takes a movement that a statement showed off the support list: it is known now what it was
+ * for, by a payment or by a callback that names the merchant.
  */
 export async function supersedeUnknownMovement(
   trx: Transaction,
@@ -78,37 +78,48 @@ export async function supersedeUnknownMovement(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND merchant_id IS NULL
+       AND payment_kind IS NULL AND payment_id IS NULL
        AND details->>'reference' = :reference AND trans_id IN (:trans_id, :reference)`,
     { reference, trans_id: transId ?? reference },
   );
 }
 
+/** Money that a gateway's statement shows. */
+interface ShownMovement {
+  reference: string | null;
+  trans_id: string | null;
+  amount_cents: number;
+}
+
 /** Whether a callback has told of this movement, with the merchant that it was for. */
 export async function isOfUnknownPayment(
   trx: Transaction,
-  reference: string | null,
-  transId: string | null,
+  gateway: string,
+  { reference, trans_id, amount_cents }: ShownMovement,
 ): Promise<boolean> {
-  const found = await rows(
+  if (reference === null || !isUuid(reference)) return false;
+  const found = await firstRow(
     trx,
     `SELECT 1 FROM discrepancies
-     WHERE kind = 'unknown_payment' AND CAST(payment_id AS text) = :reference
-       AND details->>'outcome' = 'succeeded' AND (trans_id = :trans_id OR trans_id IS NULL)`,
-    { reference, trans_id: transId },
+     WHERE kind = 'unknown_payment' AND payment_id = :reference
+       AND details->>'outcome' = 'succeeded' AND details->>'gateway' = :gateway
+       AND coalesce(trans_id = :trans_id, true) AND coalesce(amount_cents = :amount_cents, true)`,
+    { gateway, reference, trans_id, amount_cents },
   );
-  return found.length > 0;
+  return found !== undefined;
 }
 
 /**
  * Puts something that does not add up on the support list. The same finding again changes
  * nothing, also when it is resolved; one that says something else opens it anew, with what
  * was decided before. The audit log keeps every decision.
+ * @returns whether it was news.
  */
 export async function openDiscrepancy(
   trx: Transaction,
   { kind, payment, movementId, transId = null, amountCents = null, details }: NewDiscrepancy,
-): Promise<void> {
-  await rows(
+): Promise<boolean> {
+  const written = await firstRow(
     trx,
     `INSERT INTO discrepancies AS known
        (id, merchant_id, kind, payment_kind, payment_id, movement_id, trans_id, amount_cents,
@@ -124,7 +135,8 @@ export async function openDiscrepancy(
          resolved_reason = NULL
        WHERE known.resolved_at IS NOT NULL
          AND (known.movement_id, known.amount_cents, known.details - 'decided_before')
-           IS DISTINCT FROM (excluded.movement_id, excluded.amount_cents, excluded.details)`,
+           IS DISTINCT FROM (excluded.movement_id, excluded.amount_cents, excluded.details)
+     RETURNING id`,
     {
       id: uuidv7(),
       merchant_id: payment?.merchantId ?? null,
@@ -137,4 +149,5 @@ export async function openDiscrepancy(
       details: JSON.stringify(details),
     },
   );
+  return written !== undefined;
 }

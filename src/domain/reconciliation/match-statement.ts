@@ -177,7 +177,7 @@ async function reportUnknown(
   line: StoredLine,
   disagreeing: { payment: PaymentRef; receiptOf: PaymentRef } | undefined,
 ): Promise<void> {
-  if (!disagreeing && (await isOfUnknownPayment(trx, line.reference, line.trans_id))) return;
+  if (!disagreeing && (await isOfUnknownPayment(trx, gateway, line))) return;
   await openDiscrepancy(trx, {
     kind: 'unknown_movement',
     payment: null,

@@ -1,20 +1,23 @@
 import { firstRow, type Transaction } from '../../database.ts';
+import type { Collection } from '../collections/collection.ts';
 
 /** Written down with a payment that is treated as sent. */
 export const WHY_MAYBE_SENT = 'Restored from a backup: it may have been sent since';
 
-/** As the index of the marks says it, and the command `restore mark` in the audit log. */
-const IS_MARK = "action = 'restore.mark'";
+/** When `restore mark` was last run, in SQL; null when never. Its index has the same condition. */
+export const LAST_MARK = `(
+  SELECT max(happened_at) FROM audit_log WHERE action = 'restore.mark')`;
 
-/** When a restored database was last marked, in SQL: null when it never was. */
-export const LAST_MARK = `(SELECT max(happened_at) FROM audit_log WHERE ${IS_MARK})`;
-
-/** Whether the database was restored from a backup since `moment`, as far as it was marked. */
-export async function isRestoredSince(trx: Transaction, moment: Date): Promise<boolean> {
-  const mark = await firstRow(
+/** Whether a collection was there before the database was restored from a backup and marked. */
+export async function isFromBeforeRestore(
+  trx: Transaction,
+  { merchant_id, id }: Collection,
+): Promise<boolean> {
+  const found = await firstRow(
     trx,
-    `SELECT 1 FROM audit_log WHERE ${IS_MARK} AND happened_at > :moment LIMIT 1`,
-    { moment },
+    `SELECT 1 FROM collections
+     WHERE merchant_id = :merchant_id AND id = :id AND created_at < ${LAST_MARK}`,
+    { merchant_id, id },
   );
-  return mark !== undefined;
+  return found !== undefined;
 }

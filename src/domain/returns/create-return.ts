@@ -5,7 +5,7 @@ import { pollingQueue, returnsQueue } from '../../jobs/job-types.ts';
 import type { Collection } from '../collections/collection.ts';
 import { assumeSent } from '../payments/attempts.ts';
 import type { Movement } from '../payments/movements.ts';
-import { isRestoredSince, WHY_MAYBE_SENT } from '../restore/last-mark.ts';
+import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../restore/last-mark.ts';
 import type { Return } from './return.ts';
 
 /** When an open return counts as overdue. */
@@ -23,7 +23,7 @@ export async function createReturn(
   movement: Movement,
   cause: 'late_success' | 'support' = 'late_success',
 ): Promise<void> {
-  const isMaybeSent = await isRestoredSince(trx, collection.created_at);
+  const isMaybeSent = await isFromBeforeRestore(trx, collection);
   const { gateway } = collection;
   const planned = await firstRow<Return>(
     trx,

@@ -1,5 +1,9 @@
 import type { Transaction } from '../../database.ts';
-import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import {
+  openDiscrepancy,
+  supersedeDiscrepancies,
+  supersedeUnknownMovement,
+} from '../discrepancies/discrepancy.ts';
 import type { Failed, Succeeded } from '../gateway-results.ts';
 import type { Settling } from '../payments/apply-verdict.ts';
 import { findMovement, insertMovement, mismatchOf } from '../payments/movements.ts';
@@ -36,6 +40,8 @@ async function complete(
     { account: 'gateway_float', amountCents: movement.amount_cents },
   ]);
   await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
+  // A restored database may read its line in a statement before it has planned the return.
+  await supersedeUnknownMovement(trx, payment.id, movement.trans_id);
   await transition(trx, payment, {
     to: 'completed',
     set: successColumns(payment, news),
