@@ -4,6 +4,7 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { type Marker, markRestored } from '../domain/restore/mark-restored.ts';
 import { type OpenPayments, restoreProgress } from '../domain/restore/restore-progress.ts';
+import { skipDirectoryNumbers } from '../domain/restore/skip-directory-numbers.ts';
 import { skipEventNumbers } from '../domain/restore/skip-event-numbers.ts';
 import { type ChangeContext, changes, reads } from './command.ts';
 import { columns, moment } from './output.ts';
@@ -14,7 +15,9 @@ const mark = changes({
     'No open payment is sent before its gateway has been asked about it, and each is asked about',
     'at once; what is parked stays parked. Every channel that has a driver is paused, so no new',
     'payment is taken: channel resume opens each again. Event numbers go on a million higher than',
-    'they were. SUBMISSION_PAUSED must be true. It may be run again until submissions go on. The whole way back from a backup: docs/operations.md.',
+    'they were, numbers of new merchants and apps a thousand. SUBMISSION_PAUSED must be true. It',
+    'may be run again until submissions go on. The whole way back from a backup:',
+    'docs/operations.md.',
   ],
   options: {},
   run: async (context) => {
@@ -23,14 +26,15 @@ const mark = changes({
         'SUBMISSION_PAUSED is not true: set it for every process first, then run this again',
       );
     }
-    const channels = await pauseAll(context);
+    const { paused, before } = await pauseAll(context);
     await skipNumbers(context);
     const payments = [];
     for (const kind of PAYMENT_KINDS) payments.push(await markAll(context, kind));
     return {
-      data: { paused_channels: channels, payments },
+      data: { paused_channels: paused, paused_before: before, payments },
       lines: [
-        `Paused: ${channels.join(', ') || 'no channel has a driver'}`,
+        `Paused now: ${paused.join(', ') || 'none'}`,
+        `Paused before: ${before.join(', ') || 'none'}`,
         ...columns([
           ['KIND', 'MARKED', 'OF THESE PARKED'],
           ...payments.map(({ kind, marked, parked }) => [kind, String(marked), String(parked)]),
@@ -40,22 +44,27 @@ const mark = changes({
   },
 });
 
-/** @returns the codes of the channels that are paused now. */
-async function pauseAll({ service, audited }: ChangeContext): Promise<number[]> {
+/** @returns the codes of the channels that this has paused, and of those that were before. */
+async function pauseAll({ service, audited }: ChangeContext) {
+  const before = await pausedChannels(service.database);
+  const paused: number[] = [];
   for (const code of service.config.channels.keys()) {
     await audited(async (trx) => {
       const isChanged = await pauseChannel(trx, code);
+      if (isChanged) paused.push(code);
       const audit = { merchantId: null, subject: `channel ${code}`, details: { paused: true } };
       return { value: null, audit: isChanged ? audit : null };
     });
   }
-  return [...(await pausedChannels(service.database))].sort((one, other) => one - other);
+  const inOrder = (codes: Iterable<number>) => [...codes].sort((one, other) => one - other);
+  return { paused: inOrder(paused), before: inOrder(before) };
 }
 
 async function skipNumbers({ audited }: ChangeContext): Promise<void> {
   await audited(async (trx) => {
+    await skipDirectoryNumbers(trx);
     const details = { merchants: await skipEventNumbers(trx) };
-    return { value: null, audit: { merchantId: null, subject: 'event numbers', details } };
+    return { value: null, audit: { merchantId: null, subject: 'numbers', details } };
   });
 }
 

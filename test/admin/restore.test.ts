@@ -4,6 +4,10 @@ import { inTransaction, rows } from '../../src/database.ts';
 import { pausedChannels } from '../../src/domain/channels/channel-store.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import {
+  SKIPPED_DIRECTORY_NUMBERS,
+  skipDirectoryNumbers,
+} from '../../src/domain/restore/skip-directory-numbers.ts';
+import {
   SKIPPED_EVENT_NUMBERS,
   skipEventNumbers,
 } from '../../src/domain/restore/skip-event-numbers.ts';
@@ -59,22 +63,44 @@ describe('admin restore', () => {
     expect(after!.last_sequence - before!.last_sequence).to.equal(SKIPPED_EVENT_NUMBERS);
   });
 
+  it('lets the numbers of merchants and apps go on above all that may have been given', async () => {
+    const { database } = admin;
+    const numbers = async () => {
+      const { merchantId, appCode } = await createTestMerchant({
+        database,
+        config: loadConfig({ DATABASE_URL: admin.url }),
+      });
+      return { merchantId, appCode };
+    };
+    const before = await numbers();
+    await inTransaction(database, skipDirectoryNumbers);
+    const after = await numbers();
+    for (const each of ['merchantId', 'appCode'] as const) {
+      expect(after[each] - before[each], each).to.be.above(SKIPPED_DIRECTORY_NUMBERS);
+    }
+  });
+
   it('marks all that is open, pauses what can be paid through, and writes both down', async () => {
+    await admin.changeJson('channel pause --channel 63902');
     const answer = await admin.changeJson('restore mark', PAUSED);
     expect(answer).to.deep.equal({
-      paused_channels: [63902, 63903],
+      paused_channels: [63903],
+      paused_before: [63902],
       payments: PAYMENT_KINDS.map((kind) => ({ kind, marked: 1, parked: 0 })),
     });
     expect([...(await pausedChannels(admin.database))]).to.have.members([63902, 63903]);
     const audits = await auditsOf('restore.mark');
     expect(audits.map(({ subject }) => subject)).to.deep.equal([
-      'channel 63902',
       'channel 63903',
-      'event numbers',
+      'numbers',
       ...PAYMENT_KINDS.map((kind) => `open ${kind}s`),
     ]);
     const again = await admin.changeJson('restore mark', PAUSED);
-    expect(again).to.deep.equal(answer);
+    expect(again).to.deep.equal({
+      ...answer,
+      paused_channels: [],
+      paused_before: [63902, 63903],
+    });
     expect((await auditsOf('restore.mark')).length - audits.length).to.equal(
       1 + PAYMENT_KINDS.length,
     );
