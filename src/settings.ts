@@ -228,7 +228,7 @@ export const settings = {
     type: 'boolean',
     default: false,
     description:
-      'Whether nothing is submitted to any gateway, while all else goes on: for a restored database',
+      'Whether nothing is submitted to any gateway and no payout is refunded, while all else goes on: for a restored database',
   },
   POLL_FIRST_MS: {
     ...duration,

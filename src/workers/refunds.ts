@@ -4,9 +4,11 @@ import { refundPayout } from '../domain/payouts/refund-payout.ts';
 
 /** Puts the money of one failed payout back. */
 export async function refund(
-  { database, logger }: Service,
+  { database, config, logger }: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
-  if (await refundPayout(database, ref, stepNo)) logger.info('refunded', { kind: ref.kind });
+  const allPaused = config.submissionPaused;
+  if (await refundPayout(database, ref, stepNo, { allPaused }))
+    logger.info('refunded', { kind: ref.kind });
 }

@@ -92,6 +92,18 @@ describe('The refund of a failed payout', () => {
     expect(journal!.created_at).to.deep.equal(refund_posted_at);
   });
 
+  it('waits while all is paused, and a success that a restored database learns then takes it away', async () => {
+    const ref = refOf(payout);
+    const { step_no } = await current();
+    expect(await refundPayout(store.database, ref, step_no, { allPaused: true })).to.equal(false);
+    expect(await current()).to.include({ next_step: 'refund', refund_posted_at: null });
+    expect((await current()).next_step_at!.getTime()).to.be.above(Date.now());
+    expect(await refundPayout(store.database, ref, step_no)).to.equal(false);
+    await learn(store.database, payout, SUCCESS, 'statement');
+    expect(await refund()).to.equal(false);
+    expect(await current()).to.include({ status: 'completed', refund_posted_at: null });
+  });
+
   it('shows in the wallet as two lines that follow each other', async () => {
     await refund();
     const lines = await rows(

@@ -71,4 +71,4 @@ export function putOffStep(payment: AnyPayment): StepChange {
 }
 
 /** Puts the money of a failed payout back. */
-export const REFUND_STEP: StepChange = { next: 'refund', queue: REFUNDS_QUEUE, delayMs: 0 };
+export const REFUND_STEP = { next: 'refund', queue: REFUNDS_QUEUE, delayMs: 0 } as const;

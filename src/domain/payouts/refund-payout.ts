@@ -2,24 +2,34 @@ import { type Database, inTransaction, rows, type Transaction } from '../../data
 import { changeStep } from '../../jobs/outbox.ts';
 import { createEvent } from '../events/create-event.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { REFUND_STEP } from '../payments/schedule.ts';
 import { postJournal } from '../wallets/ledger.ts';
 import { refundedLines } from './journals.ts';
 import { awaitsRefund, type Payout } from './payout.ts';
 
+/** How long a refund that may not be posted yet is put off. */
+const PUT_OFF_DELAY_MS = 30_000;
+
 /**
  * Puts the money of a failed payout back and tells the merchant, in one transaction: the
- * webhook never precedes the money. A success that came meanwhile has taken the step away.
+ * webhook never precedes the money. A success that came meanwhile has taken the step away. In
+ * a restored database that success may still have to be learned: with `allPaused` it is put off.
  * @returns whether this job was the one to do it.
  */
 export async function refundPayout(
   database: Database,
   ref: PaymentRef,
   stepNo: number,
+  { allPaused = false }: { allPaused?: boolean } = {},
 ): Promise<boolean> {
   return inTransaction(database, async (trx) => {
     const payout = await lockPayment(trx, ref);
     const isDue = payout?.step_no === stepNo && payout.next_step === 'refund';
     if (payout?.kind !== 'payout' || !isDue || !awaitsRefund(payout)) return false;
+    if (allPaused) {
+      await changeStep(trx, ref, { ...REFUND_STEP, delayMs: PUT_OFF_DELAY_MS });
+      return false;
+    }
     await postRefund(trx, payout);
     return true;
   });
