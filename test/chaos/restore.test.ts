@@ -59,7 +59,8 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
     await expectMoved(lost);
     await follow('reconcile');
     await expectRefusals();
-    await follow('mark again');
+    await follow('asked again');
+    await expectNoRefund();
     await follow('check');
     await world.crash();
     await follow('resume');
@@ -190,6 +191,15 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
     for (const { status, body } of refusals) {
       expect([status, body.detail ?? body.message]).to.deep.equal([503, UNAVAILABLE]);
     }
+  }
+
+  /** A success that the statement shows must find the payout's money where it was. */
+  async function expectNoRefund(): Promise<void> {
+    const refunds = `payouts WHERE refund_posted_at > (
+      SELECT max(happened_at) FROM audit_log WHERE action = 'restore.mark')`;
+    expect(await countOf(world.database, refunds), 'refunds before the end').to.equal(0);
+    const waiting = await countOf(world.database, "payouts WHERE next_step = 'refund'");
+    expect(waiting, 'refunds that wait').to.be.above(0);
   }
 
   async function isAt(refNo: string, status: string): Promise<boolean> {

@@ -20,8 +20,9 @@ export interface SupportFilter {
 
 /**
  * The payments of every merchant that do not go on by themselves (parked), or have not ended
- * in time (overdue). The oldest come first: ids are made of time. The conditions are those of
- * the indexes of parked and of open payments, so the others are never read.
+ * in time (overdue). The oldest come first: ids are made of time, a return's of that of its
+ * collection. The conditions are those of the indexes of parked and of open payments, so the
+ * others are never read.
  */
 export function listForSupport(
   database: Database,
