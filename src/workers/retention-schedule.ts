@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Service } from '../boot.ts';
 import { type Removed, runRetention } from '../domain/retention/run-retention.ts';
-import { holdLease } from '../jobs/lease.ts';
+import { holdLease, leaseHolder } from '../jobs/lease.ts';
 
 const INTERVAL_MS = 86_400_000;
 /** How often it is asked whether a run is due. */
@@ -18,7 +17,7 @@ const BY = { actor: 'schedule', reason: 'Kept for long enough' };
  */
 export async function removeOldOnSchedule(service: Service, stopping: AbortSignal): Promise<0> {
   const { database } = service;
-  const holder = randomUUID();
+  const holder = leaseHolder();
   if (!(await holdLease(database, 'retention', holder, INTERVAL_MS))) return 0;
   const removed = await runRetention(database, BY, stopping);
   for (const each of removed) report(service, each);
