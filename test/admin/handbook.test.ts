@@ -20,7 +20,7 @@ describe('docs/operations.md', () => {
 
   it('has every step of a restore that the drill follows', () => {
     expect([...drillCommands('Backup and restore').keys()]).to.deep.equal([
-      ...['migrate', 'empty', 'mark', 'asked', 'reconcile', 'mark again', 'check', 'resume'],
+      ...['migrate', 'empty', 'mark', 'asked', 'reconcile', 'asked again', 'check', 'resume'],
     ]);
   });
 });
