@@ -121,12 +121,25 @@ describe('The configuration', () => {
       ['DATABASE_POOLING', { DATABASE_POOLING: 'transaction' }],
       ['REDIS_CA', { REDIS_CA: ca, REDIS_URL: 'redis://cache' }],
       ['REDIS_CLUSTER', { REDIS_CLUSTER: 'true' }],
+      ['DATABASE_URL', { DATABASE_URL: `${DATABASE_URL}?sslcert=me.pem`, DATABASE_SSL: 'verify' }],
     ];
     for (const [name, env] of CONTRADICTIONS) {
       expect(namesIn(problemsOf({ DATABASE_URL, ...env })), name).to.include(name);
     }
     const allowed = { DATABASE_POOLING: 'transaction', REDIS_CLUSTER: 'true', REDIS_URL };
     expect(problemsOf({ DATABASE_URL, ...allowed })).to.deep.equal([]);
+  });
+
+  it('refuses an address of Redis that cannot be read, and does not say the password', () => {
+    for (const REDIS_CLUSTER of ['true', 'false']) {
+      for (const url of ['redis://:s3cr/et@node1:6379', 'redis://:s3cr%2@node1', 'redis://']) {
+        const problems = problemsOf({ DATABASE_URL, REDIS_URL: url, REDIS_CLUSTER });
+        expect(namesIn(problems), url).to.deep.equal(['REDIS_URL']);
+        expect(problems.join()).to.not.include('s3cr');
+      }
+    }
+    const nodes = 'rediss://me:s3cr%2Fet@node1:6379, node2:6380,rediss://[::1]:6381';
+    expect(problemsOf({ DATABASE_URL, REDIS_URL: nodes, REDIS_CLUSTER: 'true' })).to.deep.equal([]);
   });
 
   it('writes addresses without the slash at their end', () => {
