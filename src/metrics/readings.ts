@@ -32,8 +32,8 @@ export interface Backend {
 const MAX_AGE_MS = 10_000;
 /** A backend that takes longer does not answer. */
 const CHECK_TIMEOUT_MS = 2_000;
-/** Shorter than a scrape waits. What has not answered by then has no values this time. */
-const ANSWER_TIMEOUT_MS = 5_000;
+/** Shorter than a scrape waits. What was not read by then has no values this time. */
+const READ_TIMEOUT_MS = 4_500;
 
 /**
  * Adds gauges that are read from these backends when somebody asks for them. What cannot be
@@ -44,6 +44,7 @@ export function addReadings(
   backends: readonly Backend[],
   logger: Logger,
   maxAgeMs = MAX_AGE_MS,
+  readTimeoutMs = READ_TIMEOUT_MS,
 ): void {
   const registers = [registry];
   const failures = new Counter({
@@ -57,27 +58,23 @@ export function addReadings(
   const set = ({ name, labels = {}, value }: Reading) => gauges.get(name)!.set(labels, value);
   const warn = (source: string, error: unknown) =>
     logger.warn('metrics not read', { source, error: messageOf(error) });
-  const readBackend = async ({ up, check, sources }: Backend) => {
-    const problem = await inTime(CHECK_TIMEOUT_MS, check()).catch((error: unknown) => error);
-    set({ name: up.name, value: problem === undefined ? 1 : 0 });
-    if (problem !== undefined) {
-      warn(up.name, problem);
-      return;
-    }
-    for (const { name, read } of sources) {
-      try {
-        for (const reading of await read()) set(reading);
-      } catch (error) {
-        failures.inc({ source: name });
-        warn(name, error);
-      }
-    }
-  };
-  const refresh = atMostEvery(maxAgeMs, async () => {
-    for (const gauge of gauges.values()) empty(gauge);
-    await Promise.all(backends.map(readBackend));
+  const readers = backends.map(({ up, check, sources }) => {
+    const readSources = readerOf(sources);
+    return async () => {
+      const until = performance.now() + readTimeoutMs;
+      const problem = await inTime(CHECK_TIMEOUT_MS, check()).catch((error: unknown) => error);
+      set({ name: up.name, value: problem === undefined ? 1 : 0 });
+      if (problem !== undefined) return warn(up.name, problem);
+      await readSources(until, set, (source, error) => {
+        failures.inc({ source });
+        warn(source, error);
+      });
+    };
   });
-  const collect = () => inTime(ANSWER_TIMEOUT_MS, refresh()).catch(() => {});
+  const collect = atMostEvery(maxAgeMs, async () => {
+    for (const gauge of gauges.values()) empty(gauge);
+    await Promise.all(readers.map((read) => read()));
+  });
   for (const { up, sources } of backends) {
     const own: Source['gauges'] = [up, ...sources.flatMap((source) => source.gauges)];
     for (const { name, help, labels = [] } of own) {
@@ -85,6 +82,40 @@ export function addReadings(
     }
     for (const { name } of sources) failures.inc({ source: name }, 0);
   }
+}
+
+/**
+ * Reads the sources one after the other until the time is over. One that is not done by then
+ * is the last the next time, so that it does not hold up the others for ever; what it says
+ * too late is thrown away, and nothing else is read before it has.
+ */
+function readerOf(sources: readonly Source[]) {
+  let order = sources;
+  let last: Source | undefined;
+  let running: Promise<unknown> = Promise.resolve();
+  const read = async (source: Source, until: number): Promise<Reading[]> => {
+    await inTime(until - performance.now(), running);
+    last = source;
+    const readings = source.read();
+    running = readings.catch(() => {});
+    await inTime(until - performance.now(), readings);
+    return readings;
+  };
+  return async (
+    until: number,
+    onReading: (reading: Reading) => void,
+    onFailure: (source: string, error: unknown) => void,
+  ): Promise<void> => {
+    for (const source of order) {
+      try {
+        if (performance.now() >= until) throw new Error('no time left');
+        for (const reading of await read(source, until)) onReading(reading);
+      } catch (error) {
+        onFailure(source.name, error);
+      }
+    }
+    if (last && performance.now() >= until) order = [...order.filter((one) => one !== last), last];
+  };
 }
 
 /** Resetting alone would leave a gauge without labels at 0. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import winston from 'winston';
@@ -84,6 +85,67 @@ describe('What is read when somebody asks', () => {
     expect(sumOf(samples, 'first')).to.equal(undefined);
     expect(sumOf(samples, 'second')).to.equal(undefined);
     expect(reads).to.equal(0);
+  });
+});
+
+describe('What takes too long to be read', () => {
+  const READ_TIMEOUT_MS = 300;
+
+  /** A backend of three sources, read in this order; the second is as slow as its promise. */
+  function registryOf(slow: () => Promise<void>, started: string[] = []): Registry {
+    const source = (name: string, wait: () => Promise<void> = async () => {}) => ({
+      name,
+      gauges: [{ name, help: name }],
+      read: async () => {
+        started.push(name);
+        await wait();
+        return [{ name, value: 1 }];
+      },
+    });
+    const backend: Backend = {
+      up: { name: 'up', help: 'up' },
+      check: async () => {},
+      sources: [source('first'), source('slow', slow), source('last')],
+    };
+    const registry = new Registry();
+    addReadings(registry, [backend], logger, 0, READ_TIMEOUT_MS);
+    return registry;
+  }
+
+  const valuesOf = (samples: Awaited<ReturnType<typeof scrape>>) =>
+    ['first', 'slow', 'last'].map((name) => sumOf(samples, name));
+  const failuresOf = (samples: Awaited<ReturnType<typeof scrape>>) =>
+    ['first', 'slow', 'last'].map((source) =>
+      sumOf(samples, 'malipo_reading_failures_total', { source }),
+    );
+
+  it('has no value and is a failure, as is what was not begun; what was read stays', async () => {
+    const samples = await scrape(registryOf(() => new Promise(() => {})));
+    expect(valuesOf(samples)).to.deep.equal([1, undefined, undefined]);
+    expect(failuresOf(samples)).to.deep.equal([0, 1, 1]);
+    expect(sumOf(samples, 'up')).to.equal(1);
+  });
+
+  it('does not hold up the rest a second time, and has no value when it comes too late', async () => {
+    const registry = registryOf(() => sleep(READ_TIMEOUT_MS * 1.5));
+    await scrape(registry);
+    await sleep(READ_TIMEOUT_MS);
+    for (const failures of [2, 3]) {
+      const samples = await scrape(registry);
+      expect(valuesOf(samples)).to.deep.equal([1, undefined, 1]);
+      expect(failuresOf(samples)).to.deep.equal([0, failures, 1]);
+      await sleep(READ_TIMEOUT_MS);
+    }
+  });
+
+  it('is not read again before it is done, nor is anything beside it', async () => {
+    const started: string[] = [];
+    const registry = registryOf(() => new Promise(() => {}), started);
+    await scrape(registry);
+    const samples = await scrape(registry);
+    expect(valuesOf(samples)).to.deep.equal([undefined, undefined, undefined]);
+    expect(failuresOf(samples)).to.deep.equal([1, 2, 2]);
+    expect(started).to.deep.equal(['first', 'slow']);
   });
 });
 
