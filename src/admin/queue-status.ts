@@ -142,6 +142,7 @@ function problemsOf({ queues, lost, isDispatcherAlive }: Found): string[] {
 
 function problemsOfQueue(queue: string, { isPaused, waiting, workers }: QueueState): string[] {
   if (isPaused) return [`The queue ${queue} is paused: no worker takes anything from it`];
-  if (waiting === 0 || workers > 0) return [];
+  // Null is not known: no reason to call it a problem.
+  if (waiting === 0 || workers !== 0) return [];
   return [`Jobs wait in the queue ${queue}, and no worker takes them`];
 }

@@ -16,17 +16,19 @@ export interface QueueState {
   isPaused: boolean;
   /** For how long the first of the waiting jobs has been due; null when none waits. */
   oldestWaitingMs: number | null;
-  /** Processes that are connected to take jobs from it. */
-  workers: number;
+  /** Processes that are connected to take jobs from it; null when the backend does not tell us. */
+  workers: number | null;
   /**
-   * Jobs that ended in the last whole minute, by the clock of the workers; null in PostgreSQL,
-   * where counting them would cost every job a write.
+   * Jobs that ended in the last whole minute, by the clock of the workers; null when the backend
+   * does not tell us, and in PostgreSQL, where counting them would cost every job a write.
    */
   endedLastMinute: number | null;
 }
 
 /** The reading side of the queues: for whoever watches, never for what must be right. */
 export interface QueueStates {
+  /** Whether the backend answers at all. @throws like `read`, but asks for nothing optional */
+  check(queue: string): Promise<void>;
   /** @throws when the backend does not answer within `READ_TIMEOUT_MS` */
   read(queue: string): Promise<QueueState>;
   /** Whether a job waits, is delayed or under way. @throws like `read` */
@@ -56,7 +58,10 @@ export function openQueueStates(backend: QueueBackend, logger: Pick<Logger, 'deb
     return queue;
   };
   return {
-    read: (name) => inTime(readState(backend, queueOf(name), name), name, READ_TIMEOUT_MS),
+    check: async (name) => {
+      await inTime(queueOf(name).getJobCounts('waiting'), name, READ_TIMEOUT_MS);
+    },
+    read: (name) => inTime(readState(backend, queueOf(name), name, logger), name, READ_TIMEOUT_MS),
     has: async (name, id) =>
       (await inTime(queueOf(name).getJob(id), name, READ_TIMEOUT_MS)) !== undefined,
     close: async () => {
@@ -69,13 +74,19 @@ async function readState(
   backend: QueueBackend,
   queue: Queue<JobData>,
   name: string,
+  logger: Pick<Logger, 'debug'>,
 ): Promise<QueueState> {
+  const optional = (what: Promise<number>) =>
+    what.catch((error: Error) => {
+      logger.debug('queue does not tell', { queue: name, error: error.message });
+      return null;
+    });
   const [counts, isPaused, [oldest], workers, endedLastMinute] = await Promise.all([
     queue.getJobCounts('waiting', 'active', 'delayed'),
     queue.isPaused(),
     queue.getJobs(['waiting'], 0, 0, true),
-    backend.countWorkers(queue),
-    backend.name === 'redis' ? readEndedLastMinute(queue) : null,
+    optional(backend.countWorkers(queue)),
+    backend.name === 'redis' ? optional(readEndedLastMinute(queue)) : null,
   ]);
   return {
     queue: name,

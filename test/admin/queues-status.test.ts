@@ -10,11 +10,12 @@ import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
-import { backendsUnderTest } from '../support/environment.ts';
+import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedPayout } from '../support/failed-jobs.ts';
 import { closedPortUrl } from '../support/gateway-fixtures.ts';
 import { newCollection } from '../support/payments.ts';
+import { createRedisUser } from '../support/redis-user.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -166,6 +167,33 @@ for (const backendName of backendsUnderTest()) {
     });
   });
 }
+
+describe('admin queues status, with a Redis that does not tell who works', () => {
+  it('says that it does not know, and calls nothing a problem for that', async function () {
+    if (!environment.redisUrl) this.skip();
+    const user = await createRedisUser('-client');
+    const admin = await createAdminTester();
+    const config = loadConfig({ DATABASE_URL: admin.url, REDIS_URL: user.url });
+    const queues = openQueues(createQueueBackend(config), logger);
+    const job = {
+      kind: 'collection',
+      step: 'submit',
+      merchantId: 1,
+      rowId: 'a',
+      stepNo: 1,
+    } as const;
+    await queues.add(QUEUE, [{ ...job, queue: QUEUE, delayMs: 0 }]);
+    const { data, lines } = await statusOf(createService(config, logger, admin.database));
+    await queues.of(QUEUE).obliterate({ force: true });
+    await queues.close();
+    await admin.close();
+    await user.drop();
+    expect(data.problems).to.deep.equal([NO_DISPATCHER]);
+    const [submissions] = data.queues as Document[];
+    expect(submissions).to.include({ queue: QUEUE, waiting: 1, workers: null });
+    expect(lines.join('\n')).to.match(/^submission-simulator +1 +\d+s +0 +0 +0 +- +no /m);
+  });
+});
 
 describe('admin queues status, with Redis away', () => {
   let admin: AdminTester;

@@ -14,6 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { rejection } from '../support/payments.ts';
+import { createRedisUser } from '../support/redis-user.ts';
 
 const logger = winston.createLogger({ silent: true });
 
@@ -92,6 +93,16 @@ for (const backendName of backendsUnderTest()) {
     });
 
     if (backendName === 'redis') {
+      it('does without what its user may not ask, and with all else', async () => {
+        const user = await createRedisUser('-client');
+        const limited = createQueueBackend({ redisUrl: user.url, databaseUrl: '' });
+        const reader = openQueueStates(limited, logger);
+        const read = await reader.read(`${queue}-limited`).finally(() => reader.close());
+        await user.drop();
+        expect(read).to.deep.include({ waiting: 0, workers: null });
+        expect(read.oldestWaitingMs).to.equal(null);
+      });
+
       it('has counted what its workers have ended, also what they fail', async () => {
         const counted = `${queue}-counted`;
         await queues.add(counted, [job(counted, 0, 'a'), job(counted, 0, 'b')]);

@@ -8,6 +8,7 @@ import { addReadings, type Backend } from '../../src/metrics/readings.ts';
 import { environment } from '../support/environment.ts';
 import { scrape, sumOf, watch } from '../support/metrics.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
+import { createRedisUser } from '../support/redis-user.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const logger = winston.createLogger({ silent: true });
@@ -167,6 +168,20 @@ describe('Metrics of the whole service', () => {
     expect(sumOf(samples, 'malipo_database_up')).to.equal(1);
     expect(sumOf(samples, 'malipo_payments_open')).to.equal(0);
     await watching.close();
+  });
+
+  it('say that the queues are up when Redis only does not tell who works', async function () {
+    if (!environment.redisUrl) this.skip();
+    const user = await createRedisUser('-client');
+    const service = createService(store.config, logger, store.database);
+    const watching = watch(service, { ...store.config, redisUrl: user.url });
+    const samples = await watching.scrape();
+    await watching.close();
+    await user.drop();
+    expect(sumOf(samples, 'malipo_queue_backend_up')).to.equal(1);
+    expect(sumOf(samples, 'malipo_queue_jobs')).to.be.a('number');
+    expect(sumOf(samples, 'malipo_queue_workers')).to.equal(undefined);
+    expect(sumOf(samples, 'malipo_reading_failures_total', { source: 'queues' })).to.equal(0);
   });
 
   it('do without one reading when it fails', async () => {

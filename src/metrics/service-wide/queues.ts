@@ -42,7 +42,9 @@ export function queuesSource(queues: Pick<QueueStates, 'read'>, names: readonly 
           labels: { queue },
           value: (oldestWaitingMs ?? 0) / MS_PER_SECOND,
         },
-        { name: 'malipo_queue_workers', labels: { queue }, value: workers },
+        ...(workers === null
+          ? []
+          : [{ name: 'malipo_queue_workers', labels: { queue }, value: workers }]),
         { name: 'malipo_queue_paused', labels: { queue }, value: isPaused ? 1 : 0 },
       ]);
     },

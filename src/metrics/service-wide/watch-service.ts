@@ -16,7 +16,7 @@ import { queuesSource } from './queues.ts';
  */
 export function watchService(
   { database, logger, gateways, meters }: Service,
-  queues: Pick<QueueStates, 'read'>,
+  queues: Pick<QueueStates, 'read' | 'check'>,
   maxAgeMs?: number,
 ): void {
   const names = allQueues([...gateways.keys()]);
@@ -35,7 +35,7 @@ export function watchService(
     },
     {
       up: { name: 'malipo_queue_backend_up', help: 'Whether the queues answer' },
-      check: () => queues.read(names[0]!),
+      check: () => queues.check(names[0]!),
       sources: [queuesSource(queues, names)],
     },
   ];
