@@ -22,7 +22,11 @@ export function createMetrics(
 }
 
 /** Prometheus sees a first event only as a rise, so what alerts count shows a 0 before it. */
-function beginAtZero({ paymentsEnded, webhookAttempts }: Meters, types: readonly string[]): void {
+function beginAtZero(
+  { http, paymentsEnded, webhookAttempts }: Meters,
+  types: readonly string[],
+): void {
+  if (types.includes('web')) http.refusals.inc({ code: 'channel_paused' }, 0);
   if (types.includes('dispatcher')) {
     for (const kind of ENDING_KINDS) {
       for (const state of END_STATES) paymentsEnded.zero({ kind, state });

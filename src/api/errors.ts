@@ -4,6 +4,8 @@ import { type ErrorCode, Refusal } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { HttpMeters } from '../metrics/http.ts';
 
+const UNAVAILABLE = 'Service temporarily unavailable';
+
 /** Status and text of every refusal. Exhaustive: a new code does not compile without its row. */
 export const ANSWERS: Readonly<
   Record<ErrorCode, [status: number, detail: (subject: string) => string]>
@@ -54,7 +56,9 @@ export const ANSWERS: Readonly<
     502,
     () => 'Gateway unreachable, outcome unknown. Check GET /reversals/{ref_no} before any retry.',
   ],
-  unavailable: [503, () => 'Service temporarily unavailable'],
+  // The same to whoever calls; whoever watches must tell what we want from what fails.
+  channel_paused: [503, () => UNAVAILABLE],
+  unavailable: [503, () => UNAVAILABLE],
 };
 
 const RETRY_AFTER_S = 5;

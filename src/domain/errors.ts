@@ -42,6 +42,7 @@ export type ErrorCode =
   | 'body_too_large'
   | 'media_type_unsupported'
   | 'path_not_found'
+  | 'channel_paused'
   | 'unavailable';
 
 /** An operation was refused. `subject` fills the blank of texts that have one, such as a field's name. */

@@ -3,6 +3,7 @@ import { inTransaction } from '../../src/database.ts';
 import { CHANNELS } from '../../src/domain/channels/channel.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
+import { scrape, sumOf } from '../support/metrics.ts';
 import { countOf } from '../support/payments.ts';
 import { BAD_PAGE, BAD_PAGE_SIZE, expectBadValues } from '../support/query-cases.ts';
 import { expectRefusal } from '../support/refusals.ts';
@@ -91,6 +92,9 @@ describe('Channels', () => {
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 60);
     }
     expect(await countOf(service.database, 'collections')).to.equal(before);
+    const samples = await scrape(service.meters.registry);
+    const refused = (code: string) => sumOf(samples, 'malipo_http_refusals_total', { code });
+    expect([refused('channel_paused'), refused('unavailable')]).to.deep.equal([2, undefined]);
     await inTransaction(service.database, (trx) => resumeChannel(trx, MPESA));
     expect(await activeCodes()).to.deep.equal([MPESA, 1]);
     expect((await client.initiate(body, key)).status).to.equal(200);

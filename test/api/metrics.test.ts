@@ -48,6 +48,11 @@ describe('The metrics on the port that merchants reach', () => {
     expect(text).to.include('malipo_http_request_duration_seconds');
   });
 
+  it('show that no channel has refused anything, before one has', async () => {
+    const { text } = await ask({ METRICS_TOKEN }, `Bearer ${METRICS_TOKEN}`);
+    expect(text).to.match(/^malipo_http_refusals_total\{.*code="channel_paused".*\} 0$/m);
+  });
+
   const WRONG = {
     'no token': undefined,
     'another token': `Bearer ${METRICS_TOKEN.toUpperCase()}`,

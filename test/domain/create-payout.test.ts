@@ -182,7 +182,7 @@ describe('Accepting a payout', () => {
 
   it('records nothing on a channel that is paused, and goes on with the others', async () => {
     await inTransaction(store.database, (trx) => pauseChannel(trx, 63907));
-    await expectRefused('unavailable', { channel: 63907 });
+    await expectRefused('channel_paused', { channel: 63907 });
     await accept({ channel: 63902 });
   });
 

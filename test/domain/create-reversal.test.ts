@@ -169,7 +169,7 @@ describe('Accepting a reversal', () => {
 
   it('records nothing on a channel that is paused', async () => {
     await inTransaction(store.database, (trx) => pauseChannel(trx, collection.channel));
-    await expectRefused('unavailable');
+    await expectRefused('channel_paused');
     await inTransaction(store.database, (trx) => resumeChannel(trx, collection.channel));
     await accept();
   });

@@ -23,6 +23,7 @@ export const collectionsEndpoints = {
       ['channel_not_available', '63903'],
       ['wallet_missing'],
       ['duplicate_reference'],
+      ['channel_paused'],
     ],
   },
   listCollections: {

@@ -26,6 +26,7 @@ export const payoutsEndpoints = {
       ['app_not_found'],
       ['wallet_missing'],
       ['duplicate_reference'],
+      ['channel_paused'],
     ],
   },
   listPayouts: {

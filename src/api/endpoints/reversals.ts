@@ -23,6 +23,7 @@ export const reversalsEndpoints = {
       ['reversal_done'],
       ['reversal_in_progress'],
       ['duplicate_reference'],
+      ['channel_paused'],
       ['gateway_unreachable'],
     ],
   },

@@ -23,7 +23,7 @@ export async function refusalOfChannel(
   code: number,
   otherwise: ErrorCode,
 ): Promise<Refusal> {
-  return new Refusal((await isPaused(database, code)) ? 'unavailable' : otherwise);
+  return new Refusal((await isPaused(database, code)) ? 'channel_paused' : otherwise);
 }
 
 /** Stops a channel from taking new payments. @returns false when it was paused already. */

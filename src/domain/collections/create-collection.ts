@@ -24,7 +24,7 @@ export interface NewCollection {
 /**
  * Records a collection, its history and its first job in one statement: once this
  * returns, nothing can forget it.
- * @throws Refusal `duplicate_reference`, `wallet_missing`, `unavailable` (the channel is paused)
+ * @throws Refusal `duplicate_reference`, `wallet_missing`, `channel_paused`
  */
 export async function createCollection(
   database: Database | Transaction,

@@ -29,7 +29,7 @@ export interface NewPayout {
  * Records a payout with its debit, journal, history and first job in one statement: once
  * this returns, nothing can forget it, and the wallet is locked for no round trip.
  * @throws Refusal `duplicate_reference`, `insufficient_balance`, `wallet_missing`,
- * `unavailable` (the channel is paused)
+ * `channel_paused`
  */
 export async function createPayout(
   database: Database | Transaction,

@@ -7,7 +7,6 @@ import {
   violates,
 } from '../../database.ts';
 import { reversalsQueue } from '../../jobs/job-types.ts';
-import { refusalOfChannel } from '../channels/channel-store.ts';
 import type { Collection } from '../collections/collection.ts';
 import { Refusal } from '../errors.ts';
 import type { Reversal } from './reversal.ts';
@@ -31,7 +30,7 @@ const REVERSAL_DEADLINE_MS = 4 * 3_600_000;
  * collection's row is locked first, so reversals of it, and news of them, take turns; an
  * index lets one of them be open or done.
  * @throws Refusal `transaction_not_found`, `collection_not_completed`, `reversal_done`,
- * `reversal_in_progress`, `duplicate_reference`, `unavailable` (the channel is paused)
+ * `reversal_in_progress`, `duplicate_reference`, `channel_paused`
  */
 export async function createReversal(
   database: Database | Transaction,
@@ -66,7 +65,8 @@ async function insert(
 ): Promise<Reversal> {
   try {
     const reversal = await firstRow<Reversal>(trx, INSERT, bindingsOf(request, collection));
-    if (!reversal) throw await refusalOfChannel(trx, collection.channel, 'unavailable');
+    // The collection is locked and there, so this is the only reason.
+    if (!reversal) throw new Refusal('channel_paused');
     return { ...reversal, kind: 'reversal' };
   } catch (error) {
     if (violates(error, 'reversals_ref_no_unique')) throw new Refusal('duplicate_reference');
