@@ -1,6 +1,7 @@
 import { boot } from '../boot.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
 import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
+import { addStuckWork } from '../metrics/stuck-work.ts';
 import { createMetrics } from '../metrics.ts';
 import { startOperatorServer } from '../operator-server.ts';
 import { PROCESS_TYPES, type ProcessType, processName, startWorkers } from './start-workers.ts';
@@ -17,6 +18,7 @@ await runMain(async () => {
   const registry = createMetrics(service, name, types);
   const stopping = new AbortController();
   const watch = createWorkWatch();
+  addStuckWork(registry, watch.works);
   const { signal } = stopping;
   const operators = await startOperatorServer({
     ...service,

@@ -17,6 +17,8 @@ export interface WorkWatch {
   add(name: string, look: () => Promise<Finding>): () => void;
   /** Unhealthy when any work has been due for too long and none of it was begun meanwhile. */
   health(): Health;
+  /** Each of the works that are watched, for the metrics. */
+  works(): { name: string; stuck: boolean }[];
   close(): void;
 }
 
@@ -36,6 +38,7 @@ export function createWorkWatch(stuckAfterMs = STUCK_AFTER_MS): WorkWatch {
   const lookAtAll = () => {
     for (const watched of all) void lookAt(watched);
   };
+  const works = () => all.map((watched) => describe(watched, stuckAfterMs));
   const timer = setInterval(lookAtAll, stuckAfterMs / LOOKS).unref();
   return {
     add: (name, look) => {
@@ -52,8 +55,9 @@ export function createWorkWatch(stuckAfterMs = STUCK_AFTER_MS): WorkWatch {
         watched.begunAt = performance.now();
       };
     },
+    works,
     health: () => {
-      const work = all.map((watched) => describe(watched, stuckAfterMs));
+      const work = works();
       return { isHealthy: !work.some(({ stuck }) => stuck), details: { work } };
     },
     close: () => clearInterval(timer),

@@ -9,6 +9,7 @@ import winston from 'winston';
 import { createService } from '../../src/boot.ts';
 import { loadConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database.ts';
+import { addStuckWork } from '../../src/metrics/stuck-work.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { watch } from '../support/metrics.ts';
 
@@ -77,6 +78,7 @@ describe('What watches the service', () => {
     const service = createService(config, logger, database);
     const watching = watch(service, { ...config, redisUrl: 'redis://127.0.0.1:1' });
     registry = createMetrics(service, 'all');
+    addStuckWork(registry, () => []);
     close = () => Promise.all([watching.close(), database.destroy()]);
   });
 

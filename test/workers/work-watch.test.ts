@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import { Registry } from 'prom-client';
 import winston from 'winston';
 import { createService } from '../../src/boot.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -8,6 +9,7 @@ import { rows } from '../../src/database.ts';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
+import { addStuckWork } from '../../src/metrics/stuck-work.ts';
 import { noteRound } from '../../src/workers/look-at-outbox.ts';
 import { lookAtQueue } from '../../src/workers/look-at-queue.ts';
 import { startWorkers } from '../../src/workers/start-workers.ts';
@@ -15,6 +17,7 @@ import { createWorkWatch, type Finding, type WorkWatch } from '../../src/workers
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
+import { scrape, sumOf } from '../support/metrics.ts';
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 
 const STUCK_AFTER_MS = 200;
@@ -51,6 +54,20 @@ describe('A process with work', () => {
     await eventually('the work to be stuck', async () => !isHealthy());
     const { work } = watch.health().details as { work: { name: string; stuck: boolean }[] };
     expect(work.filter(({ stuck }) => stuck).map(({ name }) => name)).to.deep.equal(['refunds']);
+  });
+
+  it('shows in its metrics which work is stuck, and when it no longer is', async () => {
+    const registry = new Registry();
+    addStuckWork(registry, watch.works);
+    watch.add('callbacks', async () => 'nothing due');
+    const begin = watch.add('refunds', async () => 'due');
+    const stuck = async (work: string) =>
+      sumOf(await scrape(registry), 'malipo_work_stuck', { work });
+    expect([await stuck('callbacks'), await stuck('refunds')]).to.deep.equal([0, 0]);
+    await eventually('the work to be stuck', async () => (await stuck('refunds')) === 1);
+    expect(await stuck('callbacks')).to.equal(0);
+    begin();
+    expect(await stuck('refunds')).to.equal(0);
   });
 
   it('is healthy as long as it begins some of its work', async () => {
