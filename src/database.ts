@@ -191,7 +191,7 @@ const TLS_CODES = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_
 /** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention. */
 const OUTAGE_SQLSTATES = /^(08|53|57P|58)/;
 const OUTAGE_MESSAGES =
-  /Connection terminated|Timeout acquiring a connection|Unable to acquire a connection|timeout expired|Client has encountered a connection error|Connection is closed|Connection ended|Query read timeout|not queryable|max retries per request|Stream isn't writeable/i;
+  /Connection terminated|Timeout acquiring a connection|Unable to acquire a connection|timeout expired|Client has encountered a connection error|Connection is closed|Connection ended|Query read timeout|not queryable|timeout exceeded when trying to connect|max retries per request|Stream isn't writeable/i;
 
 const OUTAGE_CODES = [
   DEADLOCK,

@@ -25,6 +25,7 @@ describe('An error', () => {
       'Connection terminated unexpectedly',
       'Connection terminated due to connection timeout',
       'Knex: Timeout acquiring a connection. The pool is probably full.',
+      'timeout exceeded when trying to connect',
       'Connection is closed.',
       'Reached the max retries per request limit (which is 20).',
       "Stream isn't writeable and enableOfflineQueue options is false",
