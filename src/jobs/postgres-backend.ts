@@ -1,9 +1,5 @@
 import {
   assertSchemaCompatibility,
-  type BackendFactory,
-  PostgresConnection,
-  type PostgresConnectionOptions,
-  PostgresQueueBackend,
   Queue,
   type QueueOptions,
   runMigrations,
@@ -17,6 +13,7 @@ import { QUEUE_POOL_MAX } from '../stores/connection-budget.ts';
 import { connectionSettings, type DatabaseAddress } from '../stores/database-address.ts';
 import type { QueueBackend } from './backend.ts';
 import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
+import { sharingFactory } from './shared-connection.ts';
 import { workerOptions } from './worker-options.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -76,76 +73,14 @@ function runs(processName: string | undefined, queue: string): boolean {
 
 const LIVELINESS = { query_timeout: QUERY_TIMEOUT_MS, keepAlive: true };
 
-/** Hands the same connection to every queue and worker, for as long as there is one. */
-function sharingFactory(
-  options: PostgresConnectionOptions,
-  listenerName: string,
-): BackendFactory<PostgresQueueBackend, PostgresConnectionOptions> {
-  let shared: SharedConnection | undefined;
-  return (name, queueOptions, { withBlockingConnection = false } = {}) => {
-    if (!shared || shared.isClosing) shared = new SharedConnection(options);
-    shared.users += 1;
-    const named = withBlockingConnection ? listenerName : undefined;
-    return new PostgresQueueBackend(shared, name, queueOptions, true, named);
-  };
-}
-
-/**
- * BullMQ's connection, made for one queue, used by all of a process. Every statement takes
- * one connection and no statement waits for another one's, so a few serve any number.
- */
-class SharedConnection extends PostgresConnection {
-  /** Each closes it once; the last one really does. */
-  users = 0;
-  #listener: unknown;
-
-  constructor(options: PostgresConnectionOptions) {
-    super(options);
-    this.setMaxListeners(0);
-  }
-
-  /** Unlike BullMQ's own, it forgets a failure: a queue first used in an outage works after it. */
-  override async waitUntilReady(): Promise<void> {
-    try {
-      await super.waitUntilReady();
-    } catch (error) {
-      (this as unknown as { readyPromise: undefined }).readyPromise = undefined;
-      throw error;
-    }
-  }
-
-  /** Workers tell from the notification whether it is for their queue. */
-  override async getListenClient() {
-    const client = await super.getListenClient();
-    if (client !== this.#listener) {
-      this.#listener = client;
-      (client as unknown as NodeJS.EventEmitter).setMaxListeners(0);
-      takeTurns(client);
-    }
-    return client;
-  }
-
-  override async close(): Promise<void> {
-    this.users -= 1;
-    if (this.users <= 0) await super.close();
-  }
-}
-
-/** Each statement waits for the one before, as a client with one user does by itself. */
-function takeTurns(client: { query: (...args: never[]) => Promise<unknown> }): void {
-  const query = client.query.bind(client);
-  let last: Promise<unknown> = Promise.resolve();
-  client.query = (...args) => {
-    last = last.catch(() => {}).then(() => query(...args));
-    return last;
-  };
-}
-
 async function withClient(
   settings: pg.ClientConfig,
   work: (client: pg.Client) => Promise<unknown>,
 ): Promise<void> {
   const client = new pg.Client(settings);
+  // A connection that is lost fails the statement on it, or the next one. An error nobody
+  // listens for would end the process.
+  client.on('error', () => {});
   try {
     await client.connect();
     await work(client);
