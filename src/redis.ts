@@ -18,10 +18,15 @@ const SILENCE_MS = 5_000;
 const MAX_RECONNECT_DELAY_MS = 2_000;
 const DEFAULT_PORT = 6_379;
 
-/** Longer from try to try, in ms. */
-export function reconnectDelayMs(tries: number): number {
-  return Math.min(tries * 100, MAX_RECONNECT_DELAY_MS);
-}
+/**
+ * When a connection is made anew: after it was lost, longer from try to try; and when its
+ * server has become a replica, for the address may lead to another one by now.
+ */
+export const RECONNECTING = {
+  retryStrategy: (tries: number) => Math.min(tries * 100, MAX_RECONNECT_DELAY_MS),
+  // Up to version 6 a script's error stands behind the script's own name.
+  reconnectOnError: ({ message }: Error) => /\bREADONLY\b/.test(message),
+} satisfies RedisOptions;
 
 /** A client of the one Redis, or of all nodes of the cluster. */
 export function openRedis(address: RedisAddress, options: RedisOptions): RedisClient {
@@ -85,7 +90,7 @@ export function openImpatientRedis(
     socketTimeout: SILENCE_MS,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: reconnectDelayMs,
+    ...RECONNECTING,
   });
   client.on('error', (error) => logger.warn('redis error', { error: error.message }));
   return client;

@@ -3,7 +3,6 @@ import {
   Queue,
   type QueueOptions,
   runMigrations,
-  Worker,
   type WorkerOptions,
 } from 'bullmq';
 import pg from 'pg';
@@ -13,6 +12,7 @@ import { QUEUE_POOL_MAX } from '../stores/connection-budget.ts';
 import { connectionSettings, type DatabaseAddress } from '../stores/database-address.ts';
 import type { QueueBackend } from './backend.ts';
 import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
+import { PacedWorker } from './paced-worker.ts';
 import { sharingFactory } from './shared-connection.ts';
 import { workerOptions } from './worker-options.ts';
 
@@ -40,12 +40,12 @@ export function postgresBackend(address: DatabaseAddress, processName: string): 
     createQueue: (name) =>
       new Queue(name, { connection } as QueueOptions, factory) as Queue<JobData>,
     createWorker: (name, process, options) =>
-      new Worker(
+      new PacedWorker(
         name,
         process as never,
         { connection, ...workerOptions(options) } as WorkerOptions,
         factory,
-      ) as Worker<JobData>,
+      ),
     countWorkers: async (queue) => {
       const lines = (await queue.getBackend().getClientList()).join('\n').split('\n');
       return lines.filter((line) => runs(line.split(LISTENER_PREFIX)[1], queue.name)).length;

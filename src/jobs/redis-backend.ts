@@ -1,16 +1,11 @@
-import { type ConnectionOptions, Queue, Worker } from 'bullmq';
+import { type ConnectionOptions, Queue } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
 import { messageOf } from '../database.ts';
-import {
-  openRedis,
-  type RedisAddress,
-  type RedisClient,
-  reconnectDelayMs,
-  tlsOf,
-} from '../redis.ts';
+import { openRedis, RECONNECTING, type RedisAddress, type RedisClient, tlsOf } from '../redis.ts';
 import { connectionAdvice, REDIS_SETTINGS } from '../stores/connection-advice.ts';
 import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
+import { PacedWorker } from './paced-worker.ts';
 import { workerOptions } from './worker-options.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -26,7 +21,7 @@ const KEPT_EVENTS = 100;
 const ENDED_MINUTES = 5;
 
 const PRODUCER: RedisOptions = {
-  retryStrategy: reconnectDelayMs,
+  ...RECONNECTING,
   connectTimeout: CONNECT_TIMEOUT_MS,
   commandTimeout: COMMAND_TIMEOUT_MS,
   socketTimeout: PRODUCER_SILENCE_MS,
@@ -34,7 +29,7 @@ const PRODUCER: RedisOptions = {
 };
 
 const CONSUMER: RedisOptions = {
-  retryStrategy: reconnectDelayMs,
+  ...RECONNECTING,
   socketTimeout: WORKER_SILENCE_MS,
   maxRetriesPerRequest: null,
 };
@@ -58,7 +53,7 @@ export function redisBackend(address: RedisAddress): QueueBackend {
         metrics: { maxDataPoints: ENDED_MINUTES },
         ...workerOptions(options),
       };
-      return closeWith(new Worker<JobData>(name, process, settings));
+      return closeWith(new PacedWorker(name, process, settings));
     },
     countWorkers: (queue) => queue.getWorkersCount(),
     migrate: async () => {},

@@ -4,8 +4,8 @@ import type { WorkerOptions } from 'bullmq';
 const IDLE_LOOK_S = 2;
 /** A worker that dies has not failed its job. Only a job that kills every worker it meets gets this far. */
 const MAX_STALLED = 100;
-/** How long a worker waits after its store has refused it; BullMQ's own is a quarter of a minute. */
-const AFTER_ERROR_MS = 2_000;
+/** How long a worker waits after an error of its store. */
+export const AFTER_ERROR_MS = 2_000;
 
 /** What workers have in common on both backends. */
 export function workerOptions(options: { concurrency: number; lockMs: number }) {
