@@ -171,7 +171,7 @@ for (const backendName of backendsUnderTest()) {
 describe('admin queues status, with a Redis that does not tell who works', () => {
   it('says that it does not know, and calls nothing a problem for that', async function () {
     if (!environment.redisUrl) this.skip();
-    const user = await createRedisUser('-client');
+    const user = await createRedisUser('-@dangerous', '+info');
     const admin = await createAdminTester();
     const config = loadConfig({ DATABASE_URL: admin.url, REDIS_URL: user.url });
     const queues = openQueues(createQueueBackend(config), logger);

@@ -94,7 +94,7 @@ for (const backendName of backendsUnderTest()) {
 
     if (backendName === 'redis') {
       it('does without what its user may not ask, and with all else', async () => {
-        const user = await createRedisUser('-client');
+        const user = await createRedisUser('-@dangerous', '+info');
         const limited = createQueueBackend({ redisUrl: user.url, databaseUrl: '' });
         const reader = openQueueStates(limited, logger);
         const read = await reader.read(`${queue}-limited`).finally(() => reader.close());

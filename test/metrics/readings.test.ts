@@ -172,7 +172,7 @@ describe('Metrics of the whole service', () => {
 
   it('say that the queues are up when Redis only does not tell who works', async function () {
     if (!environment.redisUrl) this.skip();
-    const user = await createRedisUser('-client');
+    const user = await createRedisUser('-@dangerous', '+info');
     const service = createService(store.config, logger, store.database);
     const watching = watch(service, { ...store.config, redisUrl: user.url });
     const samples = await watching.scrape();
