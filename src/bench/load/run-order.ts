@@ -39,14 +39,20 @@ async function runLoop(
   const lastIndex = firstIndex + bound.count;
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
+  const endsAt = startedAt + bound.durationMs;
+  const nextDueAt = () =>
+    perSecond === undefined
+      ? performance.now()
+      : startedAt + ((indexes.next - firstIndex) / perSecond) * SECOND_MS;
   const goOn = () =>
     indexes.next < lastIndex &&
-    performance.now() - startedAt < bound.durationMs &&
+    Math.max(nextDueAt(), performance.now()) < endsAt &&
     failures.inARow < MAX_FAILURES_IN_A_ROW_COUNT;
   const lane = async () => {
     while (goOn()) {
+      const beganAt = nextDueAt();
       const index = indexes.next++;
-      const beganAt = await turnOf(index - firstIndex, startedAt, perSecond);
+      await waitUntil(beganAt);
       try {
         await task.run(index);
         latenciesMs.push(performance.now() - beganAt);
@@ -65,15 +71,11 @@ async function runLoop(
   return { latenciesMs, errors: failures.count, firstError: failures.first, elapsedMs, cpuShare };
 }
 
-/** Waits until it is this one's turn. @returns when that was, however late it is by now */
-async function turnOf(
-  ordinal: number,
-  startedAt: number,
-  perSecond: number | undefined,
-): Promise<number> {
-  if (perSecond === undefined) return performance.now();
-  const dueAt = startedAt + (ordinal / perSecond) * SECOND_MS;
-  const waitMs = dueAt - performance.now();
-  if (waitMs > 0) await sleep(waitMs);
-  return dueAt;
+/** Resolves when `dueAt` has come by the clock: a timer may ring a millisecond or two before. */
+async function waitUntil(dueAt: number): Promise<void> {
+  for (;;) {
+    const waitMs = dueAt - performance.now();
+    if (waitMs <= 0) return;
+    await sleep(Math.ceil(waitMs));
+  }
 }
