@@ -61,11 +61,12 @@ export function addReadings(
   const readers = backends.map(({ up, check, sources }) => {
     const readSources = readerOf(sources);
     return async () => {
-      const until = performance.now() + readTimeoutMs;
-      const problem = await inTime(CHECK_TIMEOUT_MS, check()).catch((error: unknown) => error);
+      const time = AbortSignal.timeout(readTimeoutMs);
+      const checkTime = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+      const problem = await inTime(checkTime, check()).catch((error: unknown) => error);
       set({ name: up.name, value: problem === undefined ? 1 : 0 });
       if (problem !== undefined) return warn(up.name, problem);
-      await readSources(until, set, (source, error) => {
+      await readSources(time, set, (source, error) => {
         failures.inc({ source });
         warn(source, error);
       });
@@ -93,28 +94,27 @@ function readerOf(sources: readonly Source[]) {
   let order = sources;
   let last: Source | undefined;
   let running: Promise<unknown> = Promise.resolve();
-  const read = async (source: Source, until: number): Promise<Reading[]> => {
-    await inTime(until - performance.now(), running);
+  const read = async (source: Source, time: AbortSignal): Promise<Reading[]> => {
+    await inTime(time, running);
     last = source;
     const readings = source.read();
     running = readings.catch(() => {});
-    await inTime(until - performance.now(), readings);
+    await inTime(time, readings);
     return readings;
   };
   return async (
-    until: number,
+    time: AbortSignal,
     onReading: (reading: Reading) => void,
     onFailure: (source: string, error: unknown) => void,
   ): Promise<void> => {
     for (const source of order) {
       try {
-        if (performance.now() >= until) throw new Error('no time left');
-        for (const reading of await read(source, until)) onReading(reading);
+        for (const reading of await read(source, time)) onReading(reading);
       } catch (error) {
         onFailure(source.name, error);
       }
     }
-    if (last && performance.now() >= until) order = [...order.filter((one) => one !== last), last];
+    if (last && time.aborted) order = [...order.filter((one) => one !== last), last];
   };
 }
 
@@ -138,16 +138,18 @@ function atMostEvery(ageMs: number, run: () => Promise<void>): () => Promise<voi
   };
 }
 
-/** Resolves with undefined when the work is done. @throws its error, or that it took too long */
-async function inTime(timeoutMs: number, work: Promise<unknown>): Promise<undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no answer in time')), timeoutMs);
+/** Resolves with undefined when the work is done. @throws its error, or that the time was over */
+async function inTime(time: AbortSignal, work: Promise<unknown>): Promise<undefined> {
+  let end = () => {};
+  const over = new Promise<never>((_resolve, reject) => {
+    end = () => reject(new Error('no answer in time'));
   });
+  time.addEventListener('abort', end);
   try {
-    await Promise.race([work, late]);
+    if (time.aborted) end();
+    await Promise.race([over, work]);
   } finally {
-    clearTimeout(timer);
+    time.removeEventListener('abort', end);
     work.catch(() => {});
   }
 }
