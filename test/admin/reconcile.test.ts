@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
@@ -12,6 +11,7 @@ import {
   type Document,
   expectWrong,
 } from '../support/admin.ts';
+import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { PAYER, reread } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -31,11 +31,10 @@ describe('admin reconcile', () => {
     admin = await createAdminTester();
     const config = loadConfig({ DATABASE_URL: admin.url });
     merchant = await createTestMerchant({ database: admin.database, config });
-    folder = mkdtempSync(join(tmpdir(), 'malipo-statements-'));
+    folder = makeFolder('statements');
   });
 
   after(async () => {
-    rmSync(folder, { recursive: true });
     await admin.close();
   });
 

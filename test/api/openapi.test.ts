@@ -1,7 +1,4 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
@@ -10,23 +7,14 @@ import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
 import { ANSWERS } from '../../src/api/errors.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
 import { request } from '../support/api-client.ts';
+import { makeFolder } from '../support/make-folder.ts';
+import { describeWith } from '../support/programs.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 const all = Object.values(endpoints) as Endpoint[];
 
 // biome-ignore lint/suspicious/noExplicitAny: a document of the web, which the tests look into.
 type Any = any;
-
-function isChromiumThere(): boolean {
-  return (process.env.PATH ?? '').split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, 'chromium'), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
-}
 
 const escapeHtml = (text: string) =>
   text
@@ -162,26 +150,22 @@ describe('The documentation', () => {
     expect(policy).to.not.match(/unsafe|\*|https?:|data:/);
   });
 
-  if (isChromiumThere() || process.env.REQUIRE_CHROMIUM === '1') {
-    it('is shown by a browser', async () => {
-      const folder = mkdtempSync(join(tmpdir(), 'malipo-chromium-'));
-      try {
-        const { stdout } = await promisify(execFile)(
-          'chromium',
-          [
-            ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
-            ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
-            ...[`--user-data-dir=${folder}`, '--dump-dom', `${service.origin}/docs`],
-          ],
-          { timeout: 50_000, maxBuffer: 16 * 1_024 * 1_024 },
-        );
-        for (const [path, method] of operations()) {
-          expect(stdout).to.include(`<code>${method.toUpperCase()} ${path}</code>`);
-        }
-        expect(stdout).to.match(/<h1>Malipo API<\/h1>/);
-      } finally {
-        rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  describeWith(['chromium'], 'in a browser', () => {
+    it('shows every operation', async () => {
+      const folder = makeFolder('chromium');
+      const { stdout } = await promisify(execFile)(
+        'chromium',
+        [
+          ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+          ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
+          ...[`--user-data-dir=${folder}`, '--dump-dom', `${service.origin}/docs`],
+        ],
+        { timeout: 50_000, maxBuffer: 16 * 1_024 * 1_024 },
+      );
+      for (const [path, method] of operations()) {
+        expect(stdout).to.include(`<code>${method.toUpperCase()} ${path}</code>`);
       }
+      expect(stdout).to.match(/<h1>Malipo API<\/h1>/);
     });
-  }
+  });
 });

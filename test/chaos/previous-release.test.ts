@@ -4,7 +4,8 @@ import { type ServiceProcess, startServiceProcess } from '../../src/sandbox/serv
 import { environment } from '../support/environment.ts';
 import { isServed, type LiveService, startLiveService, startWeb } from '../support/live-service.ts';
 import { openLiveShop } from '../support/live-shop.ts';
-import { previousRelease, unpackRelease } from '../support/previous-release.ts';
+import { hasWholeHistory, previousRelease, unpackRelease } from '../support/previous-release.ts';
+import { REQUIRE_ALL } from '../support/programs.ts';
 
 const PROGRAMS = { web: ['src/api/main.ts'], workers: ['src/workers/main.ts', 'all'] };
 type Program = keyof typeof PROGRAMS;
@@ -17,10 +18,8 @@ describe("The release before, on this release's schema", () => {
 
   before(async function () {
     if (commit === null) {
-      if (process.env.REQUIRE_GIT_HISTORY === '1') {
-        throw new Error('REQUIRE_GIT_HISTORY is set, but git knows no earlier release');
-      }
-      console.log('      (Pending: this is no git checkout with its history.)');
+      if (REQUIRE_ALL && hasWholeHistory()) throw new Error('git knows no earlier release');
+      console.log('      (Pending: this is no git checkout with its whole history.)');
       this.skip();
     }
     service = await startLiveService('postgres');

@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import {
-  type EmbeddedRedis,
-  findRedisServer,
-  startEmbeddedRedis,
-} from '../../src/sandbox/embedded/redis.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
 import type { StackType } from '../../src/sandbox/stack.ts';
 import { expectRightEnd } from '../support/chaos-end.ts';
 import { mixedOrders, type Order } from '../support/chaos-mix.ts';
@@ -13,6 +9,7 @@ import { type Crash, planCrashes, seedOfRun } from '../support/chaos-plan.ts';
 import { collectOriginal, type FirstAnswer, sendOrders } from '../support/chaos-shop.ts';
 import { type ChaosWorld, cutOffGateway, startChaosWorld } from '../support/chaos-world.ts';
 import { environment } from '../support/environment.ts';
+import { describeWith } from '../support/programs.ts';
 
 const PAYMENTS = 300;
 const CALM_AT_FIRST_MS = 5_000;
@@ -37,11 +34,7 @@ const CRASHING: Readonly<Record<string, StackType>> = {
   'webhooks-3': 'webhooks',
 };
 
-// Without the program the tests are pending, unless the run promises that it is there.
-const withRedis =
-  findRedisServer() !== null || process.env.REQUIRE_REDIS === '1' ? describe : describe.skip;
-
-withRedis('With its queues in Redis, while everything fails', () => {
+describeWith(['redis-server'], 'With its queues in Redis, while everything fails', () => {
   const orders = mixedOrders(PAYMENTS);
   const firstAnswers: FirstAnswer[] = [];
   const redisAway: Record<string, { from: number; to: number }> = {};

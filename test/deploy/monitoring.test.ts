@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
@@ -11,7 +10,9 @@ import { loadConfig } from '../../src/config.ts';
 import { openDatabase } from '../../src/database.ts';
 import { addStuckWork } from '../../src/metrics/stuck-work.ts';
 import { createMetrics } from '../../src/metrics.ts';
+import { makeFolder } from '../support/make-folder.ts';
 import { watch } from '../support/metrics.ts';
+import { describeWith } from '../support/programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -143,44 +144,35 @@ describe('What watches the service', () => {
     }
   });
 
-  const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+  describeWith(['promtool'], 'is right in the eyes of promtool:', () => {
+    function promtool(...args: string[]): void {
+      const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
+      expect(status, `${stdout}${stderr}${error ?? ''}`).to.equal(0);
+    }
 
-  (hasPromtool || process.env.REQUIRE_PROMTOOL === '1' ? describe : describe.skip)(
-    'is right in the eyes of promtool:',
-    () => {
-      function promtool(...args: string[]): void {
-        const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
-        expect(status, `${stdout}${stderr}${error ?? ''}`).to.equal(0);
-      }
+    it('the alerts', () => {
+      promtool('check', 'rules', join(ROOT, 'deploy/prometheus/alerts.yml'));
+    });
 
-      it('the alerts', () => {
-        promtool('check', 'rules', join(ROOT, 'deploy/prometheus/alerts.yml'));
-      });
+    it('the example of a configuration', () => {
+      promtool('check', 'config', join(ROOT, 'deploy/prometheus/prometheus.yml'));
+    });
 
-      it('the example of a configuration', () => {
-        promtool('check', 'config', join(ROOT, 'deploy/prometheus/prometheus.yml'));
-      });
+    it('each alert fires when it should, and none when all is well', () => {
+      promtool('test', 'rules', join(ROOT, 'deploy/prometheus/alerts.test.yml'));
+    });
 
-      it('each alert fires when it should, and none when all is well', () => {
-        promtool('test', 'rules', join(ROOT, 'deploy/prometheus/alerts.test.yml'));
-      });
-
-      it('every expression of the dashboard', () => {
-        const folder = mkdtempSync(join(tmpdir(), 'malipo-dashboard-'));
-        try {
-          const rules = dashboardExpressions.map((expression, index) => ({
-            record: `panel:${index}`,
-            // What Grafana fills in.
-            expr: expression.replaceAll('$__rate_interval', '1m'),
-          }));
-          const file = join(folder, 'dashboard.yml');
-          // JSON is YAML.
-          writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-          promtool('check', 'rules', file);
-        } finally {
-          rmSync(folder, { recursive: true, force: true });
-        }
-      });
-    },
-  );
+    it('every expression of the dashboard', () => {
+      const folder = makeFolder('dashboard');
+      const rules = dashboardExpressions.map((expression, index) => ({
+        record: `panel:${index}`,
+        // What Grafana fills in.
+        expr: expression.replaceAll('$__rate_interval', '1m'),
+      }));
+      const file = join(folder, 'dashboard.yml');
+      // JSON is YAML.
+      writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+      promtool('check', 'rules', file);
+    });
+  });
 });

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
 import { firstRow, rows } from '../../src/database.ts';
@@ -12,6 +9,7 @@ import { collectionBody, request, reversalBody } from '../support/api-client.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/make-folder.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { learn, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -36,12 +34,11 @@ describe('A web process that is killed between the commit and its answer', () =>
     };
     const config = loadConfig(env);
     merchant = await createTestMerchant({ database: testDatabase.database, config });
-    logFolder = mkdtempSync(join(tmpdir(), 'malipo-killed-'));
+    logFolder = makeFolder('killed');
   });
 
   after(async () => {
     await web?.stop();
-    rmSync(logFolder, { recursive: true, force: true });
     await testDatabase.drop();
   });
 

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { findFreePort } from '../../src/sandbox/embedded/port.ts';
@@ -9,6 +6,7 @@ import { startProcess } from '../../src/sandbox/stack.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/make-folder.ts';
 
 /** A signal that comes again within a second is taken for the same one. */
 const SAME_SIGNAL_AFTER_MS = 50;
@@ -23,11 +21,10 @@ describe('A web process that is told to stop', () => {
 
   before(async () => {
     testDatabase = await createTestDatabase();
-    logFolder = mkdtempSync(join(tmpdir(), 'malipo-stopping-'));
+    logFolder = makeFolder('stopping');
   });
 
   after(async () => {
-    rmSync(logFolder, { recursive: true, force: true });
     await testDatabase.drop();
   });
 

@@ -7,8 +7,9 @@ import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { backendsUnderTest, environment } from '../support/environment.ts';
+import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
+import { describeWith } from '../support/programs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const QUEUE = 'refunds';
@@ -160,9 +161,7 @@ async function onServer(statement: string): Promise<void> {
   }
 }
 
-const describeOnRedis = backendsUnderTest().includes('redis') ? describe : describe.skip;
-
-describeOnRedis('A worker in a Redis that has become a replica', () => {
+describeWith(['redis-server'], 'A worker in a Redis that has become a replica', () => {
   let redis: EmbeddedRedis;
   let operator: Redis;
 

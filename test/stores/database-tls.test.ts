@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
@@ -14,12 +12,13 @@ import {
 import { databaseWarnings } from '../../src/stores/database-warnings.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';
 import { environment } from '../support/environment.ts';
+import { makeFolder } from '../support/make-folder.ts';
 import { type ProcessStack, startProcessStack } from '../support/process-stack.ts';
-import { isOnPath } from '../support/programs.ts';
+import { describeWith } from '../support/programs.ts';
 
 const run = promisify(execFile);
 
-(isOnPath('openssl') ? describe : describe.skip)('PostgreSQL over TLS', () => {
+describeWith(['openssl'], 'PostgreSQL over TLS', () => {
   let certificates: Certificates;
   let postgres: EmbeddedPostgres;
   /** With the host name that the certificate is for. */
@@ -27,8 +26,7 @@ const run = promisify(execFile);
 
   before(async () => {
     certificates = await makeCertificates('DNS:localhost');
-    const folder = mkdtempSync(join(tmpdir(), 'malipo-tls-'));
-    environment.reaper.removeFolder(folder);
+    const folder = makeFolder('tls');
     postgres = await startEmbeddedPostgres({
       folder,
       reaper: environment.reaper,

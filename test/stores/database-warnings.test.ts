@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -18,8 +15,10 @@ import {
 } from '../../src/stores/database-warnings.ts';
 import { redisWarning } from '../../src/stores/redis-warnings.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
-import { backendsUnderTest, environment } from '../support/environment.ts';
+import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/make-folder.ts';
+import { describeWith } from '../support/programs.ts';
 
 describe('The connections of all processes', () => {
   const onRedis = { databasePoolMax: undefined, redisUrl: 'redis://cache' };
@@ -50,8 +49,7 @@ describe('What boot warns of in PostgreSQL', () => {
   let database: Database;
 
   before(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'malipo-warnings-'));
-    environment.reaper.removeFolder(folder);
+    const folder = makeFolder('warnings');
     postgres = await startEmbeddedPostgres({
       ...{ folder, reaper: environment.reaper, maxConnections: 20 },
       // Enough for a standby that copies nothing.
@@ -117,8 +115,7 @@ describe('A standby of PostgreSQL', () => {
   let standby: pg.Client;
 
   before(async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'malipo-standby-'));
-    environment.reaper.removeFolder(folder);
+    const folder = makeFolder('standby');
     const settings = { fsync: 'on' };
     postgres = await startEmbeddedPostgres({ folder, reaper: environment.reaper, settings });
     database = openDatabase(postgres.url, 2);
@@ -179,31 +176,28 @@ describe('A PostgreSQL that does not wait for its disk', () => {
   });
 });
 
-(backendsUnderTest().includes('redis') ? describe : describe.skip)(
-  'What boot warns of in Redis',
-  () => {
-    let redis: EmbeddedRedis;
+describeWith(['redis-server'], 'What boot warns of in Redis', () => {
+  let redis: EmbeddedRedis;
 
-    after(() => redis?.stop());
+  after(() => redis?.stop());
 
-    it('is a policy by which jobs may be evicted, and one that nobody tells', async () => {
-      redis = await startEmbeddedRedis({
-        reaper: environment.reaper,
-        args: ['--maxmemory-policy', 'allkeys-lru'],
-      });
-      const owner = new Redis(redis.url);
-      for (const [user, may] of Object.entries({ managed: '-config', silent: '-@dangerous' })) {
-        await owner.acl('SETUSER', user, 'on', `>${user}`, '~*', '+@all', may);
-      }
-      owner.disconnect();
-      const as = (user: string) => ({ redisUrl: redis.url.replace('//', `//${user}:${user}@`) });
-      expect(await redisWarning({ redisUrl: redis.url })).to.match(/maxmemory-policy allkeys-lru/);
-      expect(await redisWarning(as('managed'))).to.match(/maxmemory-policy allkeys-lru/);
-      expect(await redisWarning(as('silent'))).to.match(/tells neither by CONFIG GET nor by INFO/);
-      if (environment.redisUrl) {
-        expect(await redisWarning({ redisUrl: environment.redisUrl })).to.equal(null);
-      }
-      expect(await redisWarning({ redisUrl: 'redis://127.0.0.1:9' })).to.equal(null);
+  it('is a policy by which jobs may be evicted, and one that nobody tells', async () => {
+    redis = await startEmbeddedRedis({
+      reaper: environment.reaper,
+      args: ['--maxmemory-policy', 'allkeys-lru'],
     });
-  },
-);
+    const owner = new Redis(redis.url);
+    for (const [user, may] of Object.entries({ managed: '-config', silent: '-@dangerous' })) {
+      await owner.acl('SETUSER', user, 'on', `>${user}`, '~*', '+@all', may);
+    }
+    owner.disconnect();
+    const as = (user: string) => ({ redisUrl: redis.url.replace('//', `//${user}:${user}@`) });
+    expect(await redisWarning({ redisUrl: redis.url })).to.match(/maxmemory-policy allkeys-lru/);
+    expect(await redisWarning(as('managed'))).to.match(/maxmemory-policy allkeys-lru/);
+    expect(await redisWarning(as('silent'))).to.match(/tells neither by CONFIG GET nor by INFO/);
+    if (environment.redisUrl) {
+      expect(await redisWarning({ redisUrl: environment.redisUrl })).to.equal(null);
+    }
+    expect(await redisWarning({ redisUrl: 'redis://127.0.0.1:9' })).to.equal(null);
+  });
+});

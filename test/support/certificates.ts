@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findServerUser } from '../../src/sandbox/embedded/postgres-user.ts';
-import { environment } from './environment.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** A private CA, and a server's certificate from it; paths of PEM files. */
 export interface Certificates {
@@ -18,8 +17,7 @@ const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-
 
 /** Makes them for these names, e.g. `DNS:localhost`, readable by the embedded servers' user. */
 export async function makeCertificates(names: string): Promise<Certificates> {
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-certificates-'));
-  environment.reaper.removeFolder(folder);
+  const folder = makeFolder('certificates');
   const path = (name: string) => join(folder, name);
   for (const ca of ['ca', 'strange']) {
     openssl(

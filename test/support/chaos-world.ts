@@ -1,5 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database.ts';
@@ -16,6 +14,7 @@ import type { Shop } from './chaos-shop.ts';
 import { type Crew, startCrew } from './crew.ts';
 import { environment } from './environment.ts';
 import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
+import { makeFolder } from './make-folder.ts';
 import { stackEnvironment } from './stack-environment.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
@@ -41,7 +40,7 @@ export async function startChaosWorld(options: {
   env?: NodeJS.ProcessEnv;
 }): Promise<ChaosWorld> {
   const { reaper } = environment;
-  const logFolder = mkdtempSync(join(tmpdir(), 'malipo-chaos-'));
+  const logFolder = makeFolder('chaos');
   const postgres = await startEmbeddedPostgres({ folder: join(logFolder, 'postgres'), reaper });
   const env = { ...(await stackEnvironment(postgres.url, options.redisUrl)), ...options.env };
   const database = openDatabase(postgres.url, POOL_MAX, 'malipo-chaos');

@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { loadConfig } from '../../src/config.ts';
@@ -14,6 +12,7 @@ import { ROOT_FOLDER, type ServiceProcess } from '../../src/sandbox/service-proc
 import { STACK_TYPES, type StackType, startProcess, startStack } from '../../src/sandbox/stack.ts';
 import { environment } from './environment.ts';
 import { startFakeMerchant } from './fake-merchant.ts';
+import { makeFolder } from './make-folder.ts';
 import { stackEnvironment } from './stack-environment.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
@@ -29,7 +28,7 @@ export type DrillWorld = Awaited<ReturnType<typeof startDrillWorld>>;
  */
 export async function startDrillWorld(simulatorTimes: NodeJS.ProcessEnv) {
   const { reaper } = environment;
-  const logFolder = mkdtempSync(join(tmpdir(), 'malipo-restore-'));
+  const logFolder = makeFolder('restore');
   const postgres = await startEmbeddedPostgres({ folder: join(logFolder, 'postgres'), reaper });
   const redis = findRedisServer() ? await startEmbeddedRedis({ reaper }) : undefined;
   const urlOf = (name: string) => postgres.url.replace(/postgres$/, name);

@@ -5,6 +5,8 @@ import { findRedisServer, type startEmbeddedRedis } from '../../src/sandbox/embe
 /** What the global setup has started; filled before the first test runs. */
 export const environment = {
   reaper: undefined as unknown as Reaper,
+  /** What the tests write to disk is in here. */
+  folder: '',
   serverUrl: '',
   template: '',
   redisUrl: undefined as string | undefined,

@@ -1,6 +1,7 @@
-import { mkdtempSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Runner } from 'mocha';
 import { openDatabase, rows } from '../../src/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { migrate } from '../../src/migrations.ts';
@@ -8,6 +9,7 @@ import { startEmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
 import { startReaper } from '../../src/sandbox/embedded/reaper.ts';
 import { findRedisServer, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
 import { environment } from './environment.ts';
+import { REQUIRE_ALL } from './programs.ts';
 
 /**
  * Starts what the tests stand on: one PostgreSQL with a migrated template that each file
@@ -15,12 +17,20 @@ import { environment } from './environment.ts';
  */
 
 const TEMPLATE = `malipo_test_template_${process.pid}`;
+/** Others may go through it, and see nothing. */
+const TRAVERSABLE = 0o711;
+/** A browser that has just ended may still write. */
+const REMOVE_TRIES = 10;
 const stops: (() => Promise<unknown>)[] = [];
 
 export async function mochaGlobalSetup(): Promise<void> {
   const reaper = await startReaper();
   stops.push(() => reaper.close());
   environment.reaper = reaper;
+  environment.folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
+  // Some servers run as another user when the tests run as root.
+  chmodSync(environment.folder, TRAVERSABLE);
+  reaper.removeFolder(environment.folder);
   environment.serverUrl = process.env.DATABASE_URL || (await startPostgres());
   environment.template = TEMPLATE;
   await makeTemplate();
@@ -28,19 +38,20 @@ export async function mochaGlobalSetup(): Promise<void> {
   const backends = environment.redisUrl ? 'PostgreSQL and Redis' : 'PostgreSQL';
   console.log(`Queue backends under test: ${backends}`);
   if (!environment.redisUrl) {
-    if (process.env.REQUIRE_REDIS === '1')
-      throw new Error('REQUIRE_REDIS is set, but there is no Redis');
+    if (REQUIRE_ALL) throw new Error('REQUIRE_ALL is set, but there is no Redis');
     console.log('(With redis-server on the PATH, or REDIS_URL, the flows also run on Redis.)');
   }
 }
 
-export async function mochaGlobalTeardown(): Promise<void> {
+/** Leaves nothing behind, but for the logs of a run that has failed. */
+export async function mochaGlobalTeardown(this: Runner): Promise<void> {
   for (const stop of stops.reverse()) await stop();
+  if (this.failures > 0) console.log(`What the processes wrote: ${environment.folder}`);
+  else rmSync(environment.folder, { recursive: true, force: true, maxRetries: REMOVE_TRIES });
 }
 
 async function startPostgres(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
-  environment.reaper.removeFolder(folder);
+  const folder = join(environment.folder, 'postgres');
   const postgres = await startEmbeddedPostgres({ folder, reaper: environment.reaper });
   environment.postgres = postgres;
   stops.push(() => postgres.stop());

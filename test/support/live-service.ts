@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { loadConfig } from '../../src/config.ts';
 import type { Database } from '../../src/database.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
@@ -12,6 +9,7 @@ import { createTestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
 import { eventually } from './eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
+import { makeFolder } from './make-folder.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 
 const WALLET_CENTS = 100_000_000;
@@ -45,7 +43,7 @@ export async function startLiveService(
   settings: NodeJS.ProcessEnv = {},
 ): Promise<LiveService> {
   const { reaper } = environment;
-  const logFolder = mkdtempSync(join(tmpdir(), 'malipo-live-'));
+  const logFolder = makeFolder('live');
   const testDatabase = await createTestDatabase();
   const balancer = await startBalancer();
   const simulatorPort = String(await findFreePort());
@@ -79,7 +77,6 @@ export async function startLiveService(
       await balancer.close();
       await receiver.close();
       await testDatabase.drop();
-      rmSync(logFolder, { recursive: true, force: true });
     },
   };
 }

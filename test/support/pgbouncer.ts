@@ -1,5 +1,4 @@
-import { chownSync, mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type EmbeddedProcess,
@@ -10,18 +9,10 @@ import { findFreePort, isPortTaken } from '../../src/sandbox/embedded/port.ts';
 import { findServerUser } from '../../src/sandbox/embedded/postgres-user.ts';
 import { environment } from './environment.ts';
 import { eventually } from './eventually.ts';
+import { makeFolder } from './make-folder.ts';
 import { findProgram } from './programs.ts';
 
 const STOP_GRACE_MS = 5_000;
-
-/** The program, or null; @throws Error where it must be there */
-export function findPgbouncer(): string | null {
-  const found = findProgram('pgbouncer', '/usr/sbin');
-  if (!found && process.env.REQUIRE_PGBOUNCER === '1') {
-    throw new Error('REQUIRE_PGBOUNCER is set, but there is no pgbouncer');
-  }
-  return found;
-}
 
 export interface Pgbouncer {
   /** The address given, led through here. */
@@ -35,8 +26,7 @@ export async function startPgbouncer(
   serverConnections: number,
 ): Promise<Pgbouncer> {
   const { hostname, port, username, password } = new URL(target);
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-pgbouncer-'));
-  environment.reaper.removeFolder(folder);
+  const folder = makeFolder('pgbouncer');
   const ownPort = await findFreePort();
   const users = join(folder, 'users.txt');
   const settings = join(folder, 'pgbouncer.ini');
@@ -59,7 +49,7 @@ max_client_conn = 200
   const user = await findServerUser();
   if (user) for (const path of [folder, users, settings]) chownSync(path, user.uid, user.gid);
   const running: EmbeddedProcess = await spawnEmbedded({
-    command: findPgbouncer()!,
+    command: findProgram('pgbouncer')!,
     args: [settings],
     cwd: folder,
     env: { PATH: process.env.PATH, LC_ALL: 'C' },

@@ -24,6 +24,12 @@ export function previousRelease(): string | null {
   return null;
 }
 
+/** Whether git knows all that ever was, which an unpacked archive and a shallow clone do not. */
+export function hasWholeHistory(): boolean {
+  if (!existsSync(join(ROOT_FOLDER, '.git'))) return false;
+  return git('rev-parse', '--is-shallow-repository') === 'false';
+}
+
 /** Unpacks the source of a commit into a folder, with the packages that are installed here. */
 export function unpackRelease(commit: string, folder: string): void {
   mkdirSync(folder, { recursive: true });

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -16,6 +15,7 @@ import { STACK_TYPES, startProcess } from '../../src/sandbox/stack.ts';
 import { type Answer, clientOf, collectionBody, payoutBody, reversalBody } from './api-client.ts';
 import { environment } from './environment.ts';
 import { eventually } from './eventually.ts';
+import { makeFolder } from './make-folder.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 
 /** The service as processes of their own, over a database that is migrated. */
@@ -51,9 +51,8 @@ export async function startProcessStack(options: {
   const { database, shape } = options;
   const env = await environmentOf(options.env);
   const config = loadConfig(env);
-  const logFolder = mkdtempSync(join(tmpdir(), 'malipo-stack-'));
+  const logFolder = makeFolder('stack');
   const { reaper } = environment;
-  reaper.removeFolder(logFolder);
   const merchant = await createTestMerchant({ database, config });
   await topUpPayoutWallet(database, merchant.merchantId, WALLET_CENTS, 'stack');
   const receiver = await startMerchantReceiver(merchant.appSecret);

@@ -1,15 +1,23 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where a program is that may not be installed; null when it is nowhere. */
-export function findProgram(name: string, ...moreFolders: string[]): string | null {
-  const folders = [...(process.env.PATH ?? '').split(delimiter), ...moreFolders];
-  const paths = folders.filter((folder) => folder !== '').map((folder) => join(folder, name));
-  return paths.find(canRun) ?? null;
+/** Not on the PATH of every user. */
+const SERVER_FOLDER = '/usr/sbin';
+
+/** Whether this run promises to leave nothing out: what is missing then is an error. */
+export const REQUIRE_ALL = process.env.REQUIRE_ALL === '1';
+
+/** describe() for what needs programs that may not be installed: pending where one is missing. */
+export function describeWith(programs: readonly string[], title: string, tests: () => void): void {
+  const missing = programs.filter((name) => findProgram(name) === null);
+  if (missing.length === 0 || REQUIRE_ALL) describe(title, tests);
+  else describe.skip(`${title} (needs ${missing.join(', ')})`, tests);
 }
 
-export function isOnPath(name: string): boolean {
-  return findProgram(name) !== null;
+/** Where a program is; null when it is nowhere. */
+export function findProgram(name: string): string | null {
+  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  return [...folders, SERVER_FOLDER].map((folder) => join(folder, name)).find(canRun) ?? null;
 }
 
 function canRun(path: string): boolean {

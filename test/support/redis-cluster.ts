@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { findFreePort } from '../../src/sandbox/embedded/port.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
 import { environment } from './environment.ts';
 import { eventually } from './eventually.ts';
+import { makeFolder } from './make-folder.ts';
 
 const MASTERS = 3;
 const SLOTS = 16_384;
@@ -21,8 +21,7 @@ export interface RedisCluster {
 
 /** Three masters on loopback that share the slots evenly, behind a password. */
 export async function startRedisCluster(): Promise<RedisCluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-cluster-'));
-  environment.reaper.removeFolder(folder);
+  const folder = makeFolder('cluster');
   const password = 'cluster-password';
   const nodes = await Promise.all(
     Array.from({ length: MASTERS }, (_, index) => startNode(join(folder, String(index)), password)),

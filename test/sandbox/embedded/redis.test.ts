@@ -2,19 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { type Reaper, startReaper } from '../../../src/sandbox/embedded/reaper.ts';
-import {
-  type EmbeddedRedis,
-  findRedisServer,
-  startEmbeddedRedis,
-} from '../../../src/sandbox/embedded/redis.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../../src/sandbox/embedded/redis.ts';
+import { describeWith } from '../../support/programs.ts';
 import { eventually, isRunning, killAll, launch } from './launched.ts';
 
 const LOOK_AGAIN_MS = 200;
 
-// Without the program the tests are pending, unless the run promises that it is there.
-const withRedis = findRedisServer() !== null || process.env.REQUIRE_REDIS === '1' ? it : it.skip;
-
-describe('the embedded Redis', () => {
+describeWith(['redis-server'], 'the embedded Redis', () => {
   let reaper: Reaper;
   let server: EmbeddedRedis | null = null;
   let client: Redis | null = null;
@@ -41,7 +35,7 @@ describe('the embedded Redis', () => {
     return { redis, connection };
   }
 
-  withRedis('answers, and forgets everything over a restart on its port', async () => {
+  it('answers, and forgets everything over a restart on its port', async () => {
     const { redis, connection } = await start();
     const { pid, port } = redis;
     expect(await connection.set('key', 'value')).to.equal('OK');
@@ -51,13 +45,13 @@ describe('the embedded Redis', () => {
     expect(await connection.get('key')).to.equal(null);
   });
 
-  withRedis('never drops a job to make room', async () => {
+  it('never drops a job to make room', async () => {
     const { connection } = await start();
     const policy = await connection.config('GET', 'maxmemory-policy');
     expect(policy).to.deep.equal(['maxmemory-policy', 'noeviction']);
   });
 
-  withRedis('answers nothing while it is paused and everything afterwards', async () => {
+  it('answers nothing while it is paused and everything afterwards', async () => {
     const { redis, connection } = await start();
     await connection.ping();
     redis.pause();
@@ -71,14 +65,14 @@ describe('the embedded Redis', () => {
     expect(await answer).to.equal('PONG');
   });
 
-  withRedis('can be stopped while it is paused', async () => {
+  it('can be stopped while it is paused', async () => {
     const { redis } = await start();
     redis.pause();
     await redis.stop();
     expect(isRunning(redis.pid)).to.equal(false);
   });
 
-  withRedis('ends when its launcher is killed', async () => {
+  it('ends when its launcher is killed', async () => {
     const { launcher, report } = await launch({ redis: true });
     try {
       launcher.kill('SIGKILL');
