@@ -149,6 +149,12 @@ export async function firstRow<Row>(
   return (await rows<Row>(database, sql, bindings))[0];
 }
 
+/** What time it is by the clock that all times are compared by: those of the machines differ. */
+export async function databaseNow(database: Database | Transaction): Promise<Date> {
+  const row = await firstRow<{ at: Date }>(database, 'SELECT clock_timestamp() AS at');
+  return row!.at;
+}
+
 /** Says in one line why the database cannot be used, or null when it can. */
 export async function databaseProblem(database: Database): Promise<string | null> {
   try {

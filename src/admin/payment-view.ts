@@ -1,6 +1,5 @@
 import type { FailedJob } from '../domain/failed-jobs/failed-job.ts';
 import { formatAmount } from '../domain/money.ts';
-import { isOverdue } from '../domain/payments/overdue.ts';
 import { isOpen } from '../domain/payments/payment.ts';
 import type { PaymentFile } from '../domain/payments/payment-file.ts';
 import type { PaymentSummary } from '../domain/payments/payment-summary.ts';
@@ -45,11 +44,7 @@ export function fileDocument(file: PaymentFile) {
   const { payment } = file;
   const many = (found: object[]) => found.map((row) => rowDocument(row));
   return {
-    payment: {
-      ...rowDocument(payment, INNER),
-      open: isOpen(payment),
-      overdue: isOpen(payment) && isOverdue(payment),
-    },
+    payment: { ...rowDocument(payment, INNER), open: isOpen(payment) },
     history: many(file.history),
     attempts: many(file.attempts),
     movements: many(file.movements),
@@ -91,7 +86,7 @@ export function fileLines(file: PaymentFile): string[] {
 
 function stateOf({ payment }: PaymentFile): string {
   const { status, next_step, next_step_at, parked_reason } = payment;
-  const overdue = isOpen(payment) && isOverdue(payment) ? ', overdue' : '';
+  const overdue = payment.overdue ? ', overdue' : '';
   if (parked_reason !== null) return `${status}${overdue}, parked: ${shortened(parked_reason)}`;
   if (next_step === null || next_step_at === null) return status;
   return `${status}${overdue}; next: ${next_step} at ${moment(next_step_at)}`;

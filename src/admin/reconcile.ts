@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Service } from '../boot.ts';
+import { databaseNow } from '../database.ts';
 import type { Channel } from '../domain/channels/channel.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
@@ -47,7 +48,7 @@ const run = changes({
     const { code } = values.channel;
     const period: Period = { from: values.from, to: values.to };
     const gateway = gatewayOf(service, values.channel);
-    const { lines, source, covers, completeUntil } = await readStatement(gateway, values);
+    const { lines, source, covers, completeUntil } = await readStatement(service, gateway, values);
     const subject = `channel ${code}`;
     const importId = await context.audited(async (trx) => {
       const statement = { gateway: gateway.name, channel: code, period, source, lines };
@@ -102,11 +103,15 @@ interface Statement {
   completeUntil: Date | null;
 }
 
-async function readStatement(gateway: Gateway, values: Values): Promise<Statement> {
+async function readStatement(
+  { database }: Service,
+  gateway: Gateway,
+  values: Values,
+): Promise<Statement> {
   const { file, kind } = values;
   if (!file) {
     // What moves while the gateway answers may be missing in it.
-    const completeUntil = new Date();
+    const completeUntil = await databaseNow(database);
     const lines = await askForStatement(gateway, values);
     return { lines, source: 'gateway', covers: LINE_KINDS, completeUntil };
   }

@@ -2,6 +2,7 @@ import { firstRow, type Transaction } from '../database.ts';
 import { STEP_TABLES } from '../jobs/job-types.ts';
 import { outboxInsert, prefixed, type StepChange, stepAssignments } from '../jobs/outbox.ts';
 import { MACHINES, type Payment, type PaymentStatus } from './payments/payment.ts';
+import { paymentColumns } from './payments/payment-summary.ts';
 import { assertCanMove, LostRaceError } from './state-machine.ts';
 
 export interface Transition {
@@ -45,7 +46,7 @@ export async function transition<P extends Payment>(
          (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
        SELECT merchant_id, :payment_kind, id, :from_status, status, :cause FROM moved
      )
-     SELECT * FROM moved`,
+     SELECT ${paymentColumns('moved')} FROM moved`,
     {
       merchant_id: payment.merchant_id,
       id: payment.id,

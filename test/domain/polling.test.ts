@@ -67,26 +67,14 @@ for (const kind of PAYMENT_KINDS) {
       await work.answer(await work.claim(), UNKNOWN);
       const slow = { ...SAFE, settlingWindowMs: 60_000 };
       for (let asked = 0; asked < 4; asked += 1) {
-        await recordQuery(
-          store.database,
-          asking(await work.current()),
-          NOT_FOUND,
-          slow,
-          POLL_FIRST_MS,
-        );
+        await work.hear(NOT_FOUND, slow);
       }
       expect(await work.attempts()).to.deep.equal([
         { attempt_no: 1, result: 'unknown', not_found_count: 0 },
       ]);
       await work.setAttempts(`answered_at = now() - interval '61 seconds'`);
       for (let asked = 0; asked < 3; asked += 1) {
-        await recordQuery(
-          store.database,
-          asking(await work.current()),
-          NOT_FOUND,
-          slow,
-          POLL_FIRST_MS,
-        );
+        await work.hear(NOT_FOUND, slow);
       }
       expect(await work.current()).to.include({ next_step: 'submit' });
     });
@@ -97,6 +85,24 @@ for (const kind of PAYMENT_KINDS) {
       for (let asked = 0; asked < 4; asked += 1) await work.hear(NOT_FOUND);
       expect(await work.current()).to.include({ next_step: 'poll' });
       await work.setAttempts(`started_at = now() - interval '10 minutes'`);
+      for (let asked = 0; asked < 3; asked += 1) await work.hear(NOT_FOUND);
+      expect(await work.current()).to.include({ next_step: 'submit' });
+    });
+
+    it('counts a "not found" by when it was asked for, however late it is told', async () => {
+      await work.claim();
+      await work.claim();
+      await work.setAttempts(`started_at = now() - interval '40 seconds'`);
+      for (let asked = 0; asked < 4; asked += 1) {
+        const question = {
+          ...asking(await work.current()),
+          askedAt: new Date(Date.now() - 15_000),
+        };
+        await recordQuery(store.database, question, NOT_FOUND, SAFE, POLL_FIRST_MS);
+      }
+      expect(await work.attempts()).to.deep.equal([
+        { attempt_no: 1, result: null, not_found_count: 0 },
+      ]);
       for (let asked = 0; asked < 3; asked += 1) await work.hear(NOT_FOUND);
       expect(await work.current()).to.include({ next_step: 'submit' });
     });
@@ -161,11 +167,7 @@ for (const kind of PAYMENT_KINDS) {
     it('happens at half of its age, within bounds, for as long as it is open', () => {
       const created = payment.created_at.getTime();
       const delayAt = (age: number) => {
-        const step = pollStep(
-          { ...payment, deadline_at: new Date(created + 600_000) },
-          POLL_FIRST_MS,
-          created + age,
-        );
+        const step = pollStep({ ...payment, overdue: age > 600_000 }, POLL_FIRST_MS, created + age);
         return typeof step === 'object' && 'delayMs' in step ? step.delayMs : null;
       };
       expect([0, 10_000, 40_000, 120_000, 600_000].map(delayAt)).to.deep.equal([

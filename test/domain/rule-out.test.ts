@@ -3,6 +3,7 @@ import { type Database, rows } from '../../src/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { withFastClock } from '../support/fast-clock.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import { createTestStore, failed, reread, succeeded, type TestStore } from '../support/payments.ts';
@@ -72,17 +73,46 @@ describe('A statement that covers the life of an overdue payment', () => {
     expect(ruledOut.map(({ id }) => id)).to.deep.equal([recent.id]);
   });
 
-  it('leaves alone what was sent a moment ago', async () => {
+  const SETTLING_MS = 5_000;
+  /** By when it was begun and answered, in seconds; a call without answer may last 30. */
+  const ATTEMPTS: Record<string, { begun: number; answered: number | null; ruledOut: boolean }> = {
+    'whose call may be going on': { begun: 20, answered: null, ruledOut: false },
+    'whose call may have ended a moment ago': { begun: 32, answered: null, ruledOut: false },
+    'whose outcome became unknown a moment ago': { begun: 60, answered: 2, ruledOut: false },
+    'whose call is surely over for long': { begun: 40, answered: null, ruledOut: true },
+    'whose outcome has been unknown for long': { begun: 60, answered: 40, ruledOut: true },
+  };
+  for (const [what, { begun, answered, ruledOut }] of Object.entries(ATTEMPTS)) {
+    it(`${ruledOut ? 'fails' : 'leaves alone'} one ${what}`, async () => {
+      const payment = await overdue('payout');
+      await rows(
+        database,
+        `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result,
+           started_at, answered_at)
+         VALUES (:merchant_id, 'payout', :id, 1, :result,
+           now() - :begun * interval '1 second', now() - :answered * interval '1 second')`,
+        {
+          ...{ merchant_id: merchant.merchantId, id: payment.id, begun, answered },
+          result: answered === null ? null : 'unknown',
+        },
+      );
+      const found = await run([], AROUND_NOW, { settlingWindowMs: SETTLING_MS });
+      expect(found.ruledOut.map(({ id }) => id)).to.deep.equal(ruledOut ? [payment.id] : []);
+    });
+  }
+
+  it('lists nothing that is still to come, whatever the clock of this machine says', async () => {
     const payment = await overdue('payout');
     await rows(
       database,
-      `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no)
-       VALUES (:merchant_id, 'payout', :id, 1)`,
+      `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result, answered_at)
+       VALUES (:merchant_id, 'payout', :id, 1, 'unknown', now())`,
       { merchant_id: merchant.merchantId, id: payment.id },
     );
-    expect(await run([], AROUND_NOW, { settlingWindowMs: 60_000 })).to.deep.include({
-      ruledOut: [],
-    });
+    const { ruledOut } = await withFastClock(HOUR_MS, () =>
+      run([], AROUND_NOW, { settlingWindowMs: 60_000, completeUntil: new Date('2999-01-01') }),
+    );
+    expect(ruledOut).to.deep.equal([]);
   });
 
   it('leaves alone what a line that nothing explains may be about', async () => {

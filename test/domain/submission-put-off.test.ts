@@ -4,6 +4,7 @@ import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-s
 import { claimSubmission } from '../../src/domain/payments/claim-submission.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { Reversal } from '../../src/domain/reversals/reversal.ts';
+import { withFastClock } from '../support/fast-clock.ts';
 import {
   newPayment,
   newReversal,
@@ -30,6 +31,8 @@ import {
   workOn,
 } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
+
+const A_DAY_MS = 86_400_000;
 
 describe('A submission that may not go yet', () => {
   let store: TestStore;
@@ -197,6 +200,12 @@ describe('A submission after the deadline', () => {
     const collection = await newCollection(store.database, merchant);
     await makeLate(collection);
     await expectNeverTaken(collection, workOn(store.database, collection));
+  });
+
+  it('takes it for late by the clock of the database, not by that of this machine', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const { claim } = workOn(store.database, collection);
+    expect(await withFastClock(A_DAY_MS, () => claim())).to.include({ attemptNo: 1 });
   });
 
   it('parks it also when every attempt has come to nothing', async () => {

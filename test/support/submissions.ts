@@ -38,6 +38,11 @@ export function asking(payment: AnyPayment): Question {
   return { payment, askedAt: new Date() };
 }
 
+/** A date has no microseconds: this one is surely later than all that the database has done. */
+function justNow(): Date {
+  return new Date(Date.now() + 1);
+}
+
 /** What a worker does around its calls to the gateway for one payment, without the calls. */
 export function workOn(database: Database, payment: AnyPayment) {
   const current = () => reread(database, payment);
@@ -65,7 +70,8 @@ export function workOn(database: Database, payment: AnyPayment) {
       recordSubmission(database, claimed!, result, POLL_FIRST_MS),
     /** What a question brought; gives the payment afterwards. */
     async hear(result: QueryResult, rule: ResubmitRule = SAFE): Promise<AnyPayment> {
-      await recordQuery(database, asking(await current()), result, rule, POLL_FIRST_MS);
+      const question = { payment: await current(), askedAt: justNow() };
+      await recordQuery(database, question, result, rule, POLL_FIRST_MS);
       return current();
     },
     results: async () => (await attempts()).map(({ result }) => result),

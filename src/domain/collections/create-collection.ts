@@ -4,6 +4,7 @@ import { submissionQueue } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { commissionOn, type Rate } from '../money.ts';
+import { paymentColumns } from '../payments/payment-summary.ts';
 import type { Collection } from './collection.ts';
 
 export interface NewCollection {
@@ -60,7 +61,7 @@ const INSERT = `
       (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
     SELECT merchant_id, 'collection', id, NULL, status, 'api' FROM moved
   )
-  SELECT * FROM moved`;
+  SELECT ${paymentColumns('moved')} FROM moved`;
 
 function bindingsOf(request: NewCollection): Record<string, unknown> {
   return {

@@ -48,11 +48,18 @@ export async function isUnderWay(trx: Transaction, payment: AnyPayment): Promise
     trx,
     `SELECT 1 FROM attempts
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND result IS NULL
-       AND started_at + :longest_call_ms * interval '1 millisecond' > now()`,
-    { ...keyOf(payment), longest_call_ms: LONGEST_CALL_MS },
+       AND result IS NULL AND ${callEndOf('attempts')} > now()`,
+    keyOf(payment),
   );
   return row !== undefined;
+}
+
+/**
+ * SQL, of a row of attempts that goes by this name: when at the latest its call was over.
+ * What the gateway says of an earlier moment proves nothing about it.
+ */
+export function callEndOf(row: string): string {
+  return `coalesce(${row}.answered_at, ${row}.started_at + interval '${LONGEST_CALL_MS} ms')`;
 }
 
 /** Writes down the answer to an attempt, once. */
@@ -102,14 +109,15 @@ export async function assumeSent(
 }
 
 /**
- * Counts one "not found" of the gateway about the attempt that may have arrived. Within
- * the settling window, or while the call may still be under way, it proves nothing and is
- * not counted. With `confirmations` of them the attempt is ruled out.
+ * Counts one "not found" of the gateway, asked at `askedAt`, about the attempt that may have
+ * arrived. Within the settling window, or while the call may still have been under way, it
+ * proves nothing and is not counted. With `confirmations` of them the attempt is ruled out.
  * @returns whether the same reference may be submitted again.
  */
 export async function countNotFound(
   trx: Transaction,
   payment: AnyPayment,
+  askedAt: Date,
   settlingWindowMs: number,
   confirmations: number,
 ): Promise<boolean> {
@@ -119,13 +127,12 @@ export async function countNotFound(
        result = CASE WHEN not_found_count + 1 >= :confirmations THEN 'ruled_out' ELSE result END
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND (result IS NULL OR result = 'unknown')
-       AND coalesce(answered_at, started_at + :longest_call_ms * interval '1 millisecond')
-         + :settling_ms * interval '1 millisecond' < now()
+       AND ${callEndOf('attempts')} + :settling_ms * interval '1 millisecond' < :asked_at
      RETURNING result`,
     {
       ...keyOf(payment),
       confirmations,
-      longest_call_ms: LONGEST_CALL_MS,
+      asked_at: askedAt,
       settling_ms: settlingWindowMs,
     },
   );

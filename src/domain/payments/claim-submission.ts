@@ -3,7 +3,7 @@ import { changeStep } from '../../jobs/outbox.ts';
 import { isPaused } from '../channels/channel-store.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
-import { isOverdue, reportIfOverdue } from './overdue.ts';
+import { reportIfOverdue } from './overdue.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from './payment-store.ts';
 import { pollStep, putOffStep } from './schedule.ts';
 
@@ -51,7 +51,7 @@ async function claim(
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   const hasReceipt = await hasOriginalReceipt(trx, payment);
   const mustWait = !hasReceipt || allPaused || (await isPaused(trx, payment.channel));
-  if (isOverdue(payment) || mustWait) {
+  if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();
       return null;
@@ -77,7 +77,7 @@ async function claim(
  * more. Money that goes out is welcome at any time.
  */
 export function isTooLate(payment: AnyPayment): boolean {
-  return payment.kind === 'collection' && isOverdue(payment);
+  return payment.kind === 'collection' && payment.overdue;
 }
 
 /** Support may fail it: every attempt so far came to nothing. */

@@ -1,7 +1,7 @@
 import { type Database, rows } from '../../database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import {
-  IS_OVERDUE,
+  isOverdue,
   PAYMENT_KINDS,
   type PaymentSummary,
   selectSummaries,
@@ -30,7 +30,7 @@ export function listForSupport(
 ): Promise<PaymentSummary[]> {
   const reasons = [
     ...(parked || !overdue ? ['t.parked_reason IS NOT NULL'] : []),
-    ...(overdue || !parked ? [IS_OVERDUE] : []),
+    ...(overdue || !parked ? [isOverdue('t')] : []),
   ];
   const more = [
     ...(merchantId === undefined ? [] : ['t.merchant_id = :merchant_id']),

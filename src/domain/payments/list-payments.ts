@@ -4,6 +4,7 @@ import { type Days, dayConditions } from '../days.ts';
 import type { MerchantPayment } from '../events/create-event.ts';
 import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
 import type { PaymentStatus } from './payment.ts';
+import { paymentColumns } from './payment-summary.ts';
 
 export interface PaymentFilter extends Days {
   statuses?: PaymentStatus[] | undefined;
@@ -42,7 +43,7 @@ function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): 
   if (filter.checkoutRefNo) where.push(OF_COLLECTION);
   where.push(...dayConditions('created_at', filter));
   return {
-    columns: `listed.*, '${kind}' AS kind`,
+    columns: `${paymentColumns('listed')}, '${kind}' AS kind`,
     table: STEP_TABLES[kind].table,
     createdAt: 'created_at',
     id: 'id',

@@ -5,6 +5,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Payout } from '../payouts/payout.ts';
 import type { Return } from '../returns/return.ts';
 import type { Reversal } from '../reversals/reversal.ts';
+import { paymentColumns } from './payment-summary.ts';
 
 /** Which payment; every query for one names its merchant too. */
 export interface PaymentRef {
@@ -70,8 +71,8 @@ async function select(
 ): Promise<AnyPayment | undefined> {
   const row = await firstRow<AnyPayment>(
     database,
-    `SELECT * FROM ${STEP_TABLES[ref.kind].table}
-     WHERE merchant_id = :merchant_id AND id = :id ${locking}`,
+    `SELECT ${paymentColumns('t')} FROM ${STEP_TABLES[ref.kind].table} t
+     WHERE t.merchant_id = :merchant_id AND t.id = :id ${locking}`,
     { merchant_id: ref.merchantId, id: ref.id },
   );
   return row && ({ ...row, kind: ref.kind } as AnyPayment);

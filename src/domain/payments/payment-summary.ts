@@ -27,14 +27,21 @@ const OWN_COLUMNS: Readonly<Record<GatewayPaymentKind, { account: string; refNo:
   return: { account: 't.account', refNo: 'CAST(NULL AS text)' },
 };
 
-/** Of a row `t` of payments: past its deadline, and still open. */
-export const IS_OVERDUE = `(t.status IN ('pending', 'processing') AND t.deadline_at < now())`;
+/** SQL, of a row of payments that goes by this name: past its deadline, and still open. */
+export function isOverdue(row: string): string {
+  return `(${row}.status IN ('pending', 'processing') AND ${row}.deadline_at < now())`;
+}
+
+/** SQL: all that a payment is read with. */
+export function paymentColumns(row: string): string {
+  return `${row}.*, ${isOverdue(row)} AS overdue`;
+}
 
 /** SELECT … FROM the payments of a kind, which go by the name `t`; a WHERE or a JOIN follows. */
 export function selectSummaries(kind: GatewayPaymentKind): string {
   const { account, refNo } = OWN_COLUMNS[kind];
   return `SELECT '${kind}' AS kind, t.merchant_id, t.id, ${refNo} AS ref_no, t.status,
       t.amount_cents, ${account} AS account, t.created_at, t.deadline_at, t.parked_reason,
-      ${IS_OVERDUE} AS overdue
+      ${isOverdue('t')} AS overdue
     FROM ${STEP_TABLES[kind].table} t`;
 }

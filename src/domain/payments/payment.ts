@@ -17,6 +17,8 @@ export interface Payment {
   external_ref: string | null;
   payment_completed_at: Date | null;
   deadline_at: Date;
+  /** Open past its deadline, by the database's clock when it was read. */
+  overdue: boolean;
   created_at: Date;
   next_step: string | null;
   next_step_at: Date | null;

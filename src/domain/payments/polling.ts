@@ -1,4 +1,4 @@
-import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
+import { type Database, databaseNow, inTransaction, type Transaction } from '../../database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { QueryResult } from '../gateway-results.ts';
 import { transition } from '../transition.ts';
@@ -32,9 +32,9 @@ export interface Question {
 
 /** @returns what to ask, or null when the payment has ended. */
 export async function questionAbout(database: Database, ref: PaymentRef): Promise<Question | null> {
-  const clock = await firstRow<{ at: Date }>(database, 'SELECT now() AS at');
+  const askedAt = await databaseNow(database);
   const payment = await findPayment(database, ref);
-  return payment && isOpen(payment) ? { payment, askedAt: clock!.at } : null;
+  return payment && isOpen(payment) ? { payment, askedAt } : null;
 }
 
 /** @returns the payment to ask about, or null when this job has been overtaken. */
@@ -66,7 +66,7 @@ export async function recordQuery(
       await settle(trx, payment, result, 'poll', askedAt);
       await askAgainIfOpen(trx, asked, pollFirstMs);
     } else if (payment.step_no === asked.step_no) {
-      await planNext(trx, payment, result.outcome, rule, pollFirstMs);
+      await planNext(trx, { payment, askedAt }, result.outcome, rule, pollFirstMs);
     }
   });
 }
@@ -84,7 +84,7 @@ async function askAgainIfOpen(
 
 async function planNext(
   trx: Transaction,
-  payment: AnyPayment,
+  { payment, askedAt }: Question,
   outcome: 'pending' | 'notFound' | 'noAnswer' | 'asked',
   rule: ResubmitRule,
   pollFirstMs: number,
@@ -100,6 +100,7 @@ async function planNext(
     const ruledOut = await countNotFound(
       trx,
       payment,
+      askedAt,
       rule.settlingWindowMs,
       NOT_FOUND_CONFIRMATIONS,
     );

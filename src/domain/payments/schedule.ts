@@ -7,7 +7,6 @@ import {
 } from '../../jobs/job-types.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import { isOverdue } from './overdue.ts';
 import type { AnyPayment } from './payment-store.ts';
 
 /** How soon the same reference goes again after it was not taken: the ladder, then its last rung. */
@@ -22,7 +21,7 @@ const OVERDUE_POLL_DELAY_MS = 600_000;
 export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {
   if (payment.parked_reason !== null) return { park: payment.parked_reason };
   const age = now - payment.created_at.getTime();
-  const longest = isOverdue(payment, now) ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
+  const longest = payment.overdue ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
   return { ...pollNow(payment), delayMs: Math.max(firstMs, Math.min(age / 2, longest)) };
 }
 
@@ -35,9 +34,9 @@ export function pollNow({ gateway }: AnyPayment) {
  * Asks again as soon as after a submission: for a payment that may never have arrived,
  * whose customer is waiting for the prompt.
  */
-export function pollSoonStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {
-  const step = pollStep(payment, firstMs, now);
-  return step !== 'none' && 'next' in step && !isOverdue(payment, now)
+export function pollSoonStep(payment: AnyPayment, firstMs: number): StepChange {
+  const step = pollStep(payment, firstMs);
+  return step !== 'none' && 'next' in step && !payment.overdue
     ? { ...step, delayMs: firstMs }
     : step;
 }

@@ -4,6 +4,7 @@ import { submissionQueue } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { commissionOn, type Rate } from '../money.ts';
+import { paymentColumns } from '../payments/payment-summary.ts';
 import { ENTRIES_OF_JOURNAL, linesBinding } from '../wallets/ledger.ts';
 import { acceptedLines } from './journals.ts';
 import type { Payout, PayoutCategory } from './payout.ts';
@@ -75,7 +76,7 @@ const INSERT = `
     SELECT merchant_id, :journal_id, 'payout', id, 'accepted' FROM moved
     RETURNING merchant_id, id
   ), ${ENTRIES_OF_JOURNAL}
-  SELECT * FROM moved`;
+  SELECT ${paymentColumns('moved')} FROM moved`;
 
 function bindingsOf(request: NewPayout): Record<string, unknown> {
   const costs = {

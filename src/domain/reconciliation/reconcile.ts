@@ -1,4 +1,4 @@
-import { type Database, firstRow, inTransaction, rows } from '../../database.ts';
+import { type Database, databaseNow, firstRow, inTransaction, rows } from '../../database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind, QueryResult } from '../gateway-results.ts';
@@ -64,8 +64,10 @@ export async function reconcile(
   const kinds = options.covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]);
   const counts = await countLines(database, importId, start, end);
   const scope = { importId, gateway, channel, kinds, start };
-  // What is not said to be complete is taken to list what came before its newest line.
-  const listedUntil = earliest([options.completeUntil ?? counts.newest, end]);
+  // What is not said to be complete is taken to list what came before its newest line, and
+  // nothing lists what is still to come.
+  const now = await databaseNow(database);
+  const listedUntil = earliest([options.completeUntil ?? counts.newest, end, now]);
   const missing = await reportMissing(database, { ...scope, end: listedUntil });
   const { failed, answered } = options.completeUntil
     ? await failRuledOut(database, { ...scope, end: listedUntil, settlingWindowMs, ask })
@@ -82,9 +84,8 @@ export async function reconcile(
   };
 }
 
-/** The first of these moments, and never one that is still to come. */
 function earliest(moments: Date[]): Date {
-  return new Date(Math.min(Date.now(), ...moments.map((moment) => moment.getTime())));
+  return new Date(Math.min(...moments.map((moment) => moment.getTime())));
 }
 
 interface Scope {

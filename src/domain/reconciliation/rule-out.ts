@@ -2,6 +2,7 @@ import { type Database, inTransaction, rows } from '../../database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { SUPPORT_RESULT_CODE } from '../discrepancies/resolution.ts';
 import type { GatewayPaymentKind, QueryResult, Verdict } from '../gateway-results.ts';
+import { callEndOf } from '../payments/attempts.ts';
 import { movementsOf } from '../payments/movements.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
@@ -76,11 +77,11 @@ async function findRuledOut(
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
        AND p.created_at >= :start
        AND p.deadline_at + :settling_ms * interval '1 millisecond' < :end
-       -- What is still to be sent, or was sent a moment ago, cannot be listed yet.
+       -- What is still to be sent, or was on its way a moment ago, cannot be listed yet.
        AND p.next_step IS DISTINCT FROM 'submit'
        AND NOT EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id
-         AND a.started_at + :settling_ms * interval '1 millisecond' >= :end)
+         AND ${callEndOf('a')} + :settling_ms * interval '1 millisecond' >= :end)
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id

@@ -5,6 +5,7 @@ import { pollingQueue, returnsQueue } from '../../jobs/job-types.ts';
 import type { Collection } from '../collections/collection.ts';
 import { assumeSent } from '../payments/attempts.ts';
 import type { Movement } from '../payments/movements.ts';
+import { paymentColumns } from '../payments/payment-summary.ts';
 import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../restore/last-mark.ts';
 import type { Return } from './return.ts';
 
@@ -42,7 +43,7 @@ export async function createReturn(
          (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
        SELECT merchant_id, 'return', id, NULL, status, :cause FROM moved
      )
-     SELECT *, 'return' AS kind FROM moved`,
+     SELECT ${paymentColumns('moved')}, 'return' AS kind FROM moved`,
     {
       merchant_id: collection.merchant_id,
       id: await nextIdOf(trx, collection),

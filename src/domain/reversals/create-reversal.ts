@@ -9,6 +9,7 @@ import {
 import { reversalsQueue } from '../../jobs/job-types.ts';
 import type { Collection } from '../collections/collection.ts';
 import { Refusal } from '../errors.ts';
+import { paymentColumns } from '../payments/payment-summary.ts';
 import type { Reversal } from './reversal.ts';
 
 export interface NewReversal {
@@ -52,7 +53,7 @@ async function lockOriginal(
 ): Promise<Collection | undefined> {
   return firstRow<Collection>(
     trx,
-    `SELECT * FROM collections WHERE merchant_id = :merchant_id AND ref_no = :ref_no
+    `SELECT ${paymentColumns('collections')} FROM collections WHERE merchant_id = :merchant_id AND ref_no = :ref_no
      FOR NO KEY UPDATE`,
     { merchant_id: merchantId, ref_no: checkoutRefNo },
   );
@@ -121,7 +122,7 @@ const INSERT = `
       (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
     SELECT merchant_id, 'reversal', id, NULL, status, 'api' FROM moved
   )
-  SELECT * FROM moved`;
+  SELECT ${paymentColumns('moved')} FROM moved`;
 
 function bindingsOf(request: NewReversal, collection: Collection): Record<string, unknown> {
   return {

@@ -1,4 +1,5 @@
 import { type Database, firstRow } from '../../database.ts';
+import { paymentColumns } from '../payments/payment-summary.ts';
 import type { Reversal } from './reversal.ts';
 
 /** A merchant's reversal by its reference, which must be one in form. */
@@ -9,7 +10,8 @@ export async function findReversal(
 ): Promise<Reversal | undefined> {
   const reversal = await firstRow<Reversal>(
     database,
-    'SELECT * FROM reversals WHERE merchant_id = :merchant_id AND ref_no = :ref_no',
+    `SELECT ${paymentColumns('reversals')} FROM reversals
+     WHERE merchant_id = :merchant_id AND ref_no = :ref_no`,
     { merchant_id: merchantId, ref_no: refNo },
   );
   return reversal && { ...reversal, kind: 'reversal' };
