@@ -4,6 +4,7 @@ import { openDatabase } from '../src/database.ts';
 import { createLogger } from '../src/logger.ts';
 import { type Operated, startOperatorServer } from '../src/operator-server.ts';
 import { findFreePort } from '../src/sandbox/embedded/port.ts';
+import { request } from './support/api-client.ts';
 import { createTestStore, type TestStore } from './support/payments.ts';
 
 describe("The operators' port", () => {
@@ -50,10 +51,11 @@ describe("The operators' port", () => {
         const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
         expect(answer.status).to.equal(200);
         expect(await answer.text()).to.include('answer 42');
-        expect((await fetch(`http://127.0.0.1:${port}/`)).status).to.equal(404);
-        expect((await fetch(`http://127.0.0.1:${port}/toString`)).status).to.equal(404);
-        const written = await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' });
-        expect(written.status).to.equal(404);
+        const statusOf = async (method: string, path: string) =>
+          (await request(method, `http://127.0.0.1:${port}${path}`)).status;
+        expect(await statusOf('GET', '/')).to.equal(404);
+        expect(await statusOf('GET', '/toString')).to.equal(404);
+        expect(await statusOf('POST', '/metrics')).to.equal(404);
       }
     } finally {
       await Promise.all([first.close(), second.close()]);

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { findFreePort } from '../../src/sandbox/embedded/port.ts';
 import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
 import { startProcess } from '../../src/sandbox/stack.ts';
+import { request } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
@@ -11,6 +12,8 @@ import { makeFolder } from '../support/make-folder.ts';
 /** A signal that comes again within a second is taken for the same one. */
 const SAME_SIGNAL_AFTER_MS = 50;
 const ANOTHER_SIGNAL_AFTER_MS = 1_100;
+/** Enough for a few requests on a slow machine. */
+const DRAIN_MS = 5_000;
 const LONG_DRAIN_MS = 10_000;
 
 describe('A web process that is told to stop', () => {
@@ -38,17 +41,20 @@ describe('A web process that is told to stop', () => {
     web = await startProcess('web', { env, logFolder, reaper: environment.reaper });
   }
 
-  const isUnready = async (at: string | null) => (await fetch(`${at}/readyz`)).status === 503;
+  const get = (url: string) => request('GET', url);
+  const isUnready = async (at: string | null) => (await get(`${at}/readyz`)).status === 503;
 
   it('says so at once at both of its ports, serves on for a while, and ends well', async () => {
-    await start(3_000);
+    await start(DRAIN_MS);
     process.kill(web.pid, 'SIGTERM');
     await eventually('it to be unready', () => isUnready(origin));
     expect(await isUnready(web.operatorUrl)).to.equal(true);
-    const why = await (await fetch(`${web.operatorUrl}/readyz`)).json();
-    expect(why).to.deep.equal({ status: 'not ready', reason: 'stopping' });
-    expect((await fetch(`${web.operatorUrl}/healthz`)).status).to.equal(200);
-    const answer = await fetch(`${origin}/openapi.json`);
+    expect((await get(`${web.operatorUrl}/readyz`)).body).to.deep.equal({
+      status: 'not ready',
+      reason: 'stopping',
+    });
+    expect((await get(`${web.operatorUrl}/healthz`)).status).to.equal(200);
+    const answer = await get(`${origin}/openapi.json`);
     expect([answer.status, answer.headers.get('connection')]).to.deep.equal([200, 'close']);
     expect(await web.exited).to.equal('exit status 0');
   });

@@ -4,6 +4,7 @@ import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts'
 import { findFreePort } from '../../src/sandbox/embedded/port.ts';
 import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
 import { type StackType, startProcess } from '../../src/sandbox/stack.ts';
+import { request } from './api-client.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createTestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
@@ -94,6 +95,6 @@ export async function startWeb(
 /** Waits until the balancer has somebody to send requests to. */
 export async function isServed({ balancer }: LiveService): Promise<void> {
   await eventually('the balancer to find a web process', async () => {
-    return (await fetch(`${balancer.origin}/healthz`)).status === 200;
+    return (await request('GET', `${balancer.origin}/healthz`)).status === 200;
   });
 }
