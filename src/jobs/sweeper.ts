@@ -13,8 +13,11 @@ import {
 
 /** Rows that one statement sends again. */
 const SWEEP_BATCH = 1_000;
-/** Batches of one kind in one sweep; what is left comes first in the next. */
-const MAX_BATCHES = 20;
+/**
+ * Batches of one kind in one sweep; what is left comes first in the next. Together they are
+ * more than workers do until then, and so few that what is new does not wait behind them.
+ */
+const MAX_BATCHES = 4;
 
 /** The same queues as where the steps are scheduled, said in SQL over the row. */
 export const QUEUE_OF_ROW: Readonly<Record<StepKind, string>> = {
