@@ -241,6 +241,7 @@ function whereToGoNext(baseUrl: string): string {
 The sandbox runs until Ctrl-C.
 
   API          ${baseUrl}
+  its manual   ${new URL('/docs', baseUrl)}
   credentials  .sandbox/sandbox.json
   logs         .sandbox/logs/
 
