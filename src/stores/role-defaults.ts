@@ -5,8 +5,12 @@ import { type Database, inTransaction, isOutage, rows, SESSION_SETTINGS } from '
  * the role carries the settings in this database. A role may set its own.
  */
 
-/** Held while they are set, so that two releases do not at once. */
-const LOCK = 4_207_001;
+/**
+ * Held while they are set, so that two releases do not at once. The number has no other
+ * meaning: 4_207_000 is of migrations.ts, 4_207_001 of number-events.ts and 4_207_002 of
+ * admit-deliveries.ts, and a release must not wait for those, nor they for it.
+ */
+const LOCK = 4_207_003;
 
 /**
  * Makes the settings of every session defaults of the role. The pooler's connections that
