@@ -3,6 +3,7 @@ import { loadConfig } from '../../src/config.ts';
 import { inTransaction, rows } from '../../src/database.ts';
 import { pausedChannels } from '../../src/domain/channels/channel-store.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { numberEvents } from '../../src/domain/events/number-events.ts';
 import {
   SKIPPED_DIRECTORY_NUMBERS,
   skipDirectoryNumbers,
@@ -17,8 +18,10 @@ import {
   type Document,
   expectWrong,
 } from '../support/admin.ts';
+import { newEvent } from '../support/events.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import { createTestMerchant } from '../support/test-merchant.ts';
+import { countOf } from '../support/payments.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const CHANNELS = '63902=simulator,63903=simulator';
 const PAUSED = { env: { CHANNELS, SUBMISSION_PAUSED: 'true' } };
@@ -49,18 +52,30 @@ describe('admin restore', () => {
     ]);
   });
 
-  it('lets event numbers go on above all that may have been given', async () => {
+  it('lets event numbers go on above all that may have been given, also the first of a merchant', async () => {
     const { database } = admin;
-    const [before] = await rows<{ last_sequence: number }>(
-      database,
-      'INSERT INTO event_sequences SELECT id, 7 FROM merchants RETURNING last_sequence',
-    );
+    const config = loadConfig({ DATABASE_URL: admin.url });
+    const withNumbers = await createTestMerchant({ database, config });
+    const withoutNumbers = await createTestMerchant({ database, config });
+    const numberedNext = async (merchant: TestMerchant) => {
+      const id = await newEvent(database, merchant);
+      await numberEvents(database);
+      const [event] = await rows<{ sequence: number }>(
+        database,
+        'SELECT sequence FROM events WHERE id = :id',
+        { id },
+      );
+      return event!.sequence;
+    };
+    expect(await numberedNext(withNumbers)).to.equal(1);
+    const skipped = await inTransaction(database, skipEventNumbers);
+    expect(skipped).to.equal(await countOf(database, 'merchants'));
+    expect(await numberedNext(withNumbers)).to.equal(SKIPPED_EVENT_NUMBERS + 2);
+    expect(await numberedNext(withoutNumbers)).to.equal(SKIPPED_EVENT_NUMBERS + 1);
     await inTransaction(database, skipEventNumbers);
-    const [after] = await rows<{ last_sequence: number }>(
-      database,
-      'SELECT last_sequence FROM event_sequences',
-    );
-    expect(after!.last_sequence - before!.last_sequence).to.equal(SKIPPED_EVENT_NUMBERS);
+    expect(await numberedNext(withoutNumbers)).to.equal(2 * SKIPPED_EVENT_NUMBERS + 2);
+    const afterRestore = await createTestMerchant({ database, config });
+    expect(await numberedNext(afterRestore), 'of a merchant made since').to.equal(1);
   });
 
   it('lets the numbers of merchants and apps go on above all that may have been given', async () => {
