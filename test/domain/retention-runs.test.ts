@@ -77,8 +77,11 @@ describe('A run of retention', () => {
 
   it('stops where it is told to, with no line in the audit log for what is not done', async () => {
     await insertOldCallbacks(database, 2);
+    const month = await addMonth(database, 'payment_history', 14);
     await runRetention(database, BY, AbortSignal.abort());
     expect(await countOf(database, 'callbacks')).to.equal(2);
+    const counted = await countRetention(database);
+    expect(counted.find(({ table }) => table === 'payment_history')?.months).to.deep.equal([month]);
     expect(await countOf(database, 'audit_log')).to.equal(0);
   });
 

@@ -22,6 +22,18 @@ describe('The daily removal of old rows', () => {
   const letDayPass = () =>
     rows(service.database, `UPDATE leases SET held_until = now() WHERE name = 'retention'`);
   const insertOld = () => insertOldCallbacks(service.database);
+  /** How long nobody begins a run. */
+  const heldFor = async () => {
+    const row = await firstRow<{ held: string }>(
+      service.database,
+      `SELECT CASE WHEN held_until <= now() THEN 'over'
+         WHEN held_until <= now() + :tick * interval '1 millisecond' THEN 'a tick at most'
+         WHEN held_until > now() + interval '23 hours' THEN 'a day' END AS held
+       FROM leases WHERE name = 'retention'`,
+      { tick: RETENTION_TICK_MS },
+    );
+    return row?.held;
+  };
 
   it('comes once a day, whoever asks for it, and is written down', async () => {
     await insertOld();
@@ -46,18 +58,46 @@ describe('The daily removal of old rows', () => {
     const error = await rejection(round());
     expect(error.message).to.equal('Old rows not removed from callbacks');
     expect(await round(), 'right after it').to.equal(0);
-    const lease = await firstRow(
-      service.database,
-      `SELECT held_until > now() AS is_held,
-         held_until <= now() + :tick * interval '1 millisecond' AS is_soon_over
-       FROM leases WHERE name = 'retention'`,
-      { tick: RETENTION_TICK_MS },
-    );
-    expect(lease).to.deep.equal({ is_held: true, is_soon_over: true });
+    expect(await heldFor()).to.equal('a tick at most');
     await letGo();
     await letDayPass();
     await round();
     expect(await countOf(service.database, 'callbacks')).to.equal(0);
+  });
+
+  it('is soon begun again when it was stopped, and not only tomorrow', async () => {
+    await insertOld();
+    await letDayPass();
+    expect(await removeOldOnSchedule(service, AbortSignal.abort())).to.equal(0);
+    expect(await countOf(service.database, 'callbacks')).to.equal(1);
+    expect(await heldFor()).to.equal('a tick at most');
+    await letDayPass();
+    await round();
+    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+    expect(await heldFor()).to.equal('a day');
+  });
+
+  it('leaves its turn to the next as long as it runs: it may be killed', async () => {
+    await insertOld();
+    await letDayPass();
+    const report = await service.database.transaction();
+    await rows(report, 'LOCK TABLE callbacks');
+    const first = round();
+    await eventually('the first waits', () =>
+      firstRow(
+        service.database,
+        `SELECT 1 FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ),
+    );
+    const held = await heldFor();
+    await letDayPass();
+    const second = round();
+    await report.rollback();
+    await Promise.all([first, second]);
+    expect(held).to.equal('a tick at most');
+    expect(await countOf(service.database, 'callbacks')).to.equal(0);
+    expect(await heldFor()).to.equal('a day');
   });
 
   it('leaves an old payment for its merchant to read', async () => {

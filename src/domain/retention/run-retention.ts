@@ -52,7 +52,7 @@ export async function runRetention(
     removed.push(done);
     try {
       if ('since' in retention) await deleteOld(database, done, retention, by, signal);
-      else await detachOld(database, done, retention.keep, by);
+      else await detachOld(database, done, retention.keep, by, signal);
     } catch (error) {
       done.error = messageOf(error);
     }
@@ -141,9 +141,11 @@ async function detachOld(
   done: Removed,
   period: Period,
   by: RetentionActor,
+  signal: AbortSignal,
 ): Promise<void> {
   const { table } = done;
   for (const month of await oldMonths(database, table, period)) {
+    if (signal.aborted) return;
     const outcome = await detachMonth(database, table, month, (trx) =>
       audit(trx, by, table, { detached: month }),
     );
