@@ -1,6 +1,6 @@
 import type { Service } from '../boot.ts';
 import { messageOf } from '../database.ts';
-import { countWaitingJobs } from '../domain/failed-jobs/failed-job-store.ts';
+import { countWaitingJobs } from '../domain/failed-jobs/count-waiting-jobs.ts';
 import { createQueueBackend, type QueueBackend } from '../jobs/backend.ts';
 import {
   type DueStep,

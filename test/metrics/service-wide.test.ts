@@ -8,6 +8,7 @@ import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
 import { newEvent } from '../support/events.ts';
+import { failJob } from '../support/failed-jobs.ts';
 import { type Sample, sumOf, watch } from '../support/metrics.ts';
 import { newPayment } from '../support/payment-kinds.ts';
 import {
@@ -19,6 +20,7 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
+import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const DAY_SECONDS = 86_400;
@@ -102,6 +104,23 @@ describe('What dispatchers show of the whole service', () => {
     const next = { next: 'submit', queue: 'submission-simulator', delayMs: 0 } as const;
     await changeStep(store.database, refOf(collection), next);
     expect(await change('malipo_failed_jobs', labels)).to.deep.equal([undefined, undefined]);
+  });
+
+  it('a failed job that still waits after late news, and behind many that have moved on', async () => {
+    const collection = await newCollection(store.database, merchant);
+    const work = workOn(store.database, collection);
+    const claim = await work.claim();
+    await failJob(store.database, 'collection', collection.id);
+    await work.answer(claim, ACKNOWLEDGED);
+    await query(
+      `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error)
+       SELECT 'polling', 'collection', 'poll', :merchantId, gen_random_uuid(), 1, 'bug'
+       FROM generate_series(1, 1001)`,
+      { ...merchant },
+    );
+    const { status, parked_reason } = await work.current();
+    expect([status, parked_reason]).to.deep.equal(['processing', 'job failed: bug']);
+    expect(await change('malipo_failed_jobs')).to.deep.equal([undefined, 1]);
   });
 
   it('an event until it is numbered, and then its delivery', async () => {

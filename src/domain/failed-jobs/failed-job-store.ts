@@ -51,15 +51,6 @@ export function listFailedJobs(
   );
 }
 
-/** How many failed jobs of each queue wait for somebody. */
-export function countWaitingJobs(database: Database): Promise<{ queue: string; count: number }[]> {
-  return rows(
-    database,
-    `SELECT queue, count(*) AS count FROM (${FAILED_JOBS}) AS failed
-     WHERE ${REPLAYED.waiting} AND state = 'waiting' GROUP BY queue ORDER BY queue`,
-  );
-}
-
 const CONDITIONS: Readonly<Record<keyof FailedJobFilter, string>> = {
   ids: 'id = ANY (:ids)',
   queue: 'queue = :queue',

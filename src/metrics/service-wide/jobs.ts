@@ -1,10 +1,9 @@
-import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import { type Database, firstRow, type Transaction } from '../../database.ts';
+import { countWaitingJobs } from '../../domain/failed-jobs/count-waiting-jobs.ts';
 import { STEP_TABLES, type StepKind } from '../../jobs/job-types.ts';
 import type { Reading, Source } from '../readings.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';
 
-/** Of the jobs that failed for good and were not replayed, the newest so many are looked at. */
-const FAILED_JOBS_LIMIT = 1_000;
 /** As many as go to the queues in two rounds: the oldest row is among the first. */
 const OUTBOX_HEAD = 1_000;
 
@@ -82,25 +81,9 @@ async function readDueSteps(trx: Transaction, kind: StepKind): Promise<Reading[]
   ];
 }
 
-/** Parking took the number after the failed job's; a row that has moved on has a later one. */
 async function readFailedJobs(trx: Transaction): Promise<Reading[]> {
-  const stillParked = KINDS.map((kind) => {
-    const { table, id } = STEP_TABLES[kind];
-    return `SELECT 1 FROM ${table} t WHERE failed.kind = '${kind}'
-      AND t.merchant_id = failed.merchant_id AND t.${id} = failed.row_id
-      AND t.step_no = failed.step_no + 1 AND t.parked_reason IS NOT NULL`;
-  });
-  const found = await rows<{ queue: string; count: number }>(
-    trx,
-    `SELECT queue, count(*) AS count
-     FROM (
-       SELECT * FROM failed_jobs WHERE replayed_at IS NULL ORDER BY id DESC LIMIT :limit
-     ) failed
-     CROSS JOIN LATERAL (${stillParked.join(' UNION ALL ')}) parked
-     GROUP BY queue`,
-    { limit: FAILED_JOBS_LIMIT },
-  );
-  return found.map(({ queue, count }) => ({
+  const waiting = await countWaitingJobs(trx);
+  return waiting.map(({ queue, count }) => ({
     name: 'malipo_failed_jobs',
     labels: { queue },
     value: count,
