@@ -31,7 +31,7 @@ export interface Service {
 
 /**
  * Starts a process: reads the configuration, connects, and refuses a database that is
- * missing, too old or not migrated, each with one line that says what to do.
+ * missing, too old, read-only or not migrated, each with one line that says what to do.
  * @throws ConfigError, BootError
  */
 export async function boot(processName: string): Promise<Service> {
@@ -39,13 +39,15 @@ export async function boot(processName: string): Promise<Service> {
   const logger = createLogger(config.logLevel, processName);
   const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
   const database = openDatabase(config, poolMax, `malipo-${processName}`);
+  const isCommand = processName === 'admin';
   const problem =
-    (await databaseProblem(database)) ??
+    // Commands that only look are wanted all the more while nothing can be written.
+    (await databaseProblem(database, isCommand ? 'read' : 'write')) ??
     (await schemaProblem(database)) ??
     (config.databasePooling === 'transaction' ? await roleDefaultsProblem(database) : null);
   if (problem) throw new BootError(problem);
   // A command answers what it was asked, and nothing else.
-  if (processName !== 'admin') await warnOfStores(config, logger, database, processName);
+  if (!isCommand) await warnOfStores(config, logger, database, processName);
   return createService(config, logger, database);
 }
 

@@ -155,20 +155,43 @@ export async function databaseNow(database: Database | Transaction): Promise<Dat
   return row!.at;
 }
 
+/** What a database is wanted for. */
+type Use = 'read' | 'write';
+
 /** Says in one line why the database cannot be used, or null when it can. */
-export async function databaseProblem(database: Database): Promise<string | null> {
+export async function databaseProblem(
+  database: Database,
+  use: Use = 'write',
+): Promise<string | null> {
   try {
-    const row = await firstRow<{ version: number }>(
-      database,
-      "SELECT current_setting('server_version_num')::int AS version",
-    );
-    if ((row?.version ?? 0) >= MIN_SERVER_VERSION) return null;
-    return 'DATABASE_URL is a PostgreSQL older than 15: upgrade the server';
+    return await databaseFault(database, use);
   } catch (error) {
     const said = connectionAdvice(error, POSTGRES_SETTINGS) ?? messageOf(error);
     return `DATABASE_URL cannot be used: ${said}`;
   }
 }
+
+/** The same of a database that answers. @throws when it does not */
+export async function databaseFault(
+  database: Database,
+  use: Use = 'write',
+): Promise<string | null> {
+  const found = await firstRow<{ version: number; isStandby: boolean; isReadOnly: boolean }>(
+    database,
+    `SELECT current_setting('server_version_num')::int AS version,
+       pg_is_in_recovery() AS "isStandby",
+       current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
+  );
+  if (!found || found.version < MIN_SERVER_VERSION) {
+    return 'DATABASE_URL is a PostgreSQL older than 15: upgrade the server';
+  }
+  if (use === 'read' || !found.isReadOnly) return null;
+  return `DATABASE_URL can only be read: ${found.isStandby ? STANDBY : READ_ONLY_DATABASE}`;
+}
+
+const STANDBY = 'it is a standby. Give the address of the primary, or promote it';
+const READ_ONLY_DATABASE =
+  'default_transaction_read_only is on, as when its provider has found the disk full. Make room, then end that';
 
 const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
@@ -176,7 +199,7 @@ const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
-/** A primary that has become a standby. */
+/** A primary that has become a standby, or a database that has been made read-only. */
 const READ_ONLY = '25006';
 
 /** Whether this error says that this constraint, unique or a check, has refused a row. */

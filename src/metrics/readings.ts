@@ -20,10 +20,10 @@ export interface Source {
 
 /** Something outside of this process that sources read. */
 export interface Backend {
-  /** The gauge that is 1 when it answers and 0 when it does not. */
+  /** The gauge that is 1 when nothing is wrong with it. */
   up: { name: string; help: string };
-  /** Throws when it does not answer. */
-  check(): Promise<unknown>;
+  /** What is wrong though it answers, in a line, or null. Throws when it does not answer. */
+  check(): Promise<string | null>;
   /** Read one after the other, so that watching takes one connection and no more. */
   sources: readonly Source[];
 }
@@ -63,9 +63,15 @@ export function addReadings(
     return async () => {
       const time = AbortSignal.timeout(readTimeoutMs);
       const checkTime = AbortSignal.timeout(CHECK_TIMEOUT_MS);
-      const problem = await inTime(checkTime, check()).catch((error: unknown) => error);
-      set({ name: up.name, value: problem === undefined ? 1 : 0 });
-      if (problem !== undefined) return warn(up.name, problem);
+      try {
+        const fault = await inTime(checkTime, check());
+        set({ name: up.name, value: fault === null ? 1 : 0 });
+        if (fault !== null) logger.warn('store at fault', { source: up.name, error: fault });
+      } catch (error) {
+        set({ name: up.name, value: 0 });
+        return warn(up.name, error);
+      }
+      // What answers is read, whatever is wrong with it: that is when somebody looks.
       await readSources(time, set, (source, error) => {
         failures.inc({ source });
         warn(source, error);
@@ -138,8 +144,8 @@ function atMostEvery(ageMs: number, run: () => Promise<void>): () => Promise<voi
   };
 }
 
-/** Resolves with undefined when the work is done. @throws its error, or that the time was over */
-async function inTime(time: AbortSignal, work: Promise<unknown>): Promise<undefined> {
+/** @throws the error of the work, or that the time was over */
+async function inTime<Result>(time: AbortSignal, work: Promise<Result>): Promise<Result> {
   let end = () => {};
   const over = new Promise<never>((_resolve, reject) => {
     end = () => reject(new Error('no answer in time'));
@@ -147,7 +153,7 @@ async function inTime(time: AbortSignal, work: Promise<unknown>): Promise<undefi
   time.addEventListener('abort', end);
   try {
     if (time.aborted) end();
-    await Promise.race([over, work]);
+    return await Promise.race([over, work]);
   } finally {
     time.removeEventListener('abort', end);
     work.catch(() => {});

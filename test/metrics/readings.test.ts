@@ -15,7 +15,7 @@ const logger = winston.createLogger({ silent: true });
 
 describe('What is read when somebody asks', () => {
   /** One backend with two gauges, one by label; counts how often it is read. */
-  function backendOf(read: (times: number) => number, check = async () => {}) {
+  function backendOf(read: (times: number) => number, check: Backend['check'] = async () => null) {
     let times = 0;
     const backend: Backend = {
       up: { name: 'up', help: 'up' },
@@ -79,7 +79,7 @@ describe('What is read when somebody asks', () => {
         reads += 1;
         return 1;
       },
-      () => new Promise<void>(() => {}),
+      () => new Promise(() => {}),
     );
     const samples = await scrape(registryOf(backend, 0));
     expect(sumOf(samples, 'up')).to.equal(0);
@@ -105,7 +105,7 @@ describe('What takes too long to be read', () => {
     });
     const backend: Backend = {
       up: { name: 'up', help: 'up' },
-      check: async () => {},
+      check: async () => null,
       sources: [source('first'), source('slow', slow), source('last')],
     };
     const registry = new Registry();

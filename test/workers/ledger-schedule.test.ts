@@ -47,7 +47,7 @@ describe('The scheduled verification of the ledger', () => {
     const registry = new Registry();
     const up = { name: 'up', help: 'up' };
     const sources = [ledgerSource(store.database)];
-    addReadings(registry, [{ up, check: async () => {}, sources }], service.logger);
+    addReadings(registry, [{ up, check: async () => null, sources }], service.logger);
     return registry.metrics();
   };
   const letIntervalPass = () =>

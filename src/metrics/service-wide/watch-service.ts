@@ -1,5 +1,5 @@
 import type { Service } from '../../boot.ts';
-import { firstRow } from '../../database.ts';
+import { databaseFault } from '../../database.ts';
 import { allQueues, type QueueStates } from '../../jobs/queue-states.ts';
 import { addReadings, type Backend } from '../readings.ts';
 import { eventsSource } from './events.ts';
@@ -22,8 +22,8 @@ export function watchService(
   const names = allQueues([...gateways.keys()]);
   const backends: Backend[] = [
     {
-      up: { name: 'malipo_database_up', help: 'Whether the database answers' },
-      check: () => firstRow(database, 'SELECT 1'),
+      up: { name: 'malipo_database_up', help: 'Whether the database answers and can be written' },
+      check: () => databaseFault(database),
       sources: [
         paymentsSource(database),
         jobsSource(database),
@@ -35,7 +35,10 @@ export function watchService(
     },
     {
       up: { name: 'malipo_queue_backend_up', help: 'Whether the queues answer' },
-      check: () => queues.check(names[0]!),
+      check: async () => {
+        await queues.check(names[0]!);
+        return null;
+      },
       sources: [queuesSource(queues, names)],
     },
   ];
