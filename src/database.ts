@@ -69,6 +69,19 @@ export function openDatabase(
   });
 }
 
+/** The part of the pool that tells of its use; knex does not declare it. */
+interface Pool {
+  numUsed(): number;
+  numFree(): number;
+  numPendingAcquires(): number;
+  max: number;
+}
+
+/** Where the connections of a database are lent from. */
+export function poolOf(database: Database): Pool {
+  return database.client.pool;
+}
+
 /** As the client sends them when it connects; those that `options` in the address would replace, by name. */
 function sessionSettings(patient: boolean) {
   const { statement_timeout, idle_in_transaction_session_timeout, ...others } = SESSION_SETTINGS;

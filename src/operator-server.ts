@@ -2,9 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { Config } from './config.ts';
-import { type Database, databaseProblem, messageOf } from './database.ts';
+import { type Database, messageOf } from './database.ts';
 import { BootError, type Closable } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
+import { createReadiness } from './readiness.ts';
 
 /** Processes on one machine have one setting: each takes the next port that is free. */
 const PORT_TRIES = 50;
@@ -40,10 +41,11 @@ interface Answer {
 export async function startOperatorServer(
   operated: Operated,
 ): Promise<Closable & { port: number }> {
-  const { config, logger } = operated;
+  const { config, database, logger, stopping } = operated;
+  const problem = createReadiness(database);
   const routes: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
     '/healthz': () => healthOf(operated),
-    '/readyz': () => readinessOf(operated),
+    '/readyz': async () => readinessOf(stopping.aborted ? 'stopping' : await problem()),
     '/metrics': () => metricsOf(operated),
   };
   const server = createServer(async (request, response) => {
@@ -70,8 +72,7 @@ function healthOf({ health }: Operated): Answer {
   return json(isHealthy ? 200 : 503, { status, ...details });
 }
 
-async function readinessOf({ database, stopping }: Operated): Promise<Answer> {
-  const reason = stopping.aborted ? 'stopping' : await databaseProblem(database);
+function readinessOf(reason: string | null): Answer {
   return reason === null
     ? json(200, { status: 'ready' })
     : json(503, { status: 'not ready', reason });

@@ -1,14 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import type { Database } from '../database.ts';
-
-/** The part of the pool that tells of its use; knex does not declare it. */
-interface Pool {
-  numUsed(): number;
-  numFree(): number;
-  numPendingAcquires(): number;
-  max: number;
-}
+import { type Database, poolOf } from '../database.ts';
 
 /** Adds what a process is, and how it is: memory, event loop, and its database connections. */
 export function addProcessMetrics(
@@ -25,7 +17,7 @@ export function addProcessMetrics(
     registers,
   });
   for (const type of types) info.set({ version: version(), type }, 1);
-  const { pool } = database.client as { pool: Pool };
+  const pool = poolOf(database);
   new Gauge({
     name: 'malipo_database_pool_connections',
     help: 'Database connections of this process, those of a PostgreSQL queue backend not counted',

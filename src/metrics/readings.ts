@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { atMostEvery } from '../at-most-every.ts';
 import { messageOf } from '../database.ts';
 import type { Logger } from '../logger.ts';
 
@@ -128,20 +129,6 @@ function readerOf(sources: readonly Source[]) {
 function empty(gauge: Gauge): void {
   gauge.reset();
   gauge.remove({});
-}
-
-/** Whoever asks while it runs waits for the same run; whoever asks soon after, for none. */
-function atMostEvery(ageMs: number, run: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | null = null;
-  let freshUntil = Number.NEGATIVE_INFINITY;
-  return async () => {
-    if (!running && performance.now() < freshUntil) return;
-    running ??= run().finally(() => {
-      freshUntil = performance.now() + ageMs;
-      running = null;
-    });
-    await running;
-  };
 }
 
 /** @throws the error of the work, or that the time was over */

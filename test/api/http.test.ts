@@ -8,6 +8,7 @@ import { loadConfig } from '../../src/config.ts';
 import { type Database, openDatabase } from '../../src/database.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { collectionBody, request } from '../support/api-client.ts';
+import { eventually } from '../support/eventually.ts';
 import { countOf, createTestStore, type TestStore } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
@@ -257,11 +258,12 @@ describe('The API over HTTP', () => {
       expectRefusal(answer, 503, 'Service temporarily unavailable');
       expect(Number(answer.headers.get('retry-after'))).to.be.within(1, 60);
     }
-    expect((await request('GET', `${origin}/readyz`)).status).to.equal(503);
+    const readiness = async () => (await request('GET', `${origin}/readyz`)).status;
+    await eventually('it not to be ready', async () => (await readiness()) === 503);
     expect((await request('GET', `${origin}/healthz`)).status).to.equal(200);
     expect(await countOf(store.database, 'collections')).to.equal(before);
     await proxy.restore();
-    expect((await request('GET', `${origin}/readyz`)).status).to.equal(200);
+    await eventually('it to be ready', async () => (await readiness()) === 200);
     expect(await statuses()).to.deep.equal([409, 404, 200, 200]);
   });
 });
