@@ -1,10 +1,24 @@
 import type { Worker } from 'bullmq';
+import { isOutage } from '../database.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { inTime } from '../jobs/queues.ts';
-import type { Finding } from './work-watch.ts';
+import type { Finding, WorkWatch } from './work-watch.ts';
 
 /** Whoever asks for the health would rather hear that the queue is away than wait for it. */
 const LOOK_TIMEOUT_MS = 3_000;
+
+/**
+ * Has a worker watched: it works while it begins jobs, and it is no fault of its own while
+ * it is kept from them by an outage, such as queues in a database that can only be read. One
+ * that is stuck says nothing.
+ */
+export function watchQueue(worker: Worker<JobData>, watch: WorkWatch): void {
+  const onWork = watch.add(worker.name, () => lookAtQueue(worker));
+  worker.on('active', onWork);
+  worker.on('error', (error) => {
+    if (isOutage(error)) onWork();
+  });
+}
 
 /**
  * What waits for a worker, delayed jobs that have come due included. Asked through the

@@ -4,7 +4,7 @@ import { ALL_TYPES, queuesOf, type WorkerType } from '../jobs/job-types.ts';
 import type { Closable } from '../lifecycle.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { lookAtOutbox } from './look-at-outbox.ts';
-import { lookAtQueue } from './look-at-queue.ts';
+import { watchQueue } from './look-at-queue.ts';
 import { startWorker } from './run-worker.ts';
 import type { WorkWatch } from './work-watch.ts';
 
@@ -53,11 +53,7 @@ function workersOf(
 ): Closable[] {
   return queuesOf(type, [...service.gateways.keys()]).map((queue) => {
     const worker = startWorker(service, backend, queue, service.config.concurrency[type]);
-    if (watch)
-      worker.on(
-        'active',
-        watch.add(queue, () => lookAtQueue(worker)),
-      );
+    if (watch) watchQueue(worker, watch);
     return { name: queue, close: () => worker.close() };
   });
 }

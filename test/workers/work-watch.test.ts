@@ -8,10 +8,12 @@ import { loadConfig } from '../../src/config.ts';
 import { rows } from '../../src/database.ts';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
+import type { JobData } from '../../src/jobs/job-types.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
+import { AFTER_ERROR_MS } from '../../src/jobs/worker-options.ts';
 import { addStuckWork } from '../../src/metrics/stuck-work.ts';
 import { noteRound } from '../../src/workers/look-at-outbox.ts';
-import { lookAtQueue } from '../../src/workers/look-at-queue.ts';
+import { lookAtQueue, watchQueue } from '../../src/workers/look-at-queue.ts';
 import { startWorkers } from '../../src/workers/start-workers.ts';
 import { createWorkWatch, type Finding, type WorkWatch } from '../../src/workers/work-watch.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -19,6 +21,7 @@ import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
+import { makeReadOnly, makeWritable } from '../support/read-only.ts';
 
 const STUCK_AFTER_MS = 200;
 /** So long that no slow machine can make the last two looks of a test lie so far apart. */
@@ -178,10 +181,7 @@ for (const backendName of backendsUnderTest()) {
       const begun: string[] = [];
       worker.on('active', (job) => begun.push(job.data.rowId));
       const watch = createWorkWatch(STUCK_AFTER_MS);
-      worker.on(
-        'active',
-        watch.add(queue, () => lookAtQueue(worker)),
-      );
+      watchQueue(worker, watch);
       const isHealthy = () => watch.health().isHealthy;
       expect(await lookAtQueue(worker)).to.equal('nothing due');
       await add(queue, 'first');
@@ -211,6 +211,46 @@ for (const backendName of backendsUnderTest()) {
     });
   });
 }
+
+describe('A worker of queues in a database that can only be read', () => {
+  let database: TestDatabase;
+
+  before(async () => {
+    database = await createTestDatabase();
+  });
+
+  after(() => database.drop());
+
+  it('is healthy though it begins nothing, and begins what is due when it can', async () => {
+    const backend = createQueueBackend({ databaseUrl: database.url });
+    const queue = backend.createQueue('refunds');
+    await queue.add('due', {} as JobData);
+    await queue.close();
+    await makeReadOnly(database.url);
+    const ended: unknown[] = [];
+    const errors: Error[] = [];
+    const worker = backend.createWorker('refunds', async (job) => void ended.push(job.name), {
+      concurrency: 1,
+      lockMs: 30_000,
+    });
+    const watch = createWorkWatch(1.5 * AFTER_ERROR_MS);
+    watchQueue(worker, watch);
+    worker.on('error', (error) => errors.push(error));
+    const finding = () => (watch.health().details as { work: { state: string }[] }).work[0]!.state;
+    await eventually('it to be looked at', async () => finding() === 'due');
+    const before = errors.length;
+    await eventually('more errors', async () => {
+      expect(watch.health().isHealthy).to.equal(true);
+      return errors.length >= before + 3;
+    });
+    expect(finding()).to.equal('due');
+    expect(errors.map((error) => (error as { code?: string }).code)).to.include('25006');
+    await makeWritable(database.url);
+    await eventually('the job to be done', async () => ended.length === 1);
+    watch.close();
+    await worker.close();
+  });
+});
 
 describe('A dispatcher', () => {
   let store: TestStore;
