@@ -206,6 +206,15 @@ const STANDBY = 'it is a standby. Give the address of the primary, or promote it
 const READ_ONLY_DATABASE =
   'default_transaction_read_only is on, as when its provider has found the disk full. Make room, then end that';
 
+/**
+ * For work that calls out before it writes: what cannot be recorded is better not done.
+ * @throws an outage, as a write would, while the database can only be read
+ */
+export async function requireWritable(database: Database): Promise<void> {
+  const fault = await databaseFault(database);
+  if (fault) throw Object.assign(new Error(fault), { code: READ_ONLY });
+}
+
 const UNIQUE_VIOLATION = '23505';
 const CHECK_VIOLATION = '23514';
 const DEADLOCK = '40P01';

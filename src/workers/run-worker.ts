@@ -7,13 +7,12 @@ import { recordFailedJob } from '../jobs/failed-jobs.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import { withLogContext } from '../logger.ts';
+import { outageDelayMs, putOffsOf } from './put-off.ts';
 import { refund } from './refunds.ts';
 import { pollPayment, processStoredCallback } from './settlement.ts';
 import { submitPayment } from './submission.ts';
 import { deliverWebhook } from './webhooks.ts';
 
-/** While Postgres or Redis is away, a job is only put off: that spends no try. */
-const OUTAGE_DELAY_MS = 2_000;
 /** Somebody else was faster; a moment later the row shows what is left to do. */
 const LOST_RACE_DELAY_MS = 100;
 
@@ -75,7 +74,7 @@ async function afterError(
   error: unknown,
 ): Promise<never> {
   const { logger } = context;
-  const putOffMs = putOffAfter(error);
+  const putOffMs = putOffAfter(job, error);
   if (putOffMs !== null) {
     logger.warn('job put off', { error: messageOf(error), delay_ms: putOffMs });
     await job.moveToDelayed(Date.now() + putOffMs, token);
@@ -99,7 +98,8 @@ function outcomeAfter(job: Job<JobData>, error: unknown): string {
   return triesOf(job) < JOB_TRIES ? 'retried' : 'failed';
 }
 
-function putOffAfter(error: unknown): number | null {
+/** While Postgres or Redis is away, a job is only put off: that spends no try. */
+function putOffAfter(job: Job<JobData>, error: unknown): number | null {
   if (error instanceof LostRaceError) return LOST_RACE_DELAY_MS;
-  return isOutage(error) ? OUTAGE_DELAY_MS : null;
+  return isOutage(error) ? outageDelayMs(putOffsOf(job)) : null;
 }

@@ -1,4 +1,5 @@
 import type { Service } from '../boot.ts';
+import { requireWritable } from '../database.ts';
 import { findStoredCallback, processCallback } from '../domain/callbacks/callback.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
 import { findPaymentToPoll, recordQuery } from '../domain/payments/polling.ts';
@@ -17,6 +18,7 @@ export async function pollPayment(
   if (!question) return;
   const { payment } = question;
   const gateway = gatewayNamed(gateways, payment.gateway);
+  await requireWritable(database);
   const result = await gateway.query(queryRequestOf(config, payment));
   await recordQuery(database, question, result, gateway, config.pollFirstMs);
   logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });

@@ -1,4 +1,5 @@
 import type { Service } from '../boot.ts';
+import { requireWritable } from '../database.ts';
 import { appSecrets } from '../domain/merchants/merchant.ts';
 import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
@@ -29,6 +30,7 @@ export async function deliverWebhook(
     body: delivery.body,
     secret: newest.secret,
   });
+  await requireWritable(database);
   const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
     timeoutMs: config.webhookTimeoutMs,
     allowPrivate: config.webhookAllowPrivate,

@@ -18,7 +18,7 @@ async function setReadOnly(databaseUrl: string, value: 'on' | 'off'): Promise<vo
     await rows(server, `ALTER DATABASE ${name} SET default_transaction_read_only = ${value}`);
     await rows(
       server,
-      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = :name',
+      'SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = :name',
       { name },
     );
   } finally {

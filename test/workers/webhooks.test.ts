@@ -4,13 +4,14 @@ import { Webhook } from 'standardwebhooks';
 import winston from 'winston';
 import { createService, type Service } from '../../src/boot.ts';
 import { loadConfig } from '../../src/config.ts';
-import { rows } from '../../src/database.ts';
+import { isOutage, rows } from '../../src/database.ts';
 import { numberEvents } from '../../src/domain/events/number-events.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { deliverWebhook } from '../../src/workers/webhooks.ts';
 import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
-import { createTestStore, type TestStore } from '../support/payments.ts';
+import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
+import { makeReadOnly, makeWritable } from '../support/read-only.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 let store: TestStore;
@@ -129,6 +130,18 @@ describe('A webhook as the merchant receives it', () => {
     await deliver(id);
     await deliverWebhook(service, merchant.merchantId, id, step_no);
     expect(shop.received).to.have.length(1);
+  });
+
+  it('is not sent while its attempt could not be recorded', async () => {
+    const id = await newDelivery(shop.url);
+    await makeReadOnly(store.url);
+    const error = await rejection(deliver(id));
+    await makeWritable(store.url);
+    expect(isOutage(error)).to.equal(true);
+    expect(shop.received).to.deep.equal([]);
+    await deliver(id);
+    expect(shop.received).to.have.length(1);
+    expect(await attemptsOf(id)).to.have.length(1);
   });
 
   it('never goes to a private address where that is not allowed, and counts as failed', async () => {

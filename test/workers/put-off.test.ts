@@ -1,0 +1,129 @@
+import { DelayedError, type Queue } from 'bullmq';
+import { expect } from 'chai';
+import winston from 'winston';
+import { createService, type Service } from '../../src/boot.ts';
+import { isOutage } from '../../src/database.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep } from '../../src/domain/payments/schedule.ts';
+import type { Gateway } from '../../src/gateways/gateway.ts';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
+import { type JobData, jobId } from '../../src/jobs/job-types.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { outageDelayMs, putOffsOf } from '../../src/workers/put-off.ts';
+import { startWorker } from '../../src/workers/run-worker.ts';
+import { pollPayment } from '../../src/workers/settlement.ts';
+import { backendsUnderTest, environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  createTestStore,
+  newCollection,
+  rejection,
+  reread,
+  type TestStore,
+} from '../support/payments.ts';
+import { makeReadOnly, makeWritable } from '../support/read-only.ts';
+
+const QUEUE = 'polling-simulator';
+const LOCK_MS = 30_000;
+const LONG_MS = 3_600_000;
+
+it('A job that outages put off comes again soon at first, and then ever later, up to a minute', () => {
+  const delays = Array.from({ length: 12 }, (_, putOffs) => outageDelayMs(putOffs) / 1_000);
+  expect(delays).to.deep.equal([2, 2, 2, 2, 2, 4, 8, 16, 32, 60, 60, 60]);
+});
+
+describe('A question to a gateway', () => {
+  let store: TestStore;
+  let service: Service;
+  let asked: number;
+
+  const away = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+  const gateway: Gateway = {
+    name: 'simulator',
+    resubmit: 'never',
+    settlingWindowMs: 0,
+    amountStepCents: 1,
+    submit: async () => ({ outcome: 'unknown', reason: 'not asked here' }),
+    query: async () => {
+      asked += 1;
+      throw away;
+    },
+    parseCallback: () => null,
+  };
+
+  before(async () => {
+    store = await createTestStore();
+    const logger = winston.createLogger({ silent: true });
+    const real = createService(store.config, logger, store.database);
+    service = { ...real, gateways: new Map([[gateway.name, gateway]]) };
+  });
+
+  after(() => store.drop());
+
+  beforeEach(() => {
+    asked = 0;
+  });
+
+  async function newJob(): Promise<JobData> {
+    const merchant = await store.newMerchant();
+    const collection = await newCollection(store.database, merchant);
+    await changeStep(store.database, refOf(collection), pollStep(collection, 0));
+    const { id: rowId, step_no: stepNo } = await reread(store.database, collection);
+    return { kind: 'collection', step: 'poll', merchantId: merchant.merchantId, rowId, stepNo };
+  }
+
+  it('is not asked while its answer could not be recorded', async () => {
+    const { merchantId, rowId, stepNo } = await newJob();
+    const poll = () => pollPayment(service, { kind: 'collection', merchantId, id: rowId }, stepNo);
+    await makeReadOnly(store.url);
+    const error = await rejection(poll());
+    await makeWritable(store.url);
+    expect(isOutage(error)).to.equal(true);
+    expect(asked).to.equal(0);
+    expect(await rejection(poll())).to.equal(away);
+    expect(asked).to.equal(1);
+  });
+
+  /** Puts a job off five times, and lets it fail once in between. @returns the counts that it saw. */
+  async function playOutages(backend: QueueBackend, queue: Queue<JobData>, id: string) {
+    const seen: number[] = [];
+    const worker = backend.createWorker(
+      QUEUE,
+      async (job, token) => {
+        seen.push(putOffsOf(job));
+        if (seen.length === 3) throw new Error('a try');
+        await job.moveToDelayed(Date.now() + (seen.length === 6 ? LONG_MS : 0), token);
+        throw new DelayedError();
+      },
+      { concurrency: 1, lockMs: LOCK_MS },
+    );
+    await eventually('all runs', async () => {
+      return seen.length === 6 && (await queue.getDelayedCount()) === 1;
+    });
+    await worker.close();
+    await (await queue.getJob(id))!.promote();
+    return seen;
+  }
+
+  for (const backendName of backendsUnderTest()) {
+    it(`is put off for longer, the more often it was, with its queues in ${backendName}`, async () => {
+      const redisUrl = backendName === 'redis' ? `${environment.redisUrl}/14` : undefined;
+      const backend = createQueueBackend({ redisUrl, databaseUrl: store.url });
+      const queue = backend.createQueue(QUEUE);
+      const data = await newJob();
+      const opts = { jobId: jobId(data), attempts: 5, removeOnComplete: true };
+      await queue.add('collection.poll', data, opts);
+      expect(await playOutages(backend, queue, jobId(data))).to.deep.equal([0, 1, 2, 2, 3, 4]);
+      const worker = startWorker(service, backend, QUEUE, 1);
+      await eventually('it to be put off by the worker', async () => {
+        return asked === 1 && (await queue.getDelayedCount()) === 1;
+      });
+      const job = (await queue.getJob(jobId(data)))!;
+      expect(job.delay).to.equal(outageDelayMs(5));
+      expect(job.attemptsMade).to.equal(1);
+      await worker.close();
+      await queue.obliterate({ force: true });
+      await queue.close();
+    });
+  }
+});
