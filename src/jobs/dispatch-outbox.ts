@@ -7,9 +7,13 @@ const BATCH_SIZE = 500;
 const LEASE_MS = 15_000;
 /** How long a queue that could not be added to is left alone, so that the others go on. */
 const REST_MS = 5_000;
+/** A queue that took longer to fail has held up the others: each time in a row it rests twice as long. */
+const HELD_UP_MS = 1_000;
+/** Well within the minute after which a dispatcher whose rounds show nothing counts as stuck. */
+const MAX_REST_MS = 30_000;
 
-/** Queues that could not be added to, and until when (ms since 1970) they are left alone. */
-export type RestingQueues = Map<string, number>;
+/** Queues that could not be added to: until when (ms since 1970) each is left alone, and for how long. */
+export type RestingQueues = Map<string, { until: number; restMs: number }>;
 
 /**
  * Moves one batch from the outbox to the queues: lease, add, delete. No transaction is
@@ -24,7 +28,7 @@ export async function dispatchOutbox(
   resting: RestingQueues = new Map(),
 ): Promise<number> {
   const now = Date.now();
-  const skipped = [...resting].filter(([, until]) => until > now).map(([queue]) => queue);
+  const skipped = [...resting].filter(([, { until }]) => until > now).map(([queue]) => queue);
   const byQueue = groupByQueue(await leaseBatch(database, skipped));
   const results = await Promise.allSettled(
     [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting)),
@@ -44,11 +48,13 @@ async function addJobs(
   resting: RestingQueues,
 ): Promise<void> {
   const ids = jobs.map((job) => job.outboxId);
+  const begun = performance.now();
   try {
     await queues.add(queue, jobs);
     resting.delete(queue);
   } catch (error) {
-    resting.set(queue, Date.now() + REST_MS);
+    const restMs = restAfter(performance.now() - begun, resting.get(queue)?.restMs);
+    resting.set(queue, { until: Date.now() + restMs, restMs });
     // Given back at once; without this the end of the lease would do it.
     await rows(database, `UPDATE outbox SET leased_until = '-infinity' WHERE id = ANY(:ids)`, {
       ids,
@@ -56,6 +62,12 @@ async function addJobs(
     throw error;
   }
   await rows(database, 'DELETE FROM outbox WHERE id = ANY(:ids)', { ids });
+}
+
+/** One that fails at once holds up nobody, and is looked at again soon. */
+function restAfter(tookMs: number, lastRestMs?: number): number {
+  if (tookMs < HELD_UP_MS || lastRestMs === undefined) return REST_MS;
+  return Math.min(lastRestMs * 2, MAX_REST_MS);
 }
 
 async function leaseBatch(database: Database, skipped: string[]): Promise<OutboxJob[]> {

@@ -1,8 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import winston from 'winston';
 import { rows } from '../../src/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
+import { dispatchOutbox, type RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import {
@@ -15,6 +16,8 @@ import {
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const QUEUE = 'submission-simulator';
+/** Long enough to hold up the other queues. */
+const HANGING_MS = 1_100;
 
 interface Recorder extends Queues {
   added: StepJob[];
@@ -213,10 +216,36 @@ describe('The dispatcher', () => {
     const queues = recorder(async (queue) => {
       if (queue === 'returns-broken') throw new Error('no queue');
     });
-    const resting = new Map<string, number>();
+    const resting: RestingQueues = new Map();
     await rejection(dispatchOutbox(store.database, queues, resting));
     expect(await dispatchOutbox(store.database, queues, resting)).to.equal(3);
     expect([...resting.keys()]).to.deep.equal(['returns-broken']);
+  });
+
+  it('lets a queue that holds up the others rest longer each time in a row', async () => {
+    await fillOutbox(1, 'hanging');
+    let fails = async (): Promise<void> => {};
+    const queues = recorder(() => fails());
+    const resting: RestingQueues = new Map();
+    /** A round once the queue has rested. @returns for how long it rests then. */
+    const rest = async () => {
+      for (const each of resting.values()) each.until = 0;
+      await dispatchOutbox(store.database, queues, resting).catch(() => {});
+      return resting.get('hanging')?.restMs;
+    };
+    fails = async () => {
+      throw new Error('refused');
+    };
+    expect([await rest(), await rest()]).to.deep.equal([5_000, 5_000]);
+    fails = async () => {
+      await sleep(HANGING_MS);
+      throw new Error('no answer');
+    };
+    expect([await rest(), await rest()]).to.deep.equal([10_000, 20_000]);
+    expect(await rest()).to.equal(30_000);
+    fails = async () => {};
+    expect(await rest()).to.equal(undefined);
+    expect(await waiting()).to.equal(0);
   });
 
   it('keeps its batch from others until it has died for long enough', async () => {

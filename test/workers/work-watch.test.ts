@@ -112,6 +112,7 @@ describe('A process with work', () => {
 });
 
 describe('A round of the outbox', () => {
+  const RESTING: RestingQueues = new Map([['refunds', { until: 0, restMs: 5_000 }]]);
   const noted = async (round: () => Promise<number>, resting: RestingQueues = new Map()) => {
     let isNoted = false;
     await noteRound(round, resting, () => {
@@ -122,12 +123,12 @@ describe('A round of the outbox', () => {
   const throwing = (error: Error) => () => Promise.reject(error);
 
   it('shows that the dispatcher works when it moved something, or had nothing to move', async () => {
-    expect(await noted(async () => 3, new Map([['refunds', 0]]))).to.equal(true);
+    expect(await noted(async () => 3, RESTING)).to.equal(true);
     expect(await noted(async () => 0)).to.equal(true);
   });
 
   it('shows nothing when all that there was is left to rest', async () => {
-    expect(await noted(async () => 0, new Map([['refunds', 0]]))).to.equal(false);
+    expect(await noted(async () => 0, RESTING)).to.equal(false);
   });
 
   it('is no fault of the dispatcher while the database or a queue is away', async () => {
