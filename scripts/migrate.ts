@@ -1,9 +1,11 @@
 import { type Config, loadConfig } from '../src/config.ts';
-import { databaseProblem, messageOf, openDatabase } from '../src/database.ts';
+import { openDatabase } from '../src/database.ts';
+import { messageOf } from '../src/database-errors.ts';
 import { createQueueBackend } from '../src/jobs/backend.ts';
 import { BootError, runMain } from '../src/lifecycle.ts';
 import { migrate } from '../src/migrations.ts';
 import { defaultPoolMax } from '../src/stores/connection-budget.ts';
+import { databaseProblem } from '../src/stores/database-fault.ts';
 import { setRoleDefaults } from '../src/stores/role-defaults.ts';
 
 /** The release step: brings the database, and the queue backend's tables, up to this release. */

@@ -1,5 +1,5 @@
 import { type Config, loadConfig } from './config.ts';
-import { type Database, databaseProblem, openDatabase } from './database.ts';
+import { type Database, openDatabase } from './database.ts';
 import type { ChannelRoute } from './domain/channels/channel.ts';
 import {
   channelRoutes,
@@ -13,6 +13,7 @@ import { measuredGateway } from './metrics/gateway-calls.ts';
 import { createMeters, type Meters } from './metrics/meters.ts';
 import { schemaProblem } from './migrations.ts';
 import { defaultPoolMax } from './stores/connection-budget.ts';
+import { databaseProblem } from './stores/database-fault.ts';
 import { databaseWarnings } from './stores/database-warnings.ts';
 import { redisWarning } from './stores/redis-warnings.ts';
 import { roleDefaultsProblem } from './stores/role-defaults.ts';

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
-import { connectionAdvice, POSTGRES_SETTINGS } from './stores/connection-advice.ts';
+import { isRepeatable } from './database-errors.ts';
 import { connectionSettings, type DatabaseAddress } from './stores/database-address.ts';
 
 export type Database = Knex;
@@ -22,9 +22,6 @@ export const SESSION_SETTINGS = {
   random_page_cost: '1.1',
 } as const;
 const TRANSACTION_TRIES = 5;
-
-/** Oldest PostgreSQL that the migrations' SQL needs. */
-const MIN_SERVER_VERSION = 150_000;
 
 const INT8_OID = 20;
 pg.types.setTypeParser(INT8_OID, (text) => {
@@ -166,112 +163,4 @@ export async function firstRow<Row>(
 export async function databaseNow(database: Database | Transaction): Promise<Date> {
   const row = await firstRow<{ at: Date }>(database, 'SELECT clock_timestamp() AS at');
   return row!.at;
-}
-
-/** What a database is wanted for. */
-type Use = 'read' | 'write';
-
-/** Says in one line why the database cannot be used, or null when it can. */
-export async function databaseProblem(
-  database: Database,
-  use: Use = 'write',
-): Promise<string | null> {
-  try {
-    return await databaseFault(database, use);
-  } catch (error) {
-    const said = connectionAdvice(error, POSTGRES_SETTINGS) ?? messageOf(error);
-    return `DATABASE_URL cannot be used: ${said}`;
-  }
-}
-
-/** The same of a database that answers. @throws when it does not */
-export async function databaseFault(
-  database: Database,
-  use: Use = 'write',
-): Promise<string | null> {
-  const found = await firstRow<{ version: number; isStandby: boolean; isReadOnly: boolean }>(
-    database,
-    `SELECT current_setting('server_version_num')::int AS version,
-       pg_is_in_recovery() AS "isStandby",
-       current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
-  );
-  if (!found || found.version < MIN_SERVER_VERSION) {
-    return 'DATABASE_URL is a PostgreSQL older than 15: upgrade the server';
-  }
-  if (use === 'read' || !found.isReadOnly) return null;
-  return `DATABASE_URL can only be read: ${found.isStandby ? STANDBY : READ_ONLY_DATABASE}`;
-}
-
-const STANDBY = 'it is a standby. Give the address of the primary, or promote it';
-const READ_ONLY_DATABASE =
-  'default_transaction_read_only is on, as when its provider has found the disk full. Make room, then end that';
-
-/**
- * For work that calls out before it writes: what cannot be recorded is better not done.
- * @throws an outage, as a write would, while the database can only be read
- */
-export async function requireWritable(database: Database): Promise<void> {
-  const fault = await databaseFault(database);
-  if (fault) throw Object.assign(new Error(fault), { code: READ_ONLY });
-}
-
-const UNIQUE_VIOLATION = '23505';
-const CHECK_VIOLATION = '23514';
-const DEADLOCK = '40P01';
-const SERIALIZATION_FAILURE = '40001';
-const LOCK_NOT_AVAILABLE = '55P03';
-const QUERY_CANCELED = '57014';
-/** A primary that has become a standby, or a database that has been made read-only. */
-const READ_ONLY = '25006';
-
-/** Whether this error says that this constraint, unique or a check, has refused a row. */
-export function violates(error: unknown, constraint: string): boolean {
-  const { code, constraint: name } = error as { code?: string; constraint?: string };
-  return (code === UNIQUE_VIOLATION || code === CHECK_VIOLATION) && name === constraint;
-}
-
-function isRepeatable(error: unknown): boolean {
-  const { code } = error as { code?: string };
-  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
-}
-
-const NETWORK_CODES =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST\w+|ENET\w+|EADDR\w+)$/;
-/** A certificate that has expired, or a server that is not the one any more. */
-const TLS_CODES = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO$)/;
-/** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention. */
-const OUTAGE_SQLSTATES = /^(08|53|57P|58)/;
-const OUTAGE_MESSAGES =
-  /Connection terminated|Timeout acquiring a connection|Unable to acquire a connection|timeout expired|Client has encountered a connection error|Connection is closed|Connection ended|Query read timeout|not queryable|timeout exceeded when trying to connect|max retries per request|Stream isn't writeable/i;
-
-const OUTAGE_CODES = [
-  DEADLOCK,
-  SERIALIZATION_FAILURE,
-  LOCK_NOT_AVAILABLE,
-  QUERY_CANCELED,
-  READ_ONLY,
-];
-
-/**
- * Whether an error means that Postgres or Redis is away or overloaded, rather than that
- * this work is impossible: such work is simply done again later.
- */
-export function isOutage(error: unknown): boolean {
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  if (typeof code === 'string') {
-    if ([NETWORK_CODES, TLS_CODES, OUTAGE_SQLSTATES].some((codes) => codes.test(code))) return true;
-    if (OUTAGE_CODES.includes(code)) return true;
-  }
-  return typeof message === 'string' && OUTAGE_MESSAGES.test(message);
-}
-
-/** A message for people: never empty, never more than one line, never a connection string. */
-export function messageOf(error: unknown): string {
-  const { message, code, severity } = error as Record<string, string | undefined>;
-  const inner = error instanceof AggregateError ? messageOf(error.errors[0]) : '';
-  // Knex puts the whole statement before what Postgres says.
-  const said = severity && message ? `${message.split(' - ').at(-1)} (SQLSTATE ${code})` : message;
-  const text = (said || inner || code || String(error)).trim();
-  const line = text.split('\n')[0] || 'unknown error';
-  return line.replace(/\b(\w+:\/\/)[^@\s/]+@/g, '$1***@');
 }

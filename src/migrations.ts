@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Knex } from 'knex';
-import { type Database, messageOf } from './database.ts';
+import type { Database } from './database.ts';
+import { messageOf } from './database-errors.ts';
 
 /**
  * Migrations run forward only, each in a transaction unless it says otherwise, and are

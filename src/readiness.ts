@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atMostEvery } from './at-most-every.ts';
-import { type Database, databaseProblem, poolOf } from './database.ts';
+import { type Database, poolOf } from './database.ts';
+import { databaseProblem } from './stores/database-fault.ts';
 
 /** However many probes come: the database is asked no more often than this. */
 const MAX_AGE_MS = 1_000;

@@ -1,4 +1,4 @@
-import { isOutage } from '../database.ts';
+import { isOutage } from '../database-errors.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { BootError } from '../lifecycle.ts';
 import { UsageError } from './command.ts';

@@ -1,5 +1,5 @@
 import type { Service } from '../boot.ts';
-import { messageOf } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { countWaitingJobs } from '../domain/failed-jobs/count-waiting-jobs.ts';
 import { createQueueBackend, type QueueBackend } from '../jobs/backend.ts';
 import {

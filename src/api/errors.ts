@@ -1,5 +1,5 @@
 import type { ErrorRequestHandler, Response } from 'express';
-import { isOutage, messageOf } from '../database.ts';
+import { isOutage, messageOf } from '../database-errors.ts';
 import { type ErrorCode, Refusal } from '../domain/errors.ts';
 import type { Logger } from '../logger.ts';
 import type { HttpMeters } from '../metrics/http.ts';

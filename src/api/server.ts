@@ -4,7 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
-import { messageOf } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { BootError } from '../lifecycle.ts';
 
 /** Longest that a request may take to arrive; it is answered in far less. */

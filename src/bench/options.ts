@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { messageOf } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { BenchError } from './bench-error.ts';
 
 const DEFAULT_SECONDS = 5;

@@ -1,8 +1,9 @@
 import type { Config } from '../config.ts';
-import { type Database, databaseProblem, firstRow } from '../database.ts';
+import { type Database, firstRow } from '../database.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
 import { migrate } from '../migrations.ts';
 import { findFreePort } from '../sandbox/embedded/port.ts';
+import { databaseProblem } from '../stores/database-fault.ts';
 import { BenchError } from './bench-error.ts';
 
 /** The highest that the settings allow: limits are not what is measured. */

@@ -1,4 +1,5 @@
-import { type Database, inTransaction, messageOf, rows } from '../database.ts';
+import { type Database, inTransaction, rows } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { JOB_FAILED, type JobData } from './job-types.ts';
 import { changeStep } from './outbox.ts';
 

@@ -6,7 +6,7 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import pg from 'pg';
-import { messageOf } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { connectionAdvice, POSTGRES_SETTINGS } from '../stores/connection-advice.ts';
 import { QUEUE_POOL_MAX } from '../stores/connection-budget.ts';
 import { connectionSettings, type DatabaseAddress } from '../stores/database-address.ts';

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
-import { messageOf } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { openRedis, RECONNECTING, type RedisAddress, type RedisClient, tlsOf } from '../redis.ts';
 import { connectionAdvice, REDIS_SETTINGS } from '../stores/connection-advice.ts';
 import type { QueueBackend } from './backend.ts';

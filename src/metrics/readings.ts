@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { atMostEvery } from '../at-most-every.ts';
-import { messageOf } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import type { Logger } from '../logger.ts';
 
 /** One value that was read. */

@@ -1,10 +1,11 @@
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
-import { type Database, databaseProblem, openDatabase } from '../database.ts';
+import { type Database, openDatabase } from '../database.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
 import { BootError } from '../lifecycle.ts';
 import { migrate } from '../migrations.ts';
+import { databaseProblem } from '../stores/database-fault.ts';
 import { demonstrate } from './demonstration.ts';
 import { EmbeddedServiceError, explainError } from './embedded/embedded-service-error.ts';
 import { findFreePort, isPortTaken } from './embedded/port.ts';

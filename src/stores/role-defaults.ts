@@ -1,4 +1,5 @@
-import { type Database, inTransaction, isOutage, rows, SESSION_SETTINGS } from '../database.ts';
+import { type Database, inTransaction, rows, SESSION_SETTINGS } from '../database.ts';
+import { isOutage } from '../database-errors.ts';
 
 /**
  * Behind a pooler that lends connections by transaction nothing can be set per session, so

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../boot.ts';
-import { inTransaction, messageOf, rows } from '../database.ts';
+import { inTransaction, rows } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { numberEvents } from '../domain/events/number-events.ts';
 import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';

@@ -1,4 +1,5 @@
-import { type Database, firstRow, isOutage, messageOf } from '../database.ts';
+import { type Database, firstRow } from '../database.ts';
+import { isOutage, messageOf } from '../database-errors.ts';
 import type { RestingQueues } from '../jobs/dispatch-outbox.ts';
 import type { Finding } from './work-watch.ts';
 

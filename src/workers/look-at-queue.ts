@@ -1,5 +1,5 @@
 import type { Worker } from 'bullmq';
-import { isOutage } from '../database.ts';
+import { isOutage } from '../database-errors.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { inTime } from '../jobs/queues.ts';
 import type { Finding, WorkWatch } from './work-watch.ts';

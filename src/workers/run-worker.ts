@@ -1,6 +1,6 @@
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
 import type { Service } from '../boot.ts';
-import { isOutage, messageOf } from '../database.ts';
+import { isOutage, messageOf } from '../database-errors.ts';
 import { LostRaceError } from '../domain/state-machine.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import { recordFailedJob } from '../jobs/failed-jobs.ts';

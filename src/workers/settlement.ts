@@ -1,11 +1,11 @@
 import type { Service } from '../boot.ts';
-import { requireWritable } from '../database.ts';
 import { findStoredCallback, processCallback } from '../domain/callbacks/callback.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
 import { findPaymentToPoll, recordQuery } from '../domain/payments/polling.ts';
 import { queryRequestOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { addLogContext } from '../logger.ts';
+import { requireWritable } from '../stores/database-fault.ts';
 
 /** Asks the gateway what became of one payment. */
 export async function pollPayment(

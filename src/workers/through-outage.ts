@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOutage } from '../database.ts';
+import { isOutage } from '../database-errors.ts';
 import { RECORDING_MARGIN_MS } from '../shutdown-budget.ts';
 
 const DELAY_MS = 1_000;

@@ -4,7 +4,7 @@ import { Agent as HttpsAgent } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { got } from 'got';
-import { messageOf } from '../database.ts';
+import { messageOf } from '../database-errors.ts';
 import { withDeadline } from '../deadline.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
 

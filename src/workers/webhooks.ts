@@ -1,9 +1,9 @@
 import type { Service } from '../boot.ts';
-import { requireWritable } from '../database.ts';
 import { appSecrets } from '../domain/merchants/merchant.ts';
 import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { addLogContext } from '../logger.ts';
+import { requireWritable } from '../stores/database-fault.ts';
 import { postWebhook } from './webhook-client.ts';
 
 const MS_PER_SECOND = 1_000;

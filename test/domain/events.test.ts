@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { inTransaction, rows, violates } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/database.ts';
+import { violates } from '../../src/database-errors.ts';
 import { isCallbackUrl } from '../../src/domain/callback-url.ts';
 import { createEvent } from '../../src/domain/events/create-event.ts';
 import { numberEvents } from '../../src/domain/events/number-events.ts';

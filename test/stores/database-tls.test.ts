@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { loadConfig } from '../../src/config.ts';
-import { type Database, databaseProblem, openDatabase, rows } from '../../src/database.ts';
+import { type Database, openDatabase, rows } from '../../src/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/sandbox/embedded/postgres.ts';
+import { databaseProblem } from '../../src/stores/database-fault.ts';
 import { databaseWarnings } from '../../src/stores/database-warnings.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';
 import { environment } from '../support/environment.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import winston from 'winston';
 import { createService } from '../../src/boot.ts';
-import { databaseProblem } from '../../src/database.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { startServiceProcess } from '../../src/sandbox/service-process.ts';
+import { databaseProblem } from '../../src/stores/database-fault.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,4 +1,5 @@
-import { type Database, messageOf } from '../../src/database.ts';
+import type { Database } from '../../src/database.ts';
+import { messageOf } from '../../src/database-errors.ts';
 
 interface Statement {
   sql: string;

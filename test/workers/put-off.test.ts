@@ -2,7 +2,7 @@ import { DelayedError, type Queue } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createService, type Service } from '../../src/boot.ts';
-import { isOutage } from '../../src/database.ts';
+import { isOutage } from '../../src/database-errors.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';

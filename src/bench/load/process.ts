@@ -1,4 +1,4 @@
-import { messageOf } from '../../database.ts';
+import { messageOf } from '../../database-errors.ts';
 import type { LoadOrder, LoadReply } from './order.ts';
 import { runOrder } from './run-order.ts';
 

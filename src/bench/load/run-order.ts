@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../../database.ts';
+import { messageOf } from '../../database-errors.ts';
 import type { Bound, LoadOrder, LoadResult } from './order.ts';
 import { prepareWork, type Task } from './work.ts';
 

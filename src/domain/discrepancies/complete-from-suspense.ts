@@ -1,4 +1,5 @@
-import { firstRow, rows, type Transaction, violates } from '../../database.ts';
+import { firstRow, rows, type Transaction } from '../../database.ts';
+import { violates } from '../../database-errors.ts';
 import type { Collection } from '../collections/collection.ts';
 import { createEvent } from '../events/create-event.ts';
 import { commissionOn, type Rate } from '../money.ts';

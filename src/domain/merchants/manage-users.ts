@@ -1,4 +1,5 @@
-import { type Database, firstRow, rows, type Transaction, violates } from '../../database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import { violates } from '../../database-errors.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, differences, newValues, type Page } from './differences.ts';
 import { lockMerchant } from './manage-merchants.ts';

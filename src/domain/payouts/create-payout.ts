@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, type Transaction, violates } from '../../database.ts';
+import { type Database, firstRow, type Transaction } from '../../database.ts';
+import { violates } from '../../database-errors.ts';
 import { submissionQueue } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';

@@ -1,10 +1,5 @@
-import {
-  type Database,
-  firstRow,
-  inTransaction,
-  messageOf,
-  type Transaction,
-} from '../../database.ts';
+import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
+import { messageOf } from '../../database-errors.ts';
 import { recordAudit } from '../audit.ts';
 import { detachMonth, oldMonths } from './old-months.ts';
 import { type Period, RETENTION, type Retention } from './periods.ts';

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, isOutage } from '../../database.ts';
+import type { Database } from '../../database.ts';
+import { isOutage } from '../../database-errors.ts';
 import { findReversal } from './find-reversal.ts';
 import type { Reversal } from './reversal.ts';
 

@@ -1,11 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import {
-  type Database,
-  firstRow,
-  inOneTransaction,
-  type Transaction,
-  violates,
-} from '../../database.ts';
+import { type Database, firstRow, inOneTransaction, type Transaction } from '../../database.ts';
+import { violates } from '../../database-errors.ts';
 import { reversalsQueue } from '../../jobs/job-types.ts';
 import type { Collection } from '../collections/collection.ts';
 import { Refusal } from '../errors.ts';

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, rows, type Transaction, violates } from '../../database.ts';
+import { firstRow, rows, type Transaction } from '../../database.ts';
+import { violates } from '../../database-errors.ts';
 import { Refusal } from '../errors.ts';
 import { postJournal } from './ledger.ts';
 import { TRANSACTION_COLUMNS, type WalletTransaction } from './list-transactions.ts';

@@ -1,6 +1,6 @@
 import type { Service } from '../../boot.ts';
-import { databaseFault } from '../../database.ts';
 import { allQueues, type QueueStates } from '../../jobs/queue-states.ts';
+import { databaseFault } from '../../stores/database-fault.ts';
 import { addReadings, type Backend } from '../readings.ts';
 import { eventsSource } from './events.ts';
 import { jobsSource } from './jobs.ts';

@@ -1,0 +1,61 @@
+const UNIQUE_VIOLATION = '23505';
+const CHECK_VIOLATION = '23514';
+const DEADLOCK = '40P01';
+const SERIALIZATION_FAILURE = '40001';
+const LOCK_NOT_AVAILABLE = '55P03';
+const QUERY_CANCELED = '57014';
+/** A primary that has become a standby, or a database that has been made read-only. */
+export const READ_ONLY = '25006';
+
+/** Whether this error says that this constraint, unique or a check, has refused a row. */
+export function violates(error: unknown, constraint: string): boolean {
+  const { code, constraint: name } = error as { code?: string; constraint?: string };
+  return (code === UNIQUE_VIOLATION || code === CHECK_VIOLATION) && name === constraint;
+}
+
+/** Whether Postgres asks for the whole transaction again. */
+export function isRepeatable(error: unknown): boolean {
+  const { code } = error as { code?: string };
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+}
+
+const NETWORK_CODES =
+  /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST\w+|ENET\w+|EADDR\w+)$/;
+/** A certificate that has expired, or a server that is not the one any more. */
+const TLS_CODES = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO$)/;
+/** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention. */
+const OUTAGE_SQLSTATES = /^(08|53|57P|58)/;
+const OUTAGE_MESSAGES =
+  /Connection terminated|Timeout acquiring a connection|Unable to acquire a connection|timeout expired|Client has encountered a connection error|Connection is closed|Connection ended|Query read timeout|not queryable|timeout exceeded when trying to connect|max retries per request|Stream isn't writeable/i;
+
+const OUTAGE_CODES = [
+  DEADLOCK,
+  SERIALIZATION_FAILURE,
+  LOCK_NOT_AVAILABLE,
+  QUERY_CANCELED,
+  READ_ONLY,
+];
+
+/**
+ * Whether an error means that Postgres or Redis is away or overloaded, rather than that
+ * this work is impossible: such work is simply done again later.
+ */
+export function isOutage(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === 'string') {
+    if ([NETWORK_CODES, TLS_CODES, OUTAGE_SQLSTATES].some((codes) => codes.test(code))) return true;
+    if (OUTAGE_CODES.includes(code)) return true;
+  }
+  return typeof message === 'string' && OUTAGE_MESSAGES.test(message);
+}
+
+/** A message for people: never empty, never more than one line, never a connection string. */
+export function messageOf(error: unknown): string {
+  const { message, code, severity } = error as Record<string, string | undefined>;
+  const inner = error instanceof AggregateError ? messageOf(error.errors[0]) : '';
+  // Knex puts the whole statement before what Postgres says.
+  const said = severity && message ? `${message.split(' - ').at(-1)} (SQLSTATE ${code})` : message;
+  const text = (said || inner || code || String(error)).trim();
+  const line = text.split('\n')[0] || 'unknown error';
+  return line.replace(/\b(\w+:\/\/)[^@\s/]+@/g, '$1***@');
+}
