@@ -1,14 +1,17 @@
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import { createTestStore, failed, reread, succeeded, type TestStore } from '../support/payments.ts';
 import { lineOf, newReceipt, otherLines, runStatement } from '../support/statements.ts';
-import { NOT_FOUND } from '../support/submissions.ts';
+import { NOT_FOUND, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const HOUR_MS = 3_600_000;
@@ -99,6 +102,31 @@ describe('A statement that covers the life of an overdue payment', () => {
       const found = await run([], AROUND_NOW, { settlingWindowMs: SETTLING_MS });
       expect(found.ruledOut.map(({ id }) => id)).to.deep.equal(ruledOut ? [payment.id] : []);
     });
+  }
+
+  it('leaves alone one that is sent again while the gateway is asked about others', async () => {
+    const payments = [await overdue('payout'), await overdue('payout')];
+    const waiting = [...payments];
+    const { ruledOut } = await run([], AROUND_NOW, {
+      ask: async ({ id }) => {
+        waiting.splice(
+          waiting.findIndex((payment) => payment.id === id),
+          1,
+        );
+        for (const other of waiting) await sendAgain(other);
+        return NOT_FOUND;
+      },
+    });
+    expect(ruledOut).to.have.length(1);
+    const [sent] = payments.filter(({ id }) => id !== ruledOut[0]!.id);
+    expect(await reread(database, sent!)).to.include({ status: 'pending' });
+  });
+
+  async function sendAgain(payment: AnyPayment): Promise<void> {
+    const work = workOn(database, payment);
+    await changeStep(database, refOf(payment), submitStep(payment));
+    expect(await work.claim()).to.not.equal(null);
+    await changeStep(database, refOf(payment), pollStep(payment, 0));
   }
 
   it('lists nothing that is still to come, whatever the clock of this machine says', async () => {

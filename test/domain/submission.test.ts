@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { databaseNow, rows } from '../../src/database.ts';
 import type { SubmitResult } from '../../src/domain/gateway-results.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   newPayment,
   PAYMENT_KINDS,
@@ -56,6 +57,23 @@ for (const kind of PAYMENT_KINDS) {
       const claims = await Promise.all(Array.from({ length: 10 }, () => work.claim()));
       expect(claims.filter((claimed) => claimed !== null)).to.have.length(1);
       expect(await work.results()).to.deep.equal([null]);
+    });
+
+    it('begins when its claim is made, however long that had to wait', async () => {
+      const holder = await store.database.transaction();
+      await lockPayment(holder, refOf(payment));
+      const claimed = work.claim();
+      await eventually('the claim to wait', async () => {
+        const waiting = `SELECT 1 FROM pg_stat_activity
+          WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+        return (await rows(store.database, waiting)).length === 1;
+      });
+      const released = await databaseNow(holder);
+      await holder.commit();
+      await claimed;
+      const begun = 'SELECT started_at >= :released AS later FROM attempts WHERE payment_id = :id';
+      const found = await rows(store.database, begun, { released, id: payment.id });
+      expect(found).to.deep.equal([{ later: true }]);
     });
 
     it('is not claimed by a job that has been overtaken', async () => {

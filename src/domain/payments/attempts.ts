@@ -20,8 +20,10 @@ const MAX_DETAIL_LENGTH = 500;
 export async function insertAttempt(trx: Transaction, payment: AnyPayment): Promise<number | null> {
   const row = await firstRow<{ attempt_no: number }>(
     trx,
-    `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no)
-     SELECT :merchant_id, :kind, :id, coalesce(max(attempt_no), 0) + 1 FROM attempts
+    // The call comes after the locks that this transaction may have waited for.
+    `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, started_at)
+     SELECT :merchant_id, :kind, :id, coalesce(max(attempt_no), 0) + 1, clock_timestamp()
+     FROM attempts
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
      ON CONFLICT DO NOTHING
      RETURNING attempt_no`,

@@ -1,10 +1,8 @@
-import { type Database, inTransaction, rows } from '../../database.ts';
+import { type Database, inTransaction, rows, type Transaction } from '../../database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { SUPPORT_RESULT_CODE } from '../discrepancies/resolution.ts';
 import type { GatewayPaymentKind, QueryResult, Verdict } from '../gateway-results.ts';
 import { callEndOf } from '../payments/attempts.ts';
-import { movementsOf } from '../payments/movements.ts';
-import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { type Question, questionAbout } from '../payments/polling.ts';
 import { type Settlement, settle } from '../payments/settle.ts';
@@ -50,7 +48,7 @@ export async function failRuledOut(
       if (answer.outcome === 'succeeded' || answer.outcome === 'failed') {
         const settlement = await applyAnswer(database, question, answer);
         if (settlement !== 'repeat') answered.push(ref);
-      } else if (await failByStatement(database, question.payment)) {
+      } else if (await failByStatement(database, statement, question.payment)) {
         failed.push(ref);
       }
     }
@@ -63,9 +61,10 @@ export async function failRuledOut(
  * once, a fresh import would be read whole for each payment.
  */
 async function findRuledOut(
-  database: Database,
+  database: Database | Transaction,
   kind: GatewayPaymentKind,
   { importId, gateway, channel, start, end, settlingWindowMs }: CompleteStatement,
+  only?: PaymentRef,
 ): Promise<PaymentRef[]> {
   const found = await rows<Omit<PaymentRef, 'kind'>>(
     database,
@@ -75,7 +74,7 @@ async function findRuledOut(
      )
      SELECT p.merchant_id AS "merchantId", p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
-       AND p.created_at >= :start
+       AND p.created_at >= :start ${only ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
        AND p.deadline_at + :settling_ms * interval '1 millisecond' < :end
        -- What is still to be sent, or was on its way a moment ago, cannot be listed yet.
        AND p.next_step IS DISTINCT FROM 'submit'
@@ -90,7 +89,14 @@ async function findRuledOut(
          AND l.reference = p.external_ref OFFSET 0)
        -- A line that nothing explains may be this one's.
        AND p.amount_cents NOT IN (SELECT amount_cents FROM unexplained)`,
-    { import_id: importId, gateway, channel, kind, settling_ms: settlingWindowMs, start, end },
+    {
+      ...{ import_id: importId, gateway, channel, kind, start, end },
+      ...{
+        settling_ms: settlingWindowMs,
+        merchant_id: only?.merchantId ?? null,
+        id: only?.id ?? null,
+      },
+    },
   );
   return found.map((row) => ({ ...row, kind }));
 }
@@ -107,12 +113,18 @@ async function applyAnswer(
   });
 }
 
-/** @returns false when it has moved on, or learned of money, since it was asked about. */
-async function failByStatement(database: Database, asked: AnyPayment): Promise<boolean> {
+/** @returns false when it has moved on since it was asked about, or since it was found. */
+async function failByStatement(
+  database: Database,
+  statement: CompleteStatement,
+  asked: AnyPayment,
+): Promise<boolean> {
   return inTransaction(database, async (trx) => {
     const payment = await lockPayment(trx, refOf(asked));
-    if (!payment || !isOpen(payment) || payment.step_no !== asked.step_no) return false;
-    if ((await movementsOf(trx, payment)).length > 0) return false;
+    if (payment?.step_no !== asked.step_no) return false;
+    // While others were asked about it may have been sent again, or have learned of money.
+    const found = await findRuledOut(trx, asked.kind, statement, refOf(asked));
+    if (found.length === 0) return false;
     const settlement = await settle(
       trx,
       payment,
