@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { type Database, openDatabase } from '../src/database.ts';
+import { type Database, openDatabase, rows } from '../src/database.ts';
 import { createReadiness } from '../src/readiness.ts';
 import { createTestDatabase, type TestDatabase } from './support/database.ts';
 import { eventually } from './support/eventually.ts';
 import { makeReadOnly, makeWritable } from './support/read-only.ts';
+
+const SILENT = 'DATABASE_URL cannot be used: no answer within two seconds';
 
 describe('Whether a process is ready', () => {
   let testDatabase: TestDatabase;
@@ -19,8 +21,10 @@ describe('Whether a process is ready', () => {
 
   after(() => testDatabase.drop());
 
-  beforeEach(() => {
+  beforeEach(async () => {
     database = openDatabase(testDatabase.url, 1);
+    // To connect may take a while on a slow machine.
+    await rows(database, 'SELECT 1');
     problem = createReadiness(database);
   });
 
@@ -42,11 +46,32 @@ describe('Whether a process is ready', () => {
     await request.rollback();
   });
 
+  it('changes when they have been busy for so long that nothing is known any more', async () => {
+    const impatient = createReadiness(database, 0);
+    const request = await database.transaction();
+    expect(await impatient()).to.equal(SILENT);
+    await request.rollback();
+    await eventually('it to be ready', async () => (await impatient()) === null);
+  });
+
   it('says that the database can only be read, for as long as that is so', async () => {
     await makeReadOnly(testDatabase.url);
-    expect(await problem()).to.match(/^DATABASE_URL can only be read: /);
+    await eventually('it to say so', async () =>
+      /^DATABASE_URL can only be read: /.test((await problem()) ?? ''),
+    );
     await makeWritable(testDatabase.url);
     await eventually('it to be ready', async () => (await problem()) === null);
+  });
+
+  it('is found out again while all connections are busy, if it was not ready', async () => {
+    await makeReadOnly(testDatabase.url);
+    await eventually('it not to be ready', async () => (await problem()) !== null);
+    await makeWritable(testDatabase.url);
+    const done = new AbortController();
+    const requests = Promise.all([1, 2].map(() => keepBusy(database, done.signal)));
+    await eventually('it to be ready', async () => (await problem()) === null);
+    done.abort();
+    await requests;
   });
 
   it('is known soon of a database that says nothing', async () => {
@@ -55,11 +80,14 @@ describe('Whether a process is ready', () => {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const hanging = openDatabase(`postgres://nobody@127.0.0.1:${port}/none`, 1);
-    expect(await createReadiness(hanging)()).to.equal(
-      'DATABASE_URL cannot be used: no answer within two seconds',
-    );
+    expect(await createReadiness(hanging)()).to.equal(SILENT);
     for (const socket of sockets) socket.destroy();
     silent.close();
     await hanging.destroy();
   });
 });
+
+/** One request after the other, so that with two of these a connection never rests. */
+async function keepBusy(database: Database, done: AbortSignal): Promise<void> {
+  while (!done.aborted) await rows(database, 'SELECT pg_sleep(0.02)').catch(() => {});
+}
