@@ -5,7 +5,28 @@ const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 /** A primary that has become a standby, or a database that has been made read-only. */
-export const READ_ONLY = '25006';
+const READ_ONLY = '25006';
+/** What a Redis says that has become a replica. */
+const READ_ONLY_REPLICA = /^READONLY /;
+
+/** SQL: whether this session can only read. */
+export const IS_READ_ONLY = `current_setting('transaction_read_only') = 'on'`;
+
+/**
+ * For work that calls out before it writes: what could not be recorded is better not done.
+ * @throws an outage, as a write would
+ */
+export function requireWritable({ isReadOnly }: { isReadOnly: boolean }): void {
+  if (isReadOnly) {
+    throw Object.assign(new Error('The database can only be read'), { code: READ_ONLY });
+  }
+}
+
+/** Whether a store that can be reached refuses to be written. */
+export function isReadOnlyError(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  return code === READ_ONLY || READ_ONLY_REPLICA.test(String(message));
+}
 
 /** Whether this error says that this constraint, unique or a check, has refused a row. */
 export function violates(error: unknown, constraint: string): boolean {

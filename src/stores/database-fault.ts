@@ -1,5 +1,5 @@
 import { type Database, firstRow } from '../database.ts';
-import { messageOf, READ_ONLY } from '../database-errors.ts';
+import { IS_READ_ONLY, messageOf } from '../database-errors.ts';
 import { connectionAdvice, POSTGRES_SETTINGS } from './connection-advice.ts';
 
 /** Oldest PostgreSQL that the migrations' SQL needs. */
@@ -30,7 +30,7 @@ export async function databaseFault(
     database,
     `SELECT current_setting('server_version_num')::int AS version,
        pg_is_in_recovery() AS "isStandby",
-       current_setting('transaction_read_only') = 'on' AS "isReadOnly"`,
+       ${IS_READ_ONLY} AS "isReadOnly"`,
   );
   if (!found || found.version < MIN_SERVER_VERSION) {
     return 'DATABASE_URL is a PostgreSQL older than 15: upgrade the server';
@@ -42,12 +42,3 @@ export async function databaseFault(
 const STANDBY = 'it is a standby. Give the address of the primary, or promote it';
 const READ_ONLY_DATABASE =
   'default_transaction_read_only is on, as when its provider has found the disk full. Make room, then end that';
-
-/**
- * For work that calls out before it writes: what cannot be recorded is better not done.
- * @throws an outage, as a write would, while the database can only be read
- */
-export async function requireWritable(database: Database): Promise<void> {
-  const fault = await databaseFault(database);
-  if (fault) throw Object.assign(new Error(fault), { code: READ_ONLY });
-}

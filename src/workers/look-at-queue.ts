@@ -1,5 +1,5 @@
 import type { Worker } from 'bullmq';
-import { isOutage } from '../database-errors.ts';
+import { isReadOnlyError } from '../database-errors.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { inTime } from '../jobs/queues.ts';
 import type { Finding, WorkWatch } from './work-watch.ts';
@@ -8,15 +8,14 @@ import type { Finding, WorkWatch } from './work-watch.ts';
 const LOOK_TIMEOUT_MS = 3_000;
 
 /**
- * Has a worker watched: it works while it begins jobs, and it is no fault of its own while
- * it is kept from them by an outage, such as queues in a database that can only be read. One
- * that is stuck says nothing.
+ * Has a worker watched: it works while it begins jobs, and it is no fault of its own that it
+ * begins none while its queue can be looked at and not written.
  */
 export function watchQueue(worker: Worker<JobData>, watch: WorkWatch): void {
   const onWork = watch.add(worker.name, () => lookAtQueue(worker));
   worker.on('active', onWork);
   worker.on('error', (error) => {
-    if (isOutage(error)) onWork();
+    if (isReadOnlyError(error)) onWork();
   });
 }
 

@@ -5,7 +5,6 @@ import { findPaymentToPoll, recordQuery } from '../domain/payments/polling.ts';
 import { queryRequestOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { addLogContext } from '../logger.ts';
-import { requireWritable } from '../stores/database-fault.ts';
 
 /** Asks the gateway what became of one payment. */
 export async function pollPayment(
@@ -18,7 +17,6 @@ export async function pollPayment(
   if (!question) return;
   const { payment } = question;
   const gateway = gatewayNamed(gateways, payment.gateway);
-  await requireWritable(database);
   const result = await gateway.query(queryRequestOf(config, payment));
   await recordQuery(database, question, result, gateway, config.pollFirstMs);
   logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });

@@ -3,7 +3,6 @@ import { appSecrets } from '../domain/merchants/merchant.ts';
 import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { addLogContext } from '../logger.ts';
-import { requireWritable } from '../stores/database-fault.ts';
 import { postWebhook } from './webhook-client.ts';
 
 const MS_PER_SECOND = 1_000;
@@ -30,7 +29,6 @@ export async function deliverWebhook(
     body: delivery.body,
     secret: newest.secret,
   });
-  await requireWritable(database);
   const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
     timeoutMs: config.webhookTimeoutMs,
     allowPrivate: config.webhookAllowPrivate,

@@ -234,7 +234,7 @@ describe('A worker of queues in a database that can only be read', () => {
       concurrency: 1,
       lockMs: 30_000,
     });
-    const watch = createWorkWatch(1.5 * AFTER_ERROR_MS);
+    const watch = createWorkWatch(2.5 * AFTER_ERROR_MS);
     watchQueue(worker, watch);
     worker.on('error', (error) => errors.push(error));
     const finding = () => (watch.health().details as { work: { state: string }[] }).work[0]!.state;
@@ -242,7 +242,7 @@ describe('A worker of queues in a database that can only be read', () => {
     const before = errors.length;
     await eventually('more errors', async () => {
       expect(watch.health().isHealthy).to.equal(true);
-      return errors.length >= before + 3;
+      return errors.length >= before + 4;
     });
     expect(finding()).to.equal('due');
     expect(errors.map((error) => (error as { code?: string }).code)).to.include('25006');

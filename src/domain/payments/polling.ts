@@ -1,4 +1,5 @@
-import { type Database, databaseNow, inTransaction, type Transaction } from '../../database.ts';
+import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
+import { IS_READ_ONLY, requireWritable } from '../../database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { QueryResult } from '../gateway-results.ts';
 import { transition } from '../transition.ts';
@@ -30,11 +31,19 @@ export interface Question {
   askedAt: Date;
 }
 
-/** @returns what to ask, or null when the payment has ended. */
+/**
+ * @returns what to ask, or null when the payment has ended.
+ * @throws an outage while the database can only be read: no answer could be recorded.
+ */
 export async function questionAbout(database: Database, ref: PaymentRef): Promise<Question | null> {
-  const askedAt = await databaseNow(database);
+  const now = await firstRow<{ at: Date; isReadOnly: boolean }>(
+    database,
+    `SELECT clock_timestamp() AS at, ${IS_READ_ONLY} AS "isReadOnly"`,
+  );
   const payment = await findPayment(database, ref);
-  return payment && isOpen(payment) ? { payment, askedAt } : null;
+  if (!payment || !isOpen(payment)) return null;
+  requireWritable(now!);
+  return { payment, askedAt: now!.at };
 }
 
 /** @returns the payment to ask about, or null when this job has been overtaken. */

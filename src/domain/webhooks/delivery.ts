@@ -1,4 +1,5 @@
 import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
+import { IS_READ_ONLY, requireWritable } from '../../database-errors.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 
 const SECOND_MS = 1_000;
@@ -45,23 +46,29 @@ export interface AttemptOutcome {
   durationMs: number;
 }
 
-/** @returns null when this job has been overtaken. */
+/**
+ * @returns null when this job has been overtaken.
+ * @throws an outage while the database can only be read: no attempt could be recorded.
+ */
 export async function findDelivery(
   database: Database,
   merchantId: number,
   eventId: string,
   stepNo: number,
 ): Promise<Delivery | null> {
-  const delivery = await firstRow<Delivery>(
+  const delivery = await firstRow<Delivery & { isReadOnly: boolean }>(
     database,
     `SELECT d.merchant_id, d.event_id, d.attempts, d.step_no,
-       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence
+       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence,
+       ${IS_READ_ONLY} AS "isReadOnly"
      FROM webhook_deliveries d JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
      WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id
        AND d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL`,
     { merchant_id: merchantId, event_id: eventId, step_no: stepNo },
   );
-  return delivery ?? null;
+  if (!delivery) return null;
+  requireWritable(delivery);
+  return delivery;
 }
 
 export const DELIVERY_RESULTS = ['delivered', 'retry', 'exhausted', 'stopped'] as const;
