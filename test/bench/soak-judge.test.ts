@@ -38,10 +38,6 @@ describe('The verdict on a soak', () => {
     ['a process has ten per cent more at the end', (index) => web(late(index) ? 110 : 100)],
     ['memory grows in the warm-up alone', (index) => web(index < WARM_UP ? 50 + index * 5 : 100)],
     ['memory shrinks', (index) => web(200 - index)],
-    [
-      'garbage piles up and is collected',
-      (index) => web(late(index) ? 100 + (index % 5) * 20 : 100),
-    ],
     ['memory has a peak', (index) => web(index === SAMPLES - 2 ? 300 : 100)],
     ['little in Redis becomes little more', (index) => ({ redisMib: late(index) ? 5 : 4 })],
     ['a second’s worth of payments is open', (index) => ({ openPayments: late(index) ? 15 : 5 })],

@@ -14,15 +14,7 @@ const OUTBOX_MAX_AGE_MS = 5_000;
 /** Fewer in a third have no median worth the name. */
 const MIN_SAMPLES = 4;
 
-/**
- * Of memory the tenth percentile of a third is compared: what is left where garbage has just
- * been collected. Between two collections, minutes apart, V8 lets it pile up by half as much
- * again, so a median says more of when it collected than of what it keeps.
- */
-const MEMORY_PERCENTILE = 10;
-const MEDIAN = 50;
-
-/** Something that must not grow, at the beginning and at the end: of a third each. */
+/** Something that must not grow, at the beginning and at the end: medians of a third each. */
 export interface Trend {
   name: string;
   unit: 'MiB' | '';
@@ -39,7 +31,7 @@ export interface Verdict {
 
 /**
  * Says whether anything grows that must not. What comes after the warm-up is cut into
- * thirds; the last third may be a tenth above the first.
+ * thirds; the median of the last third may be a tenth above the median of the first.
  * @param perSecond the payments that were offered.
  */
 export function judge(samples: readonly Sample[], perSecond: number): Verdict {
@@ -48,8 +40,8 @@ export function judge(samples: readonly Sample[], perSecond: number): Verdict {
   const third = Math.floor(judged.length / 3);
   if (third < MIN_SAMPLES) return { trends: [], problems: ['it was too short to judge'] };
   const [first, last] = [judged.slice(0, third), judged.slice(-third)];
-  const trends = measuresOf(judged[0]!, perSecond).map(({ name, unit, slack, at, read }) => {
-    const [before, after] = [valueAt(at, first.map(read)), valueAt(at, last.map(read))];
+  const trends = measuresOf(judged[0]!, perSecond).map(({ name, unit, slack, read }) => {
+    const [before, after] = [medianOf(first.map(read)), medianOf(last.map(read))];
     const grows = after > before * (1 + GROWTH_PART) + slack;
     return { name, unit, first: before, last: after, grows };
   });
@@ -71,8 +63,6 @@ interface Measure {
   name: string;
   unit: Trend['unit'];
   slack: number;
-  /** The percentile of a third that stands for it. */
-  at: number;
   read: (sample: Sample) => number;
 }
 
@@ -80,16 +70,11 @@ function measuresOf({ rssMib, redisMib }: Sample, perSecond: number): Measure[] 
   const backlog = perSecond * BACKLOG_SLACK_S;
   return [
     ...Object.keys(rssMib).map((process) => ({
-      ...({ name: `memory of ${process}`, unit: 'MiB', slack: 0, at: MEMORY_PERCENTILE } as const),
+      ...({ name: `memory of ${process}`, unit: 'MiB', slack: 0 } as const),
       read: (sample: Sample) => sample.rssMib[process]!,
     })),
     ...Object.keys(rssMib).map((process) => ({
-      ...({
-        name: `open files of ${process}`,
-        unit: '',
-        slack: SLACK.handles,
-        at: MEDIAN,
-      } as const),
+      ...({ name: `open files of ${process}`, unit: '', slack: SLACK.handles } as const),
       read: (sample: Sample) => sample.handles[process]!,
     })),
     ...(redisMib === null
@@ -103,12 +88,12 @@ function measuresOf({ rssMib, redisMib }: Sample, perSecond: number): Measure[] 
 }
 
 function plain(name: string, unit: Trend['unit'], slack: number, read: Measure['read']): Measure {
-  return { name, unit, slack, at: MEDIAN, read };
+  return { name, unit, slack, read };
 }
 
-function valueAt(percent: number, values: number[]): number {
+function medianOf(values: number[]): number {
   return percentile(
     values.toSorted((one, other) => one - other),
-    percent,
+    50,
   );
 }

@@ -56,7 +56,7 @@ export async function measureSoak(run: ScenarioRun): Promise<ScenarioResult> {
     figures: figuresOf(soaked, most === null ? null : perSecond / most),
     notes: [
       ...(most === null ? [] : [`the most was ${most.toFixed(1)} payments per second`]),
-      `the first ${WARM_UP_PART * 100} % of ${options.minutes} min are not judged; of the rest the first and the last third (medians; of memory the tenth percentile):`,
+      `the first ${WARM_UP_PART * 100} % of ${options.minutes} min are not judged; of the rest the medians of the first and of the last third:`,
       ...trends.map(lineOf),
     ],
     firstError: [...soaked.problems, ...problems].join('; ') || null,
