@@ -1,3 +1,3 @@
-import { runBench } from '../src/bench/main.ts';
+import { runBench } from './bench/main.ts';
 
 process.exit(await runBench(process.argv.slice(2)));

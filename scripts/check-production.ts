@@ -1,4 +1,4 @@
-import { runMain } from '../src/lifecycle.ts';
-import { checkProduction } from '../src/sandbox/check-production.ts';
+import { runMain } from '../src/process/lifecycle.ts';
+import { checkProduction } from './sandbox/check-production.ts';
 
 await runMain(checkProduction);

@@ -1,12 +1,12 @@
-import { type Config, loadConfig } from '../src/config.ts';
-import { openDatabase } from '../src/database.ts';
-import { messageOf } from '../src/database-errors.ts';
+import { defaultPoolMax } from '../src/connections/connection-budget.ts';
+import { openDatabase } from '../src/connections/database.ts';
+import { messageOf } from '../src/connections/database-errors.ts';
+import { databaseProblem } from '../src/connections/database-fault.ts';
+import { migrate } from '../src/connections/migrations.ts';
+import { setRoleDefaults } from '../src/connections/role-defaults.ts';
 import { createQueueBackend } from '../src/jobs/backend.ts';
-import { BootError, runMain } from '../src/lifecycle.ts';
-import { migrate } from '../src/migrations.ts';
-import { defaultPoolMax } from '../src/stores/connection-budget.ts';
-import { databaseProblem } from '../src/stores/database-fault.ts';
-import { setRoleDefaults } from '../src/stores/role-defaults.ts';
+import { type Config, loadConfig } from '../src/process/config.ts';
+import { BootError, runMain } from '../src/process/lifecycle.ts';
 
 /** The release step: brings the database, and the queue backend's tables, up to this release. */
 await runMain(async () => {

@@ -5,7 +5,7 @@ import {
   MACHINES,
   type PaymentStatus,
 } from '../src/domain/payments/payment.ts';
-import { REVERSAL_STATES } from '../src/domain/reversals/reversal.ts';
+import { REVERSAL_STATES } from '../src/domain/payments/reversal.ts';
 
 const BEGIN = '<!-- states:begin -->';
 const END = '<!-- states:end -->';

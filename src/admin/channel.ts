@@ -1,4 +1,4 @@
-import type { Transaction } from '../database.ts';
+import type { Transaction } from '../connections/database.ts';
 import { CHANNELS, type Channel } from '../domain/channels/channel.ts';
 import { pauseChannel, pausedChannels, resumeChannel } from '../domain/channels/channel-store.ts';
 import { ALREADY, type Command, changes, reads, required } from './command.ts';

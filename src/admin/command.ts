@@ -1,6 +1,6 @@
-import type { Service } from '../boot.ts';
-import type { Transaction } from '../database.ts';
+import type { Transaction } from '../connections/database.ts';
 import type { AuditSubject } from '../domain/audit.ts';
+import type { Service } from '../process/boot.ts';
 
 /** The command line is wrong; nothing was asked of the database. The message is one line. */
 export class UsageError extends Error {}

@@ -1,7 +1,7 @@
 import type { DiscrepancyKind } from '../domain/discrepancies/discrepancy.ts';
-import type { DiscrepancyCase } from '../domain/discrepancies/discrepancy-cases.ts';
 import { formatAmount } from '../domain/money.ts';
-import type { JournalRow } from '../domain/payments/payment-file.ts';
+import type { DiscrepancyCase } from '../domain/support/discrepancy-cases.ts';
+import type { JournalRow } from '../domain/support/payment-file.ts';
 import type { ListView } from './lists.ts';
 import { amountOrNull } from './merchant-view.ts';
 import { moment } from './output.ts';

@@ -1,15 +1,11 @@
-import type { Transaction } from '../database.ts';
+import type { Transaction } from '../connections/database.ts';
 import type { DiscrepancyKind } from '../domain/discrepancies/discrepancy.ts';
-import {
-  type DiscrepancyCase,
-  findCase,
-  listCases,
-} from '../domain/discrepancies/discrepancy-cases.ts';
-import { RESOLUTIONS } from '../domain/discrepancies/resolution.ts';
-import { type Decision, resolveDiscrepancy } from '../domain/discrepancies/resolve-discrepancy.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { type JournalRow, journalsOf } from '../domain/payments/payment-file.ts';
 import { lockPayment, type PaymentRef } from '../domain/payments/payment-store.ts';
+import { type DiscrepancyCase, findCase, listCases } from '../domain/support/discrepancy-cases.ts';
+import { type JournalRow, journalsOf } from '../domain/support/payment-file.ts';
+import { RESOLUTIONS } from '../domain/support/resolution.ts';
+import { type Decision, resolveDiscrepancy } from '../domain/support/resolve-discrepancy.ts';
 import { type Answer, changes, flag, optional, reads, required, UsageError } from './command.ts';
 import {
   discrepancyDocument,

@@ -1,6 +1,6 @@
-import { isOutage } from '../database-errors.ts';
+import { isOutage } from '../connections/database-errors.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { BootError } from '../lifecycle.ts';
+import { BootError } from '../process/lifecycle.ts';
 import { UsageError } from './command.ts';
 import { OutputError } from './output.ts';
 

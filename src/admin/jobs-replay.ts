@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTransaction } from '../database.ts';
-import type { FailedJob } from '../domain/failed-jobs/failed-job.ts';
-import { listFailedJobs } from '../domain/failed-jobs/failed-job-store.ts';
-import {
-  planReplay,
-  type Replay,
-  replayFailedJob,
-} from '../domain/failed-jobs/replay-failed-job.ts';
+import { inTransaction } from '../connections/database.ts';
+import type { FailedJob } from '../domain/support/failed-job.ts';
+import { listFailedJobs } from '../domain/support/failed-job-store.ts';
+import { planReplay, type Replay, replayFailedJob } from '../domain/support/replay-failed-job.ts';
 import type { Answer, ChangeContext } from './command.ts';
 import { failureOf } from './failure.ts';
 import { failedJobDocument, replayWords, subjectOf } from './jobs-view.ts';

@@ -1,6 +1,6 @@
-import type { ReplayAction, ReplayRefusal } from '../domain/failed-jobs/decide-replay.ts';
-import type { FailedJob } from '../domain/failed-jobs/failed-job.ts';
-import type { Replay } from '../domain/failed-jobs/replay-failed-job.ts';
+import type { ReplayAction, ReplayRefusal } from '../domain/support/decide-replay.ts';
+import type { FailedJob } from '../domain/support/failed-job.ts';
+import type { Replay } from '../domain/support/replay-failed-job.ts';
 import type { ListView } from './lists.ts';
 import { moment } from './output.ts';
 import { rowDocument, shortened } from './support-view.ts';

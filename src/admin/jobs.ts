@@ -1,8 +1,8 @@
-import type { Database } from '../database.ts';
-import { FAILED_JOB_STATES, type FailedJob } from '../domain/failed-jobs/failed-job.ts';
-import { type FailedJobFilter, listFailedJobs } from '../domain/failed-jobs/failed-job-store.ts';
+import type { Database } from '../connections/database.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { findPayments } from '../domain/payments/find-payments.ts';
+import { FAILED_JOB_STATES, type FailedJob } from '../domain/support/failed-job.ts';
+import { type FailedJobFilter, listFailedJobs } from '../domain/support/failed-job-store.ts';
+import { findPayments } from '../domain/support/find-payments.ts';
 import {
   changes,
   flag,

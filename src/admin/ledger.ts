@@ -1,6 +1,6 @@
-import { firstRow } from '../database.ts';
-import type { Break } from '../domain/ledger/breaks.ts';
-import { type Verification, verifyLedger } from '../domain/ledger/verify-ledger.ts';
+import { firstRow } from '../connections/database.ts';
+import type { Break } from '../domain/ledger/verification/breaks.ts';
+import { type Verification, verifyLedger } from '../domain/ledger/verification/verify-ledger.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { type Answer, flag, optional, reads } from './command.ts';
 import { fields } from './output.ts';

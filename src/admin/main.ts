@@ -1,6 +1,6 @@
-import { boot, type Service } from '../boot.ts';
-import { inTransaction } from '../database.ts';
+import { inTransaction } from '../connections/database.ts';
 import { recordAudit } from '../domain/audit.ts';
+import { boot, type Service } from '../process/boot.ts';
 import type { Answer, ChangeContext } from './command.ts';
 import { type Request, readCommandLine } from './command-line.ts';
 import { FAILED, failureOf } from './failure.ts';

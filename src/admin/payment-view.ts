@@ -1,8 +1,8 @@
-import type { FailedJob } from '../domain/failed-jobs/failed-job.ts';
 import { formatAmount } from '../domain/money.ts';
 import { isOpen } from '../domain/payments/payment.ts';
-import type { PaymentFile } from '../domain/payments/payment-file.ts';
 import type { PaymentSummary } from '../domain/payments/payment-summary.ts';
+import type { FailedJob } from '../domain/support/failed-job.ts';
+import type { PaymentFile } from '../domain/support/payment-file.ts';
 import { discrepancyDocument, journalDocument, resolveCommands } from './discrepancy-view.ts';
 import { failedJobDocument, sinceThen } from './jobs-view.ts';
 import type { ListView } from './lists.ts';

@@ -1,8 +1,8 @@
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
-import { findPayments } from '../domain/payments/find-payments.ts';
-import { listForSupport } from '../domain/payments/list-for-support.ts';
-import { readPaymentFile } from '../domain/payments/payment-file.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
+import { findPayments } from '../domain/support/find-payments.ts';
+import { listForSupport } from '../domain/support/list-for-support.ts';
+import { readPaymentFile } from '../domain/support/payment-file.ts';
 import { type Answer, flag, optional, reads, required } from './command.ts';
 import { answerList, limitOption } from './lists.ts';
 import { fileDocument, fileLines, paymentList } from './payment-view.ts';

@@ -1,6 +1,5 @@
-import type { Service } from '../boot.ts';
-import { messageOf } from '../database-errors.ts';
-import { countWaitingJobs } from '../domain/failed-jobs/count-waiting-jobs.ts';
+import { messageOf } from '../connections/database-errors.ts';
+import { countWaitingJobs } from '../domain/support/count-waiting-jobs.ts';
 import { createQueueBackend, type QueueBackend } from '../jobs/backend.ts';
 import {
   type DueStep,
@@ -22,6 +21,7 @@ import {
   type QueueState,
   type QueueStates,
 } from '../jobs/queue-states.ts';
+import type { Service } from '../process/boot.ts';
 
 /** A queue as its backend, the outbox and the failed jobs tell. */
 export interface QueueLine {

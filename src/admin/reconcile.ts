@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import type { Service } from '../boot.ts';
-import { databaseNow } from '../database.ts';
+import { databaseNow } from '../connections/database.ts';
 import type { Channel } from '../domain/channels/channel.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
@@ -12,6 +11,7 @@ import {
   type StatementLine,
 } from '../domain/reconciliation/statement.ts';
 import { queryRequestOf } from '../gateways/query-request.ts';
+import type { Service } from '../process/boot.ts';
 import { changes, optional, required, UsageError, type ValuesOf } from './command.ts';
 import { channel, columnMap, day, moment, oneOf, someOf, text, utcOffset } from './readers.ts';
 import { reconciliationAnswer } from './reconcile-view.ts';

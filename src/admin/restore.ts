@@ -2,10 +2,10 @@ import { pauseChannel, pausedChannels } from '../domain/channels/channel-store.t
 import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
-import { type Marker, markRestored } from '../domain/restore/mark-restored.ts';
-import { type OpenPayments, restoreProgress } from '../domain/restore/restore-progress.ts';
-import { skipDirectoryNumbers } from '../domain/restore/skip-directory-numbers.ts';
-import { skipEventNumbers } from '../domain/restore/skip-event-numbers.ts';
+import { type Marker, markRestored } from '../domain/upkeep/mark-restored.ts';
+import { type OpenPayments, restoreProgress } from '../domain/upkeep/restore-progress.ts';
+import { skipDirectoryNumbers } from '../domain/upkeep/skip-directory-numbers.ts';
+import { skipEventNumbers } from '../domain/upkeep/skip-event-numbers.ts';
 import { type ChangeContext, changes, reads } from './command.ts';
 import { columns, moment } from './output.ts';
 

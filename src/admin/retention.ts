@@ -1,4 +1,4 @@
-import { countRetention, type Removed, runRetention } from '../domain/retention/run-retention.ts';
+import { countRetention, type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
 import { changes, flag } from './command.ts';
 import { columns } from './output.ts';
 

@@ -1,3 +1,4 @@
+import { hashPassword } from '../domain/identity/password.ts';
 import {
   addUser,
   listUsers,
@@ -5,7 +6,6 @@ import {
   type UserRecord,
   updateUser,
 } from '../domain/merchants/manage-users.ts';
-import { hashPassword } from '../domain/merchants/password.ts';
 import {
   ALREADY,
   type Answer,

@@ -1,14 +1,14 @@
 import express, { type Express } from 'express';
 import helmet from 'helmet';
-import type { Service } from '../boot.ts';
 import { Refusal } from '../domain/errors.ts';
-import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
+import type { Service } from '../process/boot.ts';
 import { BASE_PATH } from './base-path.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler } from './errors.ts';
 import { requireHttps } from './middleware/https.ts';
 import { measureRequests } from './middleware/measure.ts';
 import { requestContext } from './middleware/request-context.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { authRoutes } from './routes/auth.ts';
 import { channelRoutes } from './routes/channels.ts';
 import { collectionRoutes } from './routes/collections.ts';

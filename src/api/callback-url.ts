@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts';
 import { Refusal } from '../domain/errors.ts';
+import type { Config } from '../process/config.ts';
 
 /** The callback address of a checked body. @throws Refusal when it must be https and is not */
 export function callbackUrlIn({ requireHttps }: Config, body: Record<string, unknown>): string {

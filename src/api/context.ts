@@ -1,5 +1,5 @@
-import type { Service } from '../boot.ts';
-import type { RateLimiter } from '../rate-limiter.ts';
+import type { Service } from '../process/boot.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 
 /** What the HTTP side works with. */
 export interface ApiContext extends Service {

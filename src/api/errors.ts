@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Response } from 'express';
-import { isOutage, messageOf } from '../database-errors.ts';
+import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { type ErrorCode, Refusal } from '../domain/errors.ts';
-import type { Logger } from '../logger.ts';
 import type { HttpMeters } from '../metrics/http.ts';
+import type { Logger } from '../process/logger.ts';
 
 const UNAVAILABLE = 'Service temporarily unavailable';
 

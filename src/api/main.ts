@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { boot } from '../boot.ts';
-import type { Config } from '../config.ts';
-import { runMain, shutDownOnSignals } from '../lifecycle.ts';
-import { createMetrics } from '../metrics.ts';
-import { startOperatorServer } from '../operator-server.ts';
-import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../rate-limiter.ts';
-import { openImpatientRedis } from '../redis.ts';
+import { openImpatientRedis } from '../connections/redis.ts';
+import { createMetrics } from '../metrics/create-metrics.ts';
+import { boot } from '../process/boot.ts';
+import type { Config } from '../process/config.ts';
+import { runMain, shutDownOnSignals } from '../process/lifecycle.ts';
+import { startOperatorServer } from '../process/operator-server.ts';
 import { createApp } from './app.ts';
+import { ANSWER_TIMEOUT_MS, createRateLimiter } from './rate-limiter.ts';
 import { startApiServer } from './server.ts';
 
 await runMain(async () => {

@@ -3,9 +3,9 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config.ts';
-import { messageOf } from '../database-errors.ts';
-import { BootError } from '../lifecycle.ts';
+import { messageOf } from '../connections/database-errors.ts';
+import type { Config } from '../process/config.ts';
+import { BootError } from '../process/lifecycle.ts';
 
 /** Longest that a request may take to arrive; it is answered in far less. */
 const REQUEST_TIMEOUT_MS = 30_000;

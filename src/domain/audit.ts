@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { rows, type Transaction } from '../database.ts';
+import { rows, type Transaction } from '../connections/database.ts';
 
 /** What was changed. Never with a secret in it: the log is kept for ever and read by many. */
 export interface AuditSubject {

@@ -1,5 +1,11 @@
 import { createHash } from 'node:crypto';
-import { type Database, firstRow, inTransaction, rows, type Transaction } from '../database.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../connections/database.ts';
 import { Refusal } from './errors.ts';
 
 /** How long a key replays; after that it is free again. */

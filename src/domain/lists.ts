@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../database.ts';
+import { type Database, firstRow, rows } from '../connections/database.ts';
 
 /** Where a row stands in a list: newest first, by creation and id. */
 export interface Position {

@@ -1,5 +1,5 @@
 import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
-import { equalInConstantTime, type KeyRing, mac } from '../key-ring.ts';
+import { equalInConstantTime, type KeyRing, mac } from '../process/key-ring.ts';
 
 /**
  * The address under which a gateway reports one payment's outcome. Its last part proves

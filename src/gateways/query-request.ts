@@ -1,5 +1,5 @@
 import type { AnyPayment } from '../domain/payments/payment-store.ts';
-import type { KeyRing } from '../key-ring.ts';
+import type { KeyRing } from '../process/key-ring.ts';
 import { callbackUrl } from './callback-address.ts';
 import type { QueryRequest } from './gateway.ts';
 

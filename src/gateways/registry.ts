@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts';
 import type { ChannelRoute } from '../domain/channels/channel.ts';
+import type { Config } from '../process/config.ts';
 import type { Gateway } from './gateway.ts';
-import { createSimulatorGateway } from './simulator/simulator-gateway.ts';
+import { createSimulatorGateway } from './simulator-driver/simulator-gateway.ts';
 
 /** The configured drivers by name. */
 export type Gateways = ReadonlyMap<string, Gateway>;

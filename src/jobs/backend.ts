@@ -1,6 +1,6 @@
 import type { Job, Queue, Worker } from 'bullmq';
-import type { RedisAddress } from '../redis.ts';
-import type { DatabaseAddress } from '../stores/database-address.ts';
+import type { DatabaseAddress } from '../connections/database-address.ts';
+import type { RedisAddress } from '../connections/redis.ts';
 import type { JobData } from './job-types.ts';
 import { postgresBackend } from './postgres-backend.ts';
 import { redisBackend } from './redis-backend.ts';

@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../database.ts';
+import { type Database, firstRow, rows } from '../connections/database.ts';
 import { type JobData, STEP_TABLES, type StepKind } from './job-types.ts';
 import { isDueUnsent, QUEUE_OF_ROW } from './sweeper.ts';
 

@@ -1,4 +1,4 @@
-import { type Database, rows } from '../database.ts';
+import { type Database, rows } from '../connections/database.ts';
 import type { Queues, StepJob } from './queues.ts';
 
 /** Rows that one round takes out of the outbox. */

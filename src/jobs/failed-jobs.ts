@@ -1,5 +1,5 @@
-import { type Database, inTransaction, rows } from '../database.ts';
-import { messageOf } from '../database-errors.ts';
+import { type Database, inTransaction, rows } from '../connections/database.ts';
+import { messageOf } from '../connections/database-errors.ts';
 import { JOB_FAILED, type JobData } from './job-types.ts';
 import { changeStep } from './outbox.ts';
 

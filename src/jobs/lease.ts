@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Database, firstRow, rows } from '../database.ts';
+import { type Database, firstRow, rows } from '../connections/database.ts';
 
 /** Each dispatcher renews it, or takes it over, in every round of its sweeper. */
 export const SWEEPER_LEASE = 'sweeper';

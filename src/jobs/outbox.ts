@@ -1,4 +1,4 @@
-import { type Database, firstRow, type Transaction } from '../database.ts';
+import { type Database, firstRow, type Transaction } from '../connections/database.ts';
 import { STEP_TABLES, type StepKind, type StepName } from './job-types.ts';
 
 /** A row that steps drive. */

@@ -6,10 +6,10 @@ import {
   type WorkerOptions,
 } from 'bullmq';
 import pg from 'pg';
-import { messageOf } from '../database-errors.ts';
-import { connectionAdvice, POSTGRES_SETTINGS } from '../stores/connection-advice.ts';
-import { QUEUE_POOL_MAX } from '../stores/connection-budget.ts';
-import { connectionSettings, type DatabaseAddress } from '../stores/database-address.ts';
+import { connectionAdvice, POSTGRES_SETTINGS } from '../connections/connection-advice.ts';
+import { QUEUE_POOL_MAX } from '../connections/connection-budget.ts';
+import { connectionSettings, type DatabaseAddress } from '../connections/database-address.ts';
+import { messageOf } from '../connections/database-errors.ts';
 import type { QueueBackend } from './backend.ts';
 import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
 import { PacedWorker } from './paced-worker.ts';

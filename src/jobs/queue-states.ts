@@ -1,5 +1,5 @@
 import type { Queue } from 'bullmq';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../process/logger.ts';
 import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
 import { queuesOf, WORKER_TYPES } from './job-types.ts';

@@ -1,8 +1,14 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
-import { messageOf } from '../database-errors.ts';
-import { openRedis, RECONNECTING, type RedisAddress, type RedisClient, tlsOf } from '../redis.ts';
-import { connectionAdvice, REDIS_SETTINGS } from '../stores/connection-advice.ts';
+import { connectionAdvice, REDIS_SETTINGS } from '../connections/connection-advice.ts';
+import { messageOf } from '../connections/database-errors.ts';
+import {
+  openRedis,
+  RECONNECTING,
+  type RedisAddress,
+  type RedisClient,
+  tlsOf,
+} from '../connections/redis.ts';
 import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
 import { PacedWorker } from './paced-worker.ts';

@@ -1,4 +1,4 @@
-import { type Database, firstRow } from '../database.ts';
+import { type Database, firstRow } from '../connections/database.ts';
 import {
   CALLBACKS_QUEUE,
   pollingQueue,

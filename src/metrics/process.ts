@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
-import { type Database, poolOf } from '../database.ts';
+import { type Database, poolOf } from '../connections/database.ts';
 
 /** Adds what a process is, and how it is: memory, event loop, and its database connections. */
 export function addProcessMetrics(

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { atMostEvery } from '../at-most-every.ts';
-import { messageOf } from '../database-errors.ts';
-import type { Logger } from '../logger.ts';
+import { atMostEvery } from '../connections/at-most-every.ts';
+import { messageOf } from '../connections/database-errors.ts';
+import type { Logger } from '../process/logger.ts';
 
 /** One value that was read. */
 export interface Reading {

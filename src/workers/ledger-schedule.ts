@@ -1,7 +1,7 @@
-import type { Service } from '../boot.ts';
-import { recordVerification } from '../domain/ledger/last-verification.ts';
-import { verifyLedger } from '../domain/ledger/verify-ledger.ts';
+import { recordVerification } from '../domain/ledger/verification/last-verification.ts';
+import { verifyLedger } from '../domain/ledger/verification/verify-ledger.ts';
 import { holdLease, leaseHolder, releaseLease } from '../jobs/lease.ts';
+import type { Service } from '../process/boot.ts';
 
 /** How often at least it is asked whether a verification is due. */
 const MAX_TICK_MS = 60_000;

@@ -1,5 +1,5 @@
-import { type Database, firstRow } from '../database.ts';
-import { isOutage, messageOf } from '../database-errors.ts';
+import { type Database, firstRow } from '../connections/database.ts';
+import { isOutage, messageOf } from '../connections/database-errors.ts';
 import type { RestingQueues } from '../jobs/dispatch-outbox.ts';
 import type { Finding } from './work-watch.ts';
 

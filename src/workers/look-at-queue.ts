@@ -1,5 +1,5 @@
 import type { Worker } from 'bullmq';
-import { isReadOnlyError } from '../database-errors.ts';
+import { isReadOnlyError } from '../connections/database-errors.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { inTime } from '../jobs/queues.ts';
 import type { Finding, WorkWatch } from './work-watch.ts';

@@ -1,9 +1,9 @@
-import { boot } from '../boot.ts';
 import { createQueueBackend } from '../jobs/backend.ts';
-import { BootError, runMain, shutDownOnSignals } from '../lifecycle.ts';
+import { createMetrics } from '../metrics/create-metrics.ts';
 import { addStuckWork } from '../metrics/stuck-work.ts';
-import { createMetrics } from '../metrics.ts';
-import { startOperatorServer } from '../operator-server.ts';
+import { boot } from '../process/boot.ts';
+import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
+import { startOperatorServer } from '../process/operator-server.ts';
 import { PROCESS_TYPES, type ProcessType, processName, startWorkers } from './start-workers.ts';
 import { createWorkWatch } from './work-watch.ts';
 

@@ -1,6 +1,6 @@
-import type { Service } from '../boot.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
-import { refundPayout } from '../domain/payouts/refund-payout.ts';
+import { refundPayout } from '../domain/settlement/refund-payout.ts';
+import type { Service } from '../process/boot.ts';
 
 /** Puts the money of one failed payout back. */
 export async function refund(

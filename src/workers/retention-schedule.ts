@@ -1,6 +1,6 @@
-import type { Service } from '../boot.ts';
-import { type Removed, runRetention } from '../domain/retention/run-retention.ts';
+import { type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
 import { holdLease, leaseHolder } from '../jobs/lease.ts';
+import type { Service } from '../process/boot.ts';
 
 const INTERVAL_MS = 86_400_000;
 /** How often it is asked whether a run is due. */

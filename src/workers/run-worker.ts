@@ -1,12 +1,12 @@
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
-import type { Service } from '../boot.ts';
-import { isOutage, messageOf } from '../database-errors.ts';
-import { LostRaceError } from '../domain/state-machine.ts';
+import { isOutage, messageOf } from '../connections/database-errors.ts';
+import { LostRaceError } from '../domain/payments/state-machine.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import { recordFailedJob } from '../jobs/failed-jobs.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
-import { withLogContext } from '../logger.ts';
+import type { Service } from '../process/boot.ts';
+import { withLogContext } from '../process/logger.ts';
 import { outageDelayMs, putOffsOf } from './put-off.ts';
 import { refund } from './refunds.ts';
 import { pollPayment, processStoredCallback } from './settlement.ts';

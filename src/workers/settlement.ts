@@ -1,10 +1,10 @@
-import type { Service } from '../boot.ts';
-import { findStoredCallback, processCallback } from '../domain/callbacks/callback.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
-import { findPaymentToPoll, recordQuery } from '../domain/payments/polling.ts';
+import { findStoredCallback, processCallback } from '../domain/settlement/stored-callback.ts';
+import { findPaymentToPoll, recordQuery } from '../domain/submission/polling.ts';
 import { queryRequestOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
-import { addLogContext } from '../logger.ts';
+import type { Service } from '../process/boot.ts';
+import { addLogContext } from '../process/logger.ts';
 
 /** Asks the gateway what became of one payment. */
 export async function pollPayment(

@@ -1,7 +1,7 @@
-import type { Service } from '../boot.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import { ALL_TYPES, queuesOf, type WorkerType } from '../jobs/job-types.ts';
-import type { Closable } from '../lifecycle.ts';
+import type { Service } from '../process/boot.ts';
+import type { Closable } from '../process/lifecycle.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { lookAtOutbox } from './look-at-outbox.ts';
 import { watchQueue } from './look-at-queue.ts';

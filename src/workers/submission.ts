@@ -1,10 +1,10 @@
-import type { Service } from '../boot.ts';
-import { claimSubmission } from '../domain/payments/claim-submission.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
-import { recordSubmission } from '../domain/payments/record-submission.ts';
+import { claimSubmission } from '../domain/submission/claim-submission.ts';
+import { recordSubmission } from '../domain/submission/record-submission.ts';
 import type { SubmitRequest } from '../gateways/gateway.ts';
 import { callbackUrlOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
+import type { Service } from '../process/boot.ts';
 import { throughOutage } from './through-outage.ts';
 
 /**

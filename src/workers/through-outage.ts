@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOutage } from '../database-errors.ts';
-import { RECORDING_MARGIN_MS } from '../shutdown-budget.ts';
+import { isOutage } from '../connections/database-errors.ts';
+import { RECORDING_MARGIN_MS } from '../process/shutdown-budget.ts';
 
 const DELAY_MS = 1_000;
 const TRIES = 1 + RECORDING_MARGIN_MS / DELAY_MS;

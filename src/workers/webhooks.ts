@@ -1,9 +1,9 @@
-import type { Service } from '../boot.ts';
 import { appSecrets } from '../domain/merchants/merchant.ts';
 import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
-import { addLogContext } from '../logger.ts';
-import { postWebhook } from './webhook-client.ts';
+import { postWebhook } from '../outbound/webhook-client.ts';
+import type { Service } from '../process/boot.ts';
+import { addLogContext } from '../process/logger.ts';
 
 const MS_PER_SECOND = 1_000;
 

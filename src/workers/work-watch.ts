@@ -1,4 +1,4 @@
-import type { Health } from '../operator-server.ts';
+import type { Health } from '../process/operator-server.ts';
 
 /** Work that is due and not begun for so long is stuck: a restart may help. */
 const STUCK_AFTER_MS = 60_000;

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { ipAllowList } from '../../src/admin/ip-allow-list.ts';
-import { loadConfig } from '../../src/config.ts';
-import { firstRow, inTransaction } from '../../src/database.ts';
-import { authenticate } from '../../src/domain/merchants/authenticate.ts';
-import { issueAppTokens } from '../../src/domain/merchants/log-in.ts';
+import { firstRow, inTransaction } from '../../src/connections/database.ts';
+import { authenticate } from '../../src/domain/identity/authenticate.ts';
+import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { updateApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createApp, createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import {
   type AdminTester,
   type BadCase,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { COMMANDS } from '../../src/admin/commands.ts';
 import { failureOf } from '../../src/admin/failure.ts';
 import { print } from '../../src/admin/output.ts';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import {
   type AdminTester,
   type BadCase,

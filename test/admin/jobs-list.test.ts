@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { createService, type Service } from '../../src/boot.ts';
-import { loadConfig } from '../../src/config.ts';
-import { rows } from '../../src/database.ts';
-import { storeCallback } from '../../src/domain/callbacks/callback.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-
+import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
+import { createService, type Service } from '../../src/process/boot.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
 import {
   failJob,

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { createService, type Service } from '../../src/boot.ts';
-import { loadConfig } from '../../src/config.ts';
-import { inTransaction, rows } from '../../src/database.ts';
-import { storeCallback } from '../../src/domain/callbacks/callback.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-
+import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
+import { createService, type Service } from '../../src/process/boot.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, expectWrong, runHere } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';
 import {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../src/config.ts';
-import { rows } from '../../src/database.ts';
-import { storeCallback } from '../../src/domain/callbacks/callback.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import {
   type AdminTester,
   createAdminTester,

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { loadConfig } from '../../src/config.ts';
-import { rows } from '../../src/database.ts';
-import type { Payout } from '../../src/domain/payouts/payout.ts';
-import { type Simulator, startSimulator } from '../../src/gateways/simulator/server/server.ts';
+import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
+import { rows } from '../../src/connections/database.ts';
+import type { Payout } from '../../src/domain/payments/payout.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import {
   type AdminTester,
   createAdminTester,

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../src/config.ts';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pausedChannels } from '../../src/domain/channels/channel-store.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
 import {
   SKIPPED_DIRECTORY_NUMBERS,
   skipDirectoryNumbers,
-} from '../../src/domain/restore/skip-directory-numbers.ts';
+} from '../../src/domain/upkeep/skip-directory-numbers.ts';
 import {
   SKIPPED_EVENT_NUMBERS,
   skipEventNumbers,
-} from '../../src/domain/restore/skip-event-numbers.ts';
+} from '../../src/domain/upkeep/skip-event-numbers.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import {
   type AdminTester,
   createAdminTester,

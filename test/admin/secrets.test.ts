@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../src/config.ts';
-import { firstRow, rows } from '../../src/database.ts';
-import { issueAppTokens } from '../../src/domain/merchants/log-in.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
+import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import {
   type AppCredentials,
   createApp,
   createMerchant,
 } from '../../src/domain/merchants/merchant.ts';
-import { keyRingFromText } from '../../src/key-ring.ts';
+import { loadConfig } from '../../src/process/config.ts';
+import { keyRingFromText } from '../../src/process/key-ring.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 
 /** More than one batch. */

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readCommandLine } from '../../src/admin/command-line.ts';
 import { KIND_WORDS } from '../../src/admin/discrepancy-view.ts';
 import type { DiscrepancyKind } from '../../src/domain/discrepancies/discrepancy.ts';
-import { ALLOWED_RESOLUTIONS, RESOLUTIONS } from '../../src/domain/discrepancies/resolution.ts';
+import { ALLOWED_RESOLUTIONS, RESOLUTIONS } from '../../src/domain/support/resolution.ts';
 
 const DOCUMENT = readFileSync(new URL('../../docs/support.md', import.meta.url), 'utf8');
 

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { failureOf } from '../../src/admin/failure.ts';
 import { newPassword } from '../../src/admin/new-password.ts';
-import { loadConfig } from '../../src/config.ts';
-import { firstRow } from '../../src/database.ts';
-import { authenticate } from '../../src/domain/merchants/authenticate.ts';
-import { logInUser } from '../../src/domain/merchants/log-in.ts';
+import { firstRow } from '../../src/connections/database.ts';
+import { authenticate } from '../../src/domain/identity/authenticate.ts';
+import { logInUser } from '../../src/domain/identity/log-in.ts';
 import { createMerchant, createUser } from '../../src/domain/merchants/merchant.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import {
   type AdminTester,
   createAdminTester,

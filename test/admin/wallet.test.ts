@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { bookOperatorEntry, topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { walletBalances } from '../../src/domain/wallets/wallet.ts';

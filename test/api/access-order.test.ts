@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import type { Product } from '../../src/domain/merchants/merchant.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { collectionBody, payoutBody, request, reversalBody } from '../support/api-client.ts';

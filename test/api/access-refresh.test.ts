@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { rows } from '../../src/database.ts';
-import { issueAppTokens } from '../../src/domain/merchants/log-in.ts';
-import type { TokenPair } from '../../src/domain/merchants/tokens.ts';
+import { rows } from '../../src/connections/database.ts';
+import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import type { TokenPair } from '../../src/domain/identity/tokens.ts';
 import { request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { expectRefusal } from '../support/refusals.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow } from '../../src/database.ts';
+import { firstRow } from '../../src/connections/database.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { expectRefusal } from '../support/refusals.ts';

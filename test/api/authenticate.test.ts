@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
-import { rows } from '../../src/database.ts';
-import { issueAppTokens } from '../../src/domain/merchants/log-in.ts';
+import { rows } from '../../src/connections/database.ts';
+import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { createApp } from '../../src/domain/merchants/merchant.ts';
 import { collectionBody, request } from '../support/api-client.ts';
 import { expectRefusal } from '../support/refusals.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { firstRow } from '../../src/database.ts';
-import type { Collection } from '../../src/domain/collections/collection.ts';
+import { firstRow } from '../../src/connections/database.ts';
+import type { Collection } from '../../src/domain/payments/collection.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
-import { keyRingFromText } from '../../src/key-ring.ts';
+import { keyRingFromText } from '../../src/process/key-ring.ts';
 import { type Answer, request } from '../support/api-client.ts';
 import { callbacksOf, type StoredCallback, successBody } from '../support/callbacks.ts';
 import { countOf, newCollection, reread } from '../support/payments.ts';

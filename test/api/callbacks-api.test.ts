@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
-import { firstRow } from '../../src/database.ts';
-import type { Collection } from '../../src/domain/collections/collection.ts';
+import { firstRow } from '../../src/connections/database.ts';
+import type { Collection } from '../../src/domain/payments/collection.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { type CallbackTarget, callbackUrl } from '../../src/gateways/callback-address.ts';

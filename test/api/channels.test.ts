@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction } from '../../src/database.ts';
+import { inTransaction } from '../../src/connections/database.ts';
 import { CHANNELS } from '../../src/domain/channels/channel.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { type Client, clientOf } from '../support/api-client.ts';

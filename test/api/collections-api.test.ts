@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { collectionBody, request } from '../support/api-client.ts';
 import { COLLECTION_FIELDS } from '../support/collection-fields.ts';

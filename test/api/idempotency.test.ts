@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { onceByKey } from '../../src/domain/idempotency.ts';
 import { type Answer, clientOf, collectionBody } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

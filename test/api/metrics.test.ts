@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
-import { createService } from '../../src/boot.ts';
-import { loadConfig } from '../../src/config.ts';
-import { createMetrics } from '../../src/metrics.ts';
+import { createMetrics } from '../../src/metrics/create-metrics.ts';
+import { createService } from '../../src/process/boot.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
 
 const METRICS_TOKEN = 'a-token-of-thirty-two-characters';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { type Client, clientOf, request } from '../support/api-client.ts';
 import { newCollection } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';

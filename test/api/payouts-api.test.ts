@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
-import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/database.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { clientOf, payoutBody } from '../support/api-client.ts';
 import { expectRefusal } from '../support/refusals.ts';

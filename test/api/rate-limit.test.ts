@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
+import { startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
 import { type Answer, clientOf } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';

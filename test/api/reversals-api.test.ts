@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { STATUS_CODES } from '../../src/domain/payments/payment.ts';
+import { REVERSAL_STATES } from '../../src/domain/payments/reversal.ts';
 import { findReversal } from '../../src/domain/reversals/find-reversal.ts';
-import { REVERSAL_STATES } from '../../src/domain/reversals/reversal.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { request, reversalBody } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { WRONG } from '../support/collection-fields.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { bookOperatorEntry, topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { learn, newCollection, PAYER, succeeded } from '../support/payments.ts';

@@ -1,4 +1,4 @@
-import { STACK_TYPES } from '../../src/sandbox/stack.ts';
+import { STACK_TYPES } from '../../scripts/sandbox/stack.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { expectRightEnd } from '../support/chaos-end.ts';
 import { mixedOrders } from '../support/chaos-mix.ts';

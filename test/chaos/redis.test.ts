@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
-import type { StackType } from '../../src/sandbox/stack.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
+import type { StackType } from '../../scripts/sandbox/stack.ts';
 import { expectRightEnd } from '../support/chaos-end.ts';
 import { mixedOrders, type Order } from '../support/chaos-mix.ts';
 import { type Crash, planCrashes, seedOfRun } from '../support/chaos-plan.ts';

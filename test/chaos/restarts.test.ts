@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import winston from 'winston';
-import { loadConfig } from '../../src/config.ts';
-import { rows } from '../../src/database.ts';
+import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { rows } from '../../src/connections/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { allQueues, openQueueStates } from '../../src/jobs/queue-states.ts';
-import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { PROCESS_TYPES, type ProcessType } from '../../src/workers/start-workers.ts';
 import { request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/database.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { type Order, originalOf } from '../support/chaos-mix.ts';
 import { sendOrder } from '../support/chaos-shop.ts';

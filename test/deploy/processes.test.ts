@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { settings } from '../../src/settings.ts';
+import { settings } from '../../src/process/settings.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { openDatabase, rows } from '../../src/database.ts';
-import { storeCallback } from '../../src/domain/callbacks/callback.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
-import { countWaitingJobs } from '../../src/domain/failed-jobs/count-waiting-jobs.ts';
-import { listFailedJobs } from '../../src/domain/failed-jobs/failed-job-store.ts';
+import { openDatabase, rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { countWaitingJobs } from '../../src/domain/support/count-waiting-jobs.ts';
+import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import { newEvent } from '../support/events.ts';
 import { failedPayout, failJob, replay } from '../support/failed-jobs.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
-import type { Collection } from '../../src/domain/collections/collection.ts';
+import type { Collection } from '../../src/domain/payments/collection.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { settle } from '../../src/domain/payments/settle.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { eventually } from '../support/eventually.ts';
 import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';

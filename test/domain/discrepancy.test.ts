@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { type Database, inTransaction, rows } from '../../src/database.ts';
-import type { Collection } from '../../src/domain/collections/collection.ts';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
-import { resolveDiscrepancy } from '../../src/domain/discrepancies/resolve-discrepancy.ts';
+import type { Collection } from '../../src/domain/payments/collection.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { createTestStore, failed, learn, succeeded, type TestStore } from '../support/payments.ts';
 

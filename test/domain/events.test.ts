@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
-import { violates } from '../../src/database-errors.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { violates } from '../../src/connections/database-errors.ts';
 import { isCallbackUrl } from '../../src/domain/callback-url.ts';
-import { createEvent } from '../../src/domain/events/create-event.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import { createEvent } from '../../src/domain/webhooks/create-event.ts';
 import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { deliveriesOf, deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import {
   countOf,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
-import { resolveDiscrepancy } from '../../src/domain/discrepancies/resolve-discrepancy.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import {
   createTestStore,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Database, inTransaction, rows } from '../../src/database.ts';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { reconcile } from '../../src/domain/reconciliation/reconcile.ts';
 import { importStatement } from '../../src/domain/reconciliation/statement.ts';
 import { CALLS, CRASHES, type Happening, History } from '../support/history.ts';

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, rows, type Transaction } from '../../src/database.ts';
-import { BREAK_KINDS, type BreakKind } from '../../src/domain/ledger/breaks.ts';
-import { inSnapshot } from '../../src/domain/ledger/snapshot.ts';
-import { type VerifyOptions, verifyLedger } from '../../src/domain/ledger/verify-ledger.ts';
+import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
+import { BREAK_KINDS, type BreakKind } from '../../src/domain/ledger/verification/breaks.ts';
+import { inSnapshot } from '../../src/domain/ledger/verification/snapshot.ts';
+import {
+  type VerifyOptions,
+  verifyLedger,
+} from '../../src/domain/ledger/verification/verify-ledger.ts';
 import { failedPayout, fillBooks, makeTraffic, tamper } from '../support/books.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import {
   type Account,
   type Journal,
   type JournalLine,
   postJournal,
-} from '../../src/domain/wallets/ledger.ts';
+} from '../../src/domain/ledger/post-journal.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';

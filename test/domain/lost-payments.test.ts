@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { type Database, rows, type Transaction } from '../../src/database.ts';
+import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
+import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
+import { findPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
 import {
   findStoredCallback,
   processCallback,
   storeCallback,
-} from '../../src/domain/callbacks/callback.ts';
-import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
-import { findPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { settle } from '../../src/domain/payments/settle.ts';
-import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+} from '../../src/domain/settlement/stored-callback.ts';
 import { newPayment } from '../support/payment-kinds.ts';
 import {
   createTestStore,

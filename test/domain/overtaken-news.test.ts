@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { type Database, firstRow } from '../../src/database.ts';
+import { type Database, firstRow } from '../../src/connections/database.ts';
+import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
 import {
   type Callback,
   findStoredCallback,
   processCallback,
   storeCallback,
-} from '../../src/domain/callbacks/callback.ts';
-import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
+} from '../../src/domain/settlement/stored-callback.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   createTestStore,

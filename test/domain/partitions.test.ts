@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 describe('The partitions of a month', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { findPaymentToPoll, recordQuery } from '../../src/domain/payments/polling.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
+import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   createTestStore,

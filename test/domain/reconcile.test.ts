@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/database.ts';
-import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { postJournal } from '../../src/domain/ledger/post-journal.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import type { Payout } from '../../src/domain/payments/payout.ts';
 import { REFUND_STEP } from '../../src/domain/payments/schedule.ts';
-import type { Payout } from '../../src/domain/payouts/payout.ts';
-import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
-import { postJournal } from '../../src/domain/wallets/ledger.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { expectSoundLedger, payoutBooks } from '../support/ledger-check.ts';

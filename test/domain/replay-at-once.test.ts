@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { storeCallback } from '../../src/domain/callbacks/callback.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { newEvent } from '../support/events.ts';
 import { failJob, replay, stepRow } from '../support/failed-jobs.ts';

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep } from '../../src/domain/payments/schedule.ts';
 import {
   type Callback,
   processCallback,
   storeCallback,
-} from '../../src/domain/callbacks/callback.ts';
-import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
-import type { FailedJob } from '../../src/domain/failed-jobs/failed-job.ts';
-import { planReplay } from '../../src/domain/failed-jobs/replay-failed-job.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { pollStep } from '../../src/domain/payments/schedule.ts';
+} from '../../src/domain/settlement/stored-callback.ts';
+import type { FailedJob } from '../../src/domain/support/failed-job.ts';
+import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { passDeadline, refund } from '../support/discrepancies/scene.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Resolution } from '../../src/domain/discrepancies/resolution.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { FAILURE, SECOND, SUCCESS } from '../support/collection-stories.ts';
 import {
   discrepancyOf,

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows } from '../../src/database.ts';
+import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import {
   type DiscrepancyKind,
   openDiscrepancy,
 } from '../../src/domain/discrepancies/discrepancy.ts';
-import { RESOLUTIONS, type Resolution } from '../../src/domain/discrepancies/resolution.ts';
 import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { RESOLUTIONS, type Resolution } from '../../src/domain/support/resolution.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import {

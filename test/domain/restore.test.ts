@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import {
   MARK_BATCH_SIZE,
   type Marker,
   markRestored,
-} from '../../src/domain/restore/mark-restored.ts';
+} from '../../src/domain/upkeep/mark-restored.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   createTestStore,

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { recordAudit } from '../../src/domain/audit.ts';
-import { resolveDiscrepancy } from '../../src/domain/discrepancies/resolve-discrepancy.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { settle } from '../../src/domain/payments/settle.ts';
-import { restoreProgress } from '../../src/domain/restore/restore-progress.ts';
-import type { Return } from '../../src/domain/returns/return.ts';
+import type { Return } from '../../src/domain/payments/return.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
+import { restoreProgress } from '../../src/domain/upkeep/restore-progress.ts';
 import {
   createTestStore,
   failed,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Database, firstRow, rows } from '../../src/database.ts';
-import { countRetention, runRetention } from '../../src/domain/retention/run-retention.ts';
+import { type Database, firstRow, rows } from '../../src/connections/database.ts';
+import { countRetention, runRetention } from '../../src/domain/upkeep/run-retention.ts';
 import { countOf, createTestStore, type TestStore } from '../support/payments.ts';
 import { plansOf } from '../support/plans.ts';
 import { insertOldCallbacks, refuseToDelete } from '../support/retention.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { type Database, inTransaction, rows } from '../../src/database.ts';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
-import { RETENTION, type Retention } from '../../src/domain/retention/periods.ts';
-import { countRetention, runRetention } from '../../src/domain/retention/run-retention.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { RETENTION, type Retention } from '../../src/domain/upkeep/periods.ts';
+import { countRetention, runRetention } from '../../src/domain/upkeep/run-retention.ts';
 import { handbookSection } from '../support/handbook.ts';
 import { expectRightBooks } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';

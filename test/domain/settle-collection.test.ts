@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction, rows } from '../../src/database.ts';
-import type { Collection } from '../../src/domain/collections/collection.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
+import type { Collection } from '../../src/domain/payments/collection.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Return } from '../../src/domain/returns/return.ts';
-import { transition } from '../../src/domain/transition.ts';
+import type { Return } from '../../src/domain/payments/return.ts';
+import { transition } from '../../src/domain/payments/transition.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import {

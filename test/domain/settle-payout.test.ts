@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { recordQuery } from '../../src/domain/payments/polling.ts';
-import type { Payout } from '../../src/domain/payouts/payout.ts';
-import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
-import { transition } from '../../src/domain/transition.ts';
+import type { Payout } from '../../src/domain/payments/payout.ts';
+import { transition } from '../../src/domain/payments/transition.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { recordQuery } from '../../src/domain/submission/polling.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import {
   FAILURE,

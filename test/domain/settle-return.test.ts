@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { inTransaction } from '../../src/database.ts';
+import { inTransaction } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { PaymentStatus } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Settlement } from '../../src/domain/payments/settle.ts';
-import type { Return } from '../../src/domain/returns/return.ts';
-import { transition } from '../../src/domain/transition.ts';
+import type { Return } from '../../src/domain/payments/return.ts';
+import { transition } from '../../src/domain/payments/transition.ts';
+import type { Settlement } from '../../src/domain/settlement/settle.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows } from '../../src/database.ts';
+import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
-import { claimSubmission } from '../../src/domain/payments/claim-submission.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Reversal } from '../../src/domain/reversals/reversal.ts';
+import type { Reversal } from '../../src/domain/payments/reversal.ts';
+import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import {
   newPayment,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { databaseNow, rows } from '../../src/database.ts';
+import { databaseNow, rows } from '../../src/connections/database.ts';
 import type { SubmitResult } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';

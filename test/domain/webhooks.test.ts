@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/database.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import {
   type DeliveryResult,
@@ -8,6 +7,7 @@ import {
   RETRY_DELAYS_MS,
   recordAttempt,
 } from '../../src/domain/webhooks/delivery.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import { createTestStore, outboxOf, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';

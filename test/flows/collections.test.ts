@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/database.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { type Answer, collectionBody, request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';

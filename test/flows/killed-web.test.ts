@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../src/config.ts';
-import { firstRow, rows } from '../../src/database.ts';
+import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { startProcess } from '../../scripts/sandbox/stack.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import { findReversal } from '../../src/domain/reversals/find-reversal.ts';
-import { findFreePort } from '../../src/sandbox/embedded/port.ts';
-import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
-import { startProcess } from '../../src/sandbox/stack.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { collectionBody, request, reversalBody } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';

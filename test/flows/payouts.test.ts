@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Payout } from '../../src/domain/payouts/payout.ts';
+import type { Payout } from '../../src/domain/payments/payout.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

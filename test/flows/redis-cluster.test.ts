@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { rows } from '../../src/database.ts';
+import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/rate-limiter.ts';
+import { rows } from '../../src/connections/database.ts';
+import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/rate-limiter.ts';
-import { openImpatientRedis } from '../../src/redis.ts';
 import { clientOf } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { Collection } from '../../src/domain/collections/collection.ts';
+import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Reversal } from '../../src/domain/payments/reversal.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import type { Reversal } from '../../src/domain/reversals/reversal.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

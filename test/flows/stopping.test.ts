@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { findFreePort } from '../../src/sandbox/embedded/port.ts';
-import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
-import { startProcess } from '../../src/sandbox/stack.ts';
+import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { request } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import winston from 'winston';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { dispatchOutbox, type RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';

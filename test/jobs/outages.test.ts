@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isOutage } from '../../src/database-errors.ts';
+import { isOutage } from '../../src/connections/database-errors.ts';
 
 describe('An error', () => {
   const OUTAGES = [

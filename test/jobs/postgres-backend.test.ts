@@ -1,6 +1,6 @@
 import type { Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
-import { storeCallback } from '../../src/domain/callbacks/callback.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
-import { storeCallback, storeRejectedCallback } from '../../src/domain/callbacks/callback.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { rows } from '../../src/connections/database.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, putOffStep, submitStep } from '../../src/domain/payments/schedule.ts';
+import {
+  storeCallback,
+  storeRejectedCallback,
+} from '../../src/domain/settlement/stored-callback.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { createService } from '../../src/boot.ts';
-import { firstRow, rows } from '../../src/database.ts';
-import { numberEvents } from '../../src/domain/events/number-events.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { createService } from '../../src/process/boot.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
 import { newEvent } from '../support/events.ts';
 import { failJob } from '../support/failed-jobs.ts';

@@ -3,8 +3,8 @@ import type { Answer } from '../../src/admin/command.ts';
 import { readCommandLine } from '../../src/admin/command-line.ts';
 import { failureOf } from '../../src/admin/failure.ts';
 import { execute } from '../../src/admin/main.ts';
-import type { Service } from '../../src/boot.ts';
-import { type Database, firstRow, rows } from '../../src/database.ts';
+import { type Database, firstRow, rows } from '../../src/connections/database.ts';
+import type { Service } from '../../src/process/boot.ts';
 import { type AdminOptions, type AdminRun, runAdmin } from './admin-runs.ts';
 import { createTestDatabase } from './database.ts';
 

@@ -1,4 +1,4 @@
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 
 /** What a merchant's access hangs on, and by which column a row of it is the merchant's. */
 const OWNER = {

@@ -1,10 +1,10 @@
-import { type Database, inTransaction, rows } from '../../src/database.ts';
-import type { Resolution } from '../../src/domain/discrepancies/resolution.ts';
-import { resolveDiscrepancy } from '../../src/domain/discrepancies/resolve-discrepancy.ts';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Payout } from '../../src/domain/payouts/payout.ts';
-import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
+import type { Payout } from '../../src/domain/payments/payout.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
+import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { transfer } from '../../src/domain/wallets/transfer.ts';
 import { OTHER_AMOUNT_CENTS, STRANGER, SUCCESS } from './collection-stories.ts';
 import { newCompletedCollection, newPayment, newPayout, PAYMENT_KINDS } from './payment-kinds.ts';

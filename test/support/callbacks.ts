@@ -1,4 +1,4 @@
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 
 export interface StoredCallback {
   id: string;

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { reconcile } from '../../src/domain/reconciliation/reconcile.ts';
 import { importStatement, momentsOf } from '../../src/domain/reconciliation/statement.ts';
-import { createSimulatorGateway } from '../../src/gateways/simulator/simulator-gateway.ts';
+import { createSimulatorGateway } from '../../src/gateways/simulator-driver/simulator-gateway.ts';
 import { request } from './api-client.ts';
 import { endsOf, type Order, originalOf } from './chaos-mix.ts';
 import type { ChaosWorld } from './chaos-world.ts';

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { loadConfig } from '../../src/config.ts';
-import { type Database, openDatabase } from '../../src/database.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { migrate } from '../../src/migrations.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/sandbox/embedded/postgres.ts';
-import type { StackType } from '../../src/sandbox/stack.ts';
+} from '../../scripts/sandbox/embedded/postgres.ts';
+import type { StackType } from '../../scripts/sandbox/stack.ts';
+import { type Database, openDatabase } from '../../src/connections/database.ts';
+import { migrate } from '../../src/connections/migrations.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { request } from './api-client.ts';
 import type { Shop } from './chaos-shop.ts';
 import { type Crew, startCrew } from './crew.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
-import { type StackOptions, type StackType, startProcess } from '../../src/sandbox/stack.ts';
+import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { type StackOptions, type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
 
 const RESTART_DELAY_MS = 1_000;
 const GIVE_UP_MS = 60_000;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Database, openDatabase, rows } from '../../src/database.ts';
+import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
 import { environment } from './environment.ts';
 
 export interface TestDatabase {

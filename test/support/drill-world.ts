@@ -1,15 +1,20 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { loadConfig } from '../../src/config.ts';
-import { type Database, openDatabase, rows } from '../../src/database.ts';
+import { startEmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
+import { findRedisServer, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
+import { ROOT_FOLDER, type ServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import {
+  STACK_TYPES,
+  type StackType,
+  startProcess,
+  startStack,
+} from '../../scripts/sandbox/stack.ts';
+import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
+import { migrate } from '../../src/connections/migrations.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { migrate } from '../../src/migrations.ts';
-import { startEmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
-import { findRedisServer, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
-import { ROOT_FOLDER, type ServiceProcess } from '../../src/sandbox/service-process.ts';
-import { STACK_TYPES, type StackType, startProcess, startStack } from '../../src/sandbox/stack.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { environment } from './environment.ts';
 import { startFakeMerchant } from './fake-merchant.ts';
 import { makeFolder } from './make-folder.ts';

@@ -1,6 +1,6 @@
-import type { EmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
-import type { Reaper } from '../../src/sandbox/embedded/reaper.ts';
-import { findRedisServer, type startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
+import type { EmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
+import type { Reaper } from '../../scripts/sandbox/embedded/reaper.ts';
+import { findRedisServer, type startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
 
 /** What the global setup has started; filled before the first test runs. */
 export const environment = {

@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../../src/database.ts';
+import { type Database, firstRow, rows } from '../../src/connections/database.ts';
 import { learn, newCollection, succeeded } from './payments.ts';
 import type { TestMerchant } from './test-merchant.ts';
 

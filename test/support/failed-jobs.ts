@@ -1,12 +1,12 @@
-import type { Service } from '../../src/boot.ts';
-import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
-import type { FailedJob } from '../../src/domain/failed-jobs/failed-job.ts';
-import { listFailedJobs } from '../../src/domain/failed-jobs/failed-job-store.ts';
-import { type Replay, replayFailedJob } from '../../src/domain/failed-jobs/replay-failed-job.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import type { Payout } from '../../src/domain/payments/payout.ts';
 import type { NewPayout } from '../../src/domain/payouts/create-payout.ts';
-import type { Payout } from '../../src/domain/payouts/payout.ts';
+import type { FailedJob } from '../../src/domain/support/failed-job.ts';
+import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
+import { type Replay, replayFailedJob } from '../../src/domain/support/replay-failed-job.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind, type StepName } from '../../src/jobs/job-types.ts';
+import type { Service } from '../../src/process/boot.ts';
 import { type Document, runHere } from './admin.ts';
 import { newPayout } from './payment-kinds.ts';
 import type { TestMerchant } from './test-merchant.ts';

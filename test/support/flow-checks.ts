@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/database.ts';
+import { rows } from '../../src/connections/database.ts';
 import { request } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import type { FakeMerchant, Received } from './fake-merchant.ts';

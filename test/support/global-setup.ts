@@ -2,12 +2,12 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Runner } from 'mocha';
-import { openDatabase, rows } from '../../src/database.ts';
+import { startEmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
+import { startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
+import { findRedisServer, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
+import { openDatabase, rows } from '../../src/connections/database.ts';
+import { migrate } from '../../src/connections/migrations.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { migrate } from '../../src/migrations.ts';
-import { startEmbeddedPostgres } from '../../src/sandbox/embedded/postgres.ts';
-import { startReaper } from '../../src/sandbox/embedded/reaper.ts';
-import { findRedisServer, startEmbeddedRedis } from '../../src/sandbox/embedded/redis.ts';
 import { environment } from './environment.ts';
 import { REQUIRE_ALL } from './programs.ts';
 

@@ -1,11 +1,11 @@
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 import { Refusal } from '../../src/domain/errors.ts';
-import { claimSubmission } from '../../src/domain/payments/claim-submission.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { findPaymentToPoll, recordQuery } from '../../src/domain/payments/polling.ts';
-import { recordSubmission } from '../../src/domain/payments/record-submission.ts';
-import { refundPayout } from '../../src/domain/payouts/refund-payout.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
+import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
+import { recordSubmission } from '../../src/domain/submission/record-submission.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { newPayout, reversalRequest } from './payment-kinds.ts';
 import { learn, newCollection, reread } from './payments.ts';

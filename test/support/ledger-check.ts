@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/database.ts';
-import { verifyLedger } from '../../src/domain/ledger/verify-ledger.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
+import { verifyLedger } from '../../src/domain/ledger/verification/verify-ledger.ts';
 
 /**
  * Fails unless the books are right by both proofs: the one below, which is independent of

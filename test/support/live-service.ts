@@ -1,9 +1,9 @@
-import { loadConfig } from '../../src/config.ts';
-import type { Database } from '../../src/database.ts';
+import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
+import type { Database } from '../../src/connections/database.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
-import { findFreePort } from '../../src/sandbox/embedded/port.ts';
-import type { ServiceProcess } from '../../src/sandbox/service-process.ts';
-import { type StackType, startProcess } from '../../src/sandbox/stack.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { request } from './api-client.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createTestDatabase } from './database.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 import { collectionBody, payoutBody, request } from './api-client.ts';
 import { eventually } from './eventually.ts';
 import type { FakeMerchant } from './fake-merchant.ts';

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
-import type { Service } from '../../src/boot.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { openQueueStates } from '../../src/jobs/queue-states.ts';
 import { watchService } from '../../src/metrics/service-wide/watch-service.ts';
+import type { Service } from '../../src/process/boot.ts';
 
 /** One value of a scrape. */
 export interface Sample {

@@ -1,9 +1,7 @@
-import type { Config } from '../../src/config.ts';
-import { loadConfig } from '../../src/config.ts';
-import { type Database, firstRow, inTransaction, rows } from '../../src/database.ts';
-import type { Collection } from '../../src/domain/collections/collection.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
 import type { Failed, Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
+import type { Collection } from '../../src/domain/payments/collection.ts';
 import {
   type AnyPayment,
   findPayment,
@@ -11,8 +9,10 @@ import {
   type PaymentRef,
   refOf,
 } from '../../src/domain/payments/payment-store.ts';
-import { type Settlement, settle } from '../../src/domain/payments/settle.ts';
-import type { Return } from '../../src/domain/returns/return.ts';
+import type { Return } from '../../src/domain/payments/return.ts';
+import { type Settlement, settle } from '../../src/domain/settlement/settle.ts';
+import type { Config } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 

@@ -4,9 +4,9 @@ import {
   type EmbeddedProcess,
   endEmbedded,
   spawnEmbedded,
-} from '../../src/sandbox/embedded/embedded-process.ts';
-import { findFreePort, isPortTaken } from '../../src/sandbox/embedded/port.ts';
-import { findServerUser } from '../../src/sandbox/embedded/postgres-user.ts';
+} from '../../scripts/sandbox/embedded/embedded-process.ts';
+import { findFreePort, isPortTaken } from '../../scripts/sandbox/embedded/port.ts';
+import { findServerUser } from '../../scripts/sandbox/embedded/postgres-user.ts';
 import { environment } from './environment.ts';
 import { eventually } from './eventually.ts';
 import { makeFolder } from './make-folder.ts';

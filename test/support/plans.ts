@@ -1,5 +1,5 @@
-import type { Database } from '../../src/database.ts';
-import { messageOf } from '../../src/database-errors.ts';
+import type { Database } from '../../src/connections/database.ts';
+import { messageOf } from '../../src/connections/database-errors.ts';
 
 interface Statement {
   sql: string;

@@ -2,16 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type Config, loadConfig } from '../../src/config.ts';
-import type { Database } from '../../src/database.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
-import { findFreePort } from '../../src/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
 import {
   type MerchantReceiver,
   startMerchantReceiver,
-} from '../../src/sandbox/merchant-receiver.ts';
-import { startServiceProcess } from '../../src/sandbox/service-process.ts';
-import { STACK_TYPES, startProcess } from '../../src/sandbox/stack.ts';
+} from '../../scripts/sandbox/merchant-receiver.ts';
+import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { STACK_TYPES, startProcess } from '../../scripts/sandbox/stack.ts';
+import type { Database } from '../../src/connections/database.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { type Config, loadConfig } from '../../src/process/config.ts';
 import { type Answer, clientOf, collectionBody, payoutBody, reversalBody } from './api-client.ts';
 import { environment } from './environment.ts';
 import { eventually } from './eventually.ts';

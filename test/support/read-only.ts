@@ -1,4 +1,4 @@
-import { openDatabase, rows } from '../../src/database.ts';
+import { openDatabase, rows } from '../../src/connections/database.ts';
 import { environment } from './environment.ts';
 
 /** As a provider does when the disk is full: ends every session; those to come can only read. */

@@ -1,4 +1,4 @@
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 
 /** Callbacks that are due to be deleted. */
 export async function insertOldCallbacks(database: Database, count = 1): Promise<void> {

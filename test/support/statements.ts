@@ -1,4 +1,4 @@
-import { type Database, inTransaction, rows } from '../../src/database.ts';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
 import {
   type ReconcileOptions,

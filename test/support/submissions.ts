@@ -1,16 +1,16 @@
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 import type { QueryResult, SubmitResult } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import {
   claimSubmission,
   type SubmissionClaim,
-} from '../../src/domain/payments/claim-submission.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+} from '../../src/domain/submission/claim-submission.ts';
 import {
   type Question,
   type ResubmitRule,
   recordQuery,
-} from '../../src/domain/payments/polling.ts';
-import { recordSubmission } from '../../src/domain/payments/record-submission.ts';
+} from '../../src/domain/submission/polling.ts';
+import { recordSubmission } from '../../src/domain/submission/record-submission.ts';
 import { reread } from './payments.ts';
 
 export const POLL_FIRST_MS = 5_000;

@@ -1,5 +1,5 @@
-import type { Service } from '../../src/boot.ts';
-import { issueAppTokens, logInUser } from '../../src/domain/merchants/log-in.ts';
+import { issueAppTokens, logInUser } from '../../src/domain/identity/log-in.ts';
+import type { TokenPair } from '../../src/domain/identity/tokens.ts';
 import {
   createApp,
   createMerchant,
@@ -7,7 +7,7 @@ import {
   type Product,
   type Role,
 } from '../../src/domain/merchants/merchant.ts';
-import type { TokenPair } from '../../src/domain/merchants/tokens.ts';
+import type { Service } from '../../src/process/boot.ts';
 
 export interface TestMerchant {
   merchantId: number;

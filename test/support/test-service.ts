@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import winston from 'winston';
+import { startSimulator } from '../../scripts/simulator/server.ts';
 import { createApp } from '../../src/api/app.ts';
-import { createService, type Service } from '../../src/boot.ts';
-import { loadConfig } from '../../src/config.ts';
-import { openDatabase } from '../../src/database.ts';
-import { startSimulator } from '../../src/gateways/simulator/server/server.ts';
+import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/rate-limiter.ts';
+import { openDatabase } from '../../src/connections/database.ts';
+import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/rate-limiter.ts';
-import { openImpatientRedis } from '../../src/redis.ts';
+import { createService, type Service } from '../../src/process/boot.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import {
   PROCESS_TYPES,
   type ProcessType,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { webhooks } from '../../src/api/documentation/webhooks.ts';
 import type { Schema } from '../../src/api/schemas/fields.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
-import { type Database, rows } from '../../src/database.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
 
 /** The bodies of a payment's settlement events, each checked to be what the documentation says. */
 export async function documentedEvents(

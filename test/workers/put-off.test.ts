@@ -1,14 +1,14 @@
 import { DelayedError, type Queue } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
-import { createService, type Service } from '../../src/boot.ts';
-import { isOutage } from '../../src/database-errors.ts';
+import { isOutage } from '../../src/connections/database-errors.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { createService, type Service } from '../../src/process/boot.ts';
 import { outageDelayMs, putOffsOf } from '../../src/workers/put-off.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { pollPayment } from '../../src/workers/settlement.ts';

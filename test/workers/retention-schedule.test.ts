@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/database.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import { RETENTION_TICK_MS, removeOldOnSchedule } from '../../src/workers/retention-schedule.ts';
 import { clientOf } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -2,9 +2,10 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { BASE_PATH } from '../base-path.ts';
 import { type Endpoint, endpoints, TAGS } from '../endpoints.ts';
 import { ANSWERS } from '../errors.ts';
-import { REFUSAL, type Schema } from '../schemas/fields.ts';
+import { REFUSAL } from '../schemas/fields.ts';
 import { error } from '../schemas/records.ts';
 import { exampleOf } from './example.ts';
+import { published } from './published.ts';
 import { webhooks } from './webhooks.ts';
 
 type Refused = readonly [code: ErrorCode, subject?: string];
@@ -186,9 +187,4 @@ function failure(status: number, examples: object) {
     ...(waits ? { headers: { 'Retry-After': header('Seconds to wait') } } : {}),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };
-}
-
-/** A schema as it is published: without our own keywords (functions are no JSON anyway). */
-export function published(schema: Schema): Schema {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key === REFUSAL ? undefined : value)));
 }

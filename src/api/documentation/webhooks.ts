@@ -8,7 +8,7 @@ import {
   timestamp,
 } from '../schemas/fields.ts';
 import { exampleOf } from './example.ts';
-import { published } from './openapi.ts';
+import { published } from './published.ts';
 
 /** What a merchant's callback address is sent when a payment has ended. */
 function eventOf(

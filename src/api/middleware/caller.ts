@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { Refusal } from '../../domain/errors.ts';
-import { authenticate, type Caller } from '../../domain/merchants/authenticate.ts';
-import { addLogContext } from '../../logger.ts';
+import { authenticate, type Caller } from '../../domain/identity/authenticate.ts';
+import { addLogContext } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
 import { addressOf } from './address.ts';
 

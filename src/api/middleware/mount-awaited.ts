@@ -1,5 +1,5 @@
 import type { Response, Router } from 'express';
-import { isOutage, messageOf } from '../../database-errors.ts';
+import { isOutage, messageOf } from '../../connections/database-errors.ts';
 import { type IdempotentRequest, type Kept, replaceKept } from '../../domain/idempotency.ts';
 import type { ApiContext } from '../context.ts';
 import type { Endpoint } from '../endpoints.ts';

@@ -1,9 +1,9 @@
 import type { Request, RequestHandler, Response, Router } from 'express';
-import type { Database, Transaction } from '../../database.ts';
+import type { Database, Transaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
-import type { Caller } from '../../domain/merchants/authenticate.ts';
-import { requireApproval, requireProduct } from '../../domain/merchants/authenticate.ts';
+import type { Caller } from '../../domain/identity/authenticate.ts';
+import { requireApproval, requireProduct } from '../../domain/identity/authenticate.ts';
 import type { ApiContext } from '../context.ts';
 import type { Endpoint } from '../endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import type { Response } from 'express';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
-import type { Caller } from '../../domain/merchants/authenticate.ts';
-import type { Decision, Limit } from '../../rate-limiter.ts';
+import type { Caller } from '../../domain/identity/authenticate.ts';
 import type { ApiContext } from '../context.ts';
+import type { Decision, Limit } from '../rate-limiter.ts';
 
 const SECOND_MS = 1_000;
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
-import { type Logger, withLogContext } from '../../logger.ts';
+import { type Logger, withLogContext } from '../../process/logger.ts';
 
 /** A caller's own id is taken when it is short and plain, so that it cannot forge log lines. */
 const PLAIN_ID = /^[\w.-]{1,64}$/;

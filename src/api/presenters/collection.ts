@@ -1,5 +1,5 @@
-import type { Collection } from '../../domain/collections/collection.ts';
 import { formatAmount } from '../../domain/money.ts';
+import type { Collection } from '../../domain/payments/collection.ts';
 import { formatDateTime } from './date-time.ts';
 import { foldedStatus, outcome } from './outcome.ts';
 

@@ -1,6 +1,6 @@
 import { channelByCode } from '../../domain/channels/channel.ts';
 import { formatAmount } from '../../domain/money.ts';
-import type { Payout } from '../../domain/payouts/payout.ts';
+import type { Payout } from '../../domain/payments/payout.ts';
 import { formatDateTime } from './date-time.ts';
 import { foldedStatus, outcome } from './outcome.ts';
 

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../domain/money.ts';
-import { netOf, REVERSAL_STATES, type Reversal } from '../../domain/reversals/reversal.ts';
+import { netOf, REVERSAL_STATES, type Reversal } from '../../domain/payments/reversal.ts';
 
 /** The reversal record, everywhere the same. */
 export function reversalRecord(reversal: Reversal) {

@@ -4,7 +4,7 @@ import {
   logInUser,
   type MerchantTokens,
   refreshTokens,
-} from '../../domain/merchants/log-in.ts';
+} from '../../domain/identity/log-in.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints.ts';
 import { mountPublic } from '../middleware/mount.ts';

@@ -1,9 +1,9 @@
 import express, { type RequestHandler, Router } from 'express';
-import type { Service } from '../../boot.ts';
-import { storeCallback, storeRejectedCallback } from '../../domain/callbacks/callback.ts';
 import { Refusal } from '../../domain/errors.ts';
+import { storeCallback, storeRejectedCallback } from '../../domain/settlement/stored-callback.ts';
 import { readCallbackToken } from '../../gateways/callback-address.ts';
-import { addLogContext } from '../../logger.ts';
+import type { Service } from '../../process/boot.ts';
+import { addLogContext } from '../../process/logger.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1_024;
 /** Of callbacks to addresses that are not ours this many are kept: a stranger must not fill the disk. */

@@ -1,6 +1,6 @@
 import { Router } from 'express';
-import type { Service } from '../../boot.ts';
-import { createReadiness } from '../../readiness.ts';
+import { createReadiness } from '../../connections/readiness.ts';
+import type { Service } from '../../process/boot.ts';
 
 /**
  * `/healthz`: the process is alive. `/readyz`: it can take requests: the database can be

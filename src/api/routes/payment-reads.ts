@@ -1,8 +1,8 @@
 import { Refusal } from '../../domain/errors.ts';
-import type { MerchantPayment } from '../../domain/events/create-event.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment } from '../../domain/payments/payment-store.ts';
-import { addLogContext } from '../../logger.ts';
+import type { MerchantPayment } from '../../domain/webhooks/create-event.ts';
+import { addLogContext } from '../../process/logger.ts';
 import { BASE_PATH } from '../base-path.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, endpoints } from '../endpoints.ts';

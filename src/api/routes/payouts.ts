@@ -1,10 +1,10 @@
 import { Router } from 'express';
-import { rateOf } from '../../domain/merchants/authenticate.ts';
-import { namedApp } from '../../domain/merchants/choose-app.ts';
+import { rateOf } from '../../domain/identity/authenticate.ts';
+import { namedApp } from '../../domain/identity/choose-app.ts';
+import type { PayoutCategory } from '../../domain/payments/payout.ts';
 import { createPayout } from '../../domain/payouts/create-payout.ts';
-import type { PayoutCategory } from '../../domain/payouts/payout.ts';
 import { channelOfPayout } from '../../domain/payouts/payout-channel.ts';
-import { addLogContext } from '../../logger.ts';
+import { addLogContext } from '../../process/logger.ts';
 import { callbackUrlIn } from '../callback-url.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints.ts';

@@ -1,10 +1,10 @@
 import { Router } from 'express';
-import type { Database } from '../../database.ts';
+import type { Database } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { awaitAcceptance } from '../../domain/reversals/await-acceptance.ts';
 import { createReversal } from '../../domain/reversals/create-reversal.ts';
 import { findReversal } from '../../domain/reversals/find-reversal.ts';
-import { addLogContext } from '../../logger.ts';
+import { addLogContext } from '../../process/logger.ts';
 import { callbackUrlIn } from '../callback-url.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints.ts';

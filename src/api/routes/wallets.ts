@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import { inOneTransaction } from '../../database.ts';
+import { inOneTransaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import {

@@ -1,6 +1,6 @@
 import { CHANNEL_TYPES } from '../../domain/channels/channel.ts';
-import { PAYOUT_CATEGORIES } from '../../domain/payouts/payout.ts';
-import { REVERSAL_STATES } from '../../domain/reversals/reversal.ts';
+import { PAYOUT_CATEGORIES } from '../../domain/payments/payout.ts';
+import { REVERSAL_STATES } from '../../domain/payments/reversal.ts';
 import {
   accountNumber,
   callbackUrl,

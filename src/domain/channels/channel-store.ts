@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 
 /** The codes of the channels that take no new payments until somebody resumes them. */

@@ -1,12 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, type Transaction } from '../../database.ts';
-import { violates } from '../../database-errors.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { violates } from '../../connections/database-errors.ts';
 import { submissionQueue } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { commissionOn, type Rate } from '../money.ts';
+import type { Collection } from '../payments/collection.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
-import type { Collection } from './collection.ts';
 
 export interface NewCollection {
   merchantId: number;

@@ -1,5 +1,5 @@
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
-import { firstRow, rows, type Transaction } from '../../database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
-import type { KeyRing } from '../../key-ring.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
+import { revokeTokens } from '../identity/revoke-tokens.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, differences, newValues, type Page } from './differences.ts';
 import { lockMerchant } from './manage-merchants.ts';
 import { createApp, type Product, storeAppSecret } from './merchant.ts';
-import { revokeTokens } from './revoke-tokens.ts';
 
 /** An app as its operator sees it, without its secrets. */
 export interface AppRecord {

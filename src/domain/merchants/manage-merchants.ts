@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, differences, newValues, type Page } from './differences.ts';
 

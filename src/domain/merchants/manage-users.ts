@@ -1,10 +1,10 @@
-import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
-import { violates } from '../../database-errors.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { violates } from '../../connections/database-errors.ts';
+import { revokeTokens } from '../identity/revoke-tokens.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, differences, newValues, type Page } from './differences.ts';
 import { lockMerchant } from './manage-merchants.ts';
 import { createUser, type Role } from './merchant.ts';
-import { revokeTokens } from './revoke-tokens.ts';
 
 /** A person who may log in for a merchant. */
 export interface UserRecord {

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
-import { type KeyRing, open, type Sealed, seal } from '../../key-ring.ts';
-import { hashPassword } from './password.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
+import { hashPassword } from '../identity/password.ts';
 
 export type Product = 'collections' | 'payouts' | 'disbursements';
 export type Role = 'Admin' | 'Finance' | 'Operator';

@@ -1,5 +1,5 @@
-import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
-import { type KeyRing, open, type Sealed, seal } from '../../key-ring.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
 import { sealContext } from './merchant.ts';
 
 export interface RekeyedBatch {

@@ -1,8 +1,8 @@
-import type { Database } from '../../database.ts';
+import type { Database } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { type Days, dayConditions } from '../days.ts';
-import type { MerchantPayment } from '../events/create-event.ts';
 import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
+import type { MerchantPayment } from '../webhooks/create-event.ts';
 import type { PaymentStatus } from './payment.ts';
 import { paymentColumns } from './payment-summary.ts';
 

@@ -1,11 +1,11 @@
-import { type Database, firstRow, rows, type Transaction } from '../../database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { Collection } from '../collections/collection.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { Payout } from '../payouts/payout.ts';
-import type { Return } from '../returns/return.ts';
-import type { Reversal } from '../reversals/reversal.ts';
+import type { Collection } from './collection.ts';
 import { paymentColumns } from './payment-summary.ts';
+import type { Payout } from './payout.ts';
+import type { Return } from './return.ts';
+import type { Reversal } from './reversal.ts';
 
 /** Which payment; every query for one names its merchant too. */
 export interface PaymentRef {

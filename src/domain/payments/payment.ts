@@ -1,5 +1,5 @@
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { StateMachine } from '../state-machine.ts';
+import type { StateMachine } from './state-machine.ts';
 
 /** What all payments have in common: what gateways and steps need to know. */
 export interface Payment {

@@ -1,14 +1,14 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, type Transaction } from '../../database.ts';
-import { violates } from '../../database-errors.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { violates } from '../../connections/database-errors.ts';
 import { submissionQueue } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
+import { ENTRIES_OF_JOURNAL, linesBinding } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
-import { ENTRIES_OF_JOURNAL, linesBinding } from '../wallets/ledger.ts';
+import type { Payout, PayoutCategory } from '../payments/payout.ts';
 import { acceptedLines } from './journals.ts';
-import type { Payout, PayoutCategory } from './payout.ts';
 
 export interface NewPayout {
   merchantId: number;

@@ -1,5 +1,5 @@
-import type { JournalLine, TransactionLabel } from '../wallets/ledger.ts';
-import { costOf, type Payout } from './payout.ts';
+import type { JournalLine, TransactionLabel } from '../ledger/post-journal.ts';
+import { costOf, type Payout } from '../payments/payout.ts';
 
 type Costs = Pick<Payout, 'amount_cents' | 'fee_cents' | 'ref_no' | 'payto' | 'narration'>;
 

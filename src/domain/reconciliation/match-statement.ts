@@ -1,9 +1,15 @@
-import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { isOfUnknownPayment, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
-import { movementsOf, repeatedMovement } from '../payments/movements.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
-import { settle } from '../payments/settle.ts';
+import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
+import { settle } from '../settlement/settle.ts';
 import { findPaymentsOf, type PaymentsOfLine } from './payments-of-line.ts';
 import type { StatementLine } from './statement.ts';
 

@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../../database.ts';
+import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';

@@ -1,4 +1,10 @@
-import { type Database, databaseNow, firstRow, inTransaction, rows } from '../../database.ts';
+import {
+  type Database,
+  databaseNow,
+  firstRow,
+  inTransaction,
+  rows,
+} from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind, QueryResult } from '../gateway-results.ts';

@@ -1,11 +1,16 @@
-import { type Database, inTransaction, rows, type Transaction } from '../../database.ts';
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { SUPPORT_RESULT_CODE } from '../discrepancies/resolution.ts';
 import type { GatewayPaymentKind, QueryResult, Verdict } from '../gateway-results.ts';
-import { callEndOf } from '../payments/attempts.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { type Question, questionAbout } from '../payments/polling.ts';
-import { type Settlement, settle } from '../payments/settle.ts';
+import { type Settlement, settle } from '../settlement/settle.ts';
+import { callEndOf } from '../submission/attempts.ts';
+import { type Question, questionAbout } from '../submission/polling.ts';
+import { SUPPORT_RESULT_CODE } from '../support/resolution.ts';
 
 /** A statement that lists every movement of these payments from `start` until `end`. */
 export interface CompleteStatement {

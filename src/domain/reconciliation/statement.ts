@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { rows, type Transaction } from '../../database.ts';
+import { rows, type Transaction } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 
 /** A movement of money as a gateway's statement lists it. */

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, rows, type Transaction } from '../../database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { pollingQueue, returnsQueue } from '../../jobs/job-types.ts';
-import type { Collection } from '../collections/collection.ts';
-import { assumeSent } from '../payments/attempts.ts';
-import type { Movement } from '../payments/movements.ts';
+import type { Collection } from '../payments/collection.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
-import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../restore/last-mark.ts';
-import type { Return } from './return.ts';
+import type { Return } from '../payments/return.ts';
+import type { Movement } from '../settlement/movements.ts';
+import { assumeSent } from '../submission/attempts.ts';
+import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/last-mark.ts';
 
 /** When an open return counts as overdue. */
 const RETURN_DEADLINE_MS = 4 * 3_600_000;

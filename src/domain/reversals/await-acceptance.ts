@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../database.ts';
-import { isOutage } from '../../database-errors.ts';
+import type { Database } from '../../connections/database.ts';
+import { isOutage } from '../../connections/database-errors.ts';
+import type { Reversal } from '../payments/reversal.ts';
 import { findReversal } from './find-reversal.ts';
-import type { Reversal } from './reversal.ts';
 
 /** How long to wait before each look at the row, the last one again and again. */
 const LOOK_AFTER_MS = [50, 50, 100, 100, 200, 300, 500];

@@ -1,11 +1,16 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, inOneTransaction, type Transaction } from '../../database.ts';
-import { violates } from '../../database-errors.ts';
+import {
+  type Database,
+  firstRow,
+  inOneTransaction,
+  type Transaction,
+} from '../../connections/database.ts';
+import { violates } from '../../connections/database-errors.ts';
 import { reversalsQueue } from '../../jobs/job-types.ts';
-import type { Collection } from '../collections/collection.ts';
 import { Refusal } from '../errors.ts';
+import type { Collection } from '../payments/collection.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
-import type { Reversal } from './reversal.ts';
+import type { Reversal } from '../payments/reversal.ts';
 
 export interface NewReversal {
   merchantId: number;

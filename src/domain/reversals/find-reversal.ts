@@ -1,6 +1,6 @@
-import { type Database, firstRow } from '../../database.ts';
+import { type Database, firstRow } from '../../connections/database.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
-import type { Reversal } from './reversal.ts';
+import type { Reversal } from '../payments/reversal.ts';
 
 /** A merchant's reversal by its reference, which must be one in form. */
 export async function findReversal(

@@ -1,5 +1,5 @@
-import type { JournalLine } from '../wallets/ledger.ts';
-import { netOf, type Reversal } from './reversal.ts';
+import type { JournalLine } from '../ledger/post-journal.ts';
+import { netOf, type Reversal } from '../payments/reversal.ts';
 
 /**
  * The customer has the money back: the wallet gives the net that it got, and the commission

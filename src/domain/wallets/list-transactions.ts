@@ -1,4 +1,4 @@
-import type { Database } from '../../database.ts';
+import type { Database } from '../../connections/database.ts';
 import { type Days, dayConditions } from '../days.ts';
 import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
 

@@ -1,9 +1,14 @@
 import { v5 as uuidv5 } from 'uuid';
-import { type Database, firstRow, inTransaction, type Transaction } from '../../database.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  type Transaction,
+} from '../../connections/database.ts';
+import { postJournal } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/manage-merchants.ts';
 import { formatAmount } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import { postJournal } from './ledger.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
 export type WalletKind = 'collection' | 'payout';

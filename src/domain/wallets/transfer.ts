@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, rows, type Transaction } from '../../database.ts';
-import { violates } from '../../database-errors.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { violates } from '../../connections/database-errors.ts';
 import { Refusal } from '../errors.ts';
-import { postJournal } from './ledger.ts';
+import { postJournal } from '../ledger/post-journal.ts';
 import { TRANSACTION_COLUMNS, type WalletTransaction } from './list-transactions.ts';
 
 /**

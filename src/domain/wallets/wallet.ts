@@ -1,4 +1,4 @@
-import { type Database, rows } from '../../database.ts';
+import { type Database, rows } from '../../connections/database.ts';
 
 /** A wallet's balance in cents, or null when the merchant has no such wallet. */
 export async function walletBalance(

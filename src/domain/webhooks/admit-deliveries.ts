@@ -1,4 +1,4 @@
-import { type Database, firstRow, inTransaction } from '../../database.ts';
+import { type Database, firstRow, inTransaction } from '../../connections/database.ts';
 import { WEBHOOKS_QUEUE } from '../../jobs/job-types.ts';
 
 /** One dispatcher admits at a time, or two could pass the cap together. */

@@ -1,5 +1,11 @@
-import { type Database, firstRow, inTransaction, rows, type Transaction } from '../../database.ts';
-import { IS_READ_ONLY, requireWritable } from '../../database-errors.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 
 const SECOND_MS = 1_000;

@@ -1,4 +1,4 @@
-import { type Database, firstRow } from '../../database.ts';
+import { type Database, firstRow } from '../../connections/database.ts';
 import type { Source } from '../readings.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';
 

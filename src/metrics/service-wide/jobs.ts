@@ -1,5 +1,5 @@
-import { type Database, firstRow, type Transaction } from '../../database.ts';
-import { countWaitingJobs } from '../../domain/failed-jobs/count-waiting-jobs.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { STEP_TABLES, type StepKind } from '../../jobs/job-types.ts';
 import type { Reading, Source } from '../readings.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';

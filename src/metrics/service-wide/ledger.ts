@@ -1,6 +1,6 @@
-import type { Database } from '../../database.ts';
-import { BREAK_KINDS } from '../../domain/ledger/breaks.ts';
-import { lastVerification } from '../../domain/ledger/last-verification.ts';
+import type { Database } from '../../connections/database.ts';
+import { BREAK_KINDS } from '../../domain/ledger/verification/breaks.ts';
+import { lastVerification } from '../../domain/ledger/verification/last-verification.ts';
 import type { Source } from '../readings.ts';
 
 /** What the last scheduled proof of the books has found. */

@@ -1,4 +1,4 @@
-import { type Database, rows, type Transaction } from '../../database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import type { Reading, Source } from '../readings.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';

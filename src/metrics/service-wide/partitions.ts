@@ -1,4 +1,4 @@
-import { type Database, rows } from '../../database.ts';
+import { type Database, rows } from '../../connections/database.ts';
 import type { Source } from '../readings.ts';
 import { reading } from './reading-transaction.ts';
 

@@ -1,4 +1,4 @@
-import { type Database, firstRow, type Transaction } from '../../database.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import type { GatewayPaymentKind } from '../../domain/gateway-results.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';

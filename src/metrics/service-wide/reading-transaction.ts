@@ -1,4 +1,9 @@
-import { type Database, inTransaction, rows, type Transaction } from '../../database.ts';
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 
 /** What watches must not become what weighs: a database that is slow is not read from. */
 const STATEMENT_TIMEOUT_MS = 2_000;

@@ -1,6 +1,6 @@
-import type { Service } from '../../boot.ts';
+import { databaseFault } from '../../connections/database-fault.ts';
 import { allQueues, type QueueStates } from '../../jobs/queue-states.ts';
-import { databaseFault } from '../../stores/database-fault.ts';
+import type { Service } from '../../process/boot.ts';
 import { addReadings, type Backend } from '../readings.ts';
 import { eventsSource } from './events.ts';
 import { jobsSource } from './jobs.ts';

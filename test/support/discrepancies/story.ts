@@ -1,7 +1,7 @@
 import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
-import type { Resolution } from '../../../src/domain/discrepancies/resolution.ts';
 import type { PaymentStatus } from '../../../src/domain/payments/payment.ts';
 import type { AnyPayment } from '../../../src/domain/payments/payment-store.ts';
+import type { Resolution } from '../../../src/domain/support/resolution.ts';
 import { succeeded } from '../payments.ts';
 import type { Scene } from './scene.ts';
 

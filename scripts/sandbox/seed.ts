@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { type Database, firstRow } from '../../src/connections/database.ts';
+import {
+  type AppCredentials,
+  createApp,
+  createMerchant,
+  createUser,
+  type Role,
+} from '../../src/domain/merchants/merchant.ts';
+import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import type { KeyRing } from '../../src/process/key-ring.ts';
+import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
+
+const EMAIL_DOMAIN = 'sandbox.example';
+const PAYOUT_WALLET_CENTS = 50_000_000;
+const ROLES: Role[] = ['Admin', 'Finance', 'Operator'];
+
+export interface SandboxUser {
+  email: string;
+  password: string;
+  role: Role;
+}
+
+export interface SandboxMerchant extends AppCredentials {
+  merchantId: number;
+  users: SandboxUser[];
+}
+
+/**
+ * The sandbox pays nobody, so it must not take over a database that somebody works with.
+ * @throws EmbeddedServiceError when there are merchants that no sandbox made.
+ */
+export async function refuseForeignDatabase(database: Database): Promise<void> {
+  const foreign = await firstRow(
+    database,
+    'SELECT 1 FROM merchants WHERE email NOT LIKE :pattern',
+    {
+      pattern: `%@${EMAIL_DOMAIN}`,
+    },
+  );
+  if (foreign) {
+    throw new EmbeddedServiceError(
+      'The database of DATABASE_URL has merchants that no sandbox made: give the sandbox one of its own',
+    );
+  }
+}
+
+/** Makes two merchants to play with, each with an app, filled payout wallet and a user of each role. */
+export async function seedMerchants(
+  database: Database,
+  secretsKeys: KeyRing,
+): Promise<SandboxMerchant[]> {
+  return [
+    await seedMerchant(database, secretsKeys, 'Duka la Mfano', '+254711000001'),
+    await seedMerchant(database, secretsKeys, 'Soko la Mfano', '+254711000002'),
+  ];
+}
+
+async function seedMerchant(
+  database: Database,
+  secretsKeys: KeyRing,
+  name: string,
+  phoneNumber: string,
+): Promise<SandboxMerchant> {
+  const tag = randomBytes(4).toString('hex');
+  const email = `hello-${tag}@${EMAIL_DOMAIN}`;
+  const merchantId = await createMerchant(database, { name, email, phoneNumber, approved: true });
+  const credentials = await createApp(database, secretsKeys, merchantId, {
+    name: 'Till',
+    products: ['collections', 'payouts'],
+  });
+  await topUpPayoutWallet(database, merchantId, PAYOUT_WALLET_CENTS, 'sandbox-opening');
+  const users: SandboxUser[] = [];
+  for (const role of ROLES) {
+    const user = {
+      email: `${role.toLowerCase()}-${tag}@${EMAIL_DOMAIN}`,
+      password: randomBytes(12).toString('base64url'),
+      role,
+    };
+    await createUser(database, merchantId, user);
+    users.push(user);
+  }
+  return { merchantId, ...credentials, users };
+}

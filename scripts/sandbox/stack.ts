@@ -1,0 +1,58 @@
+import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
+import type { Reaper } from './embedded/reaper.ts';
+import { type ServiceProcess, startServiceProcess } from './service-process.ts';
+
+/** Every process type of the Procfile, each a process of its own, and the gateway simulator. */
+export const STACK_TYPES = ['simulator', 'web', ...PROCESS_TYPES] as const;
+export type StackType = (typeof STACK_TYPES)[number];
+
+export interface StackOptions {
+  /** The environment of the service's processes. */
+  env: NodeJS.ProcessEnv;
+  logFolder: string;
+  reaper: Reaper;
+  /** Starts each process anew whenever its source changes, and shows the logs as they come. */
+  reload?: boolean;
+  /** Whether the service runs from `src`, which is the default, or from `dist`. */
+  from?: ProgramsFrom;
+}
+
+export type ProgramsFrom = 'source' | 'built';
+
+/** Starts one process of a type, or of all worker types; `name` tells several of one type apart. */
+export function startProcess(
+  type: StackType | 'all',
+  options: StackOptions,
+  name: string = type,
+): Promise<ServiceProcess> {
+  return startServiceProcess({ name, ...programOf(type, options.from), ...options });
+}
+
+function programOf(
+  type: StackType | 'all',
+  from: ProgramsFrom = 'source',
+): { program: string; args?: string[] } {
+  // Never part of the build.
+  if (type === 'simulator') return { program: 'scripts/simulator/main.ts' };
+  const program = type === 'web' ? 'src/api/main' : 'src/workers/main';
+  return {
+    program: from === 'built' ? `dist/${program}.js` : `${program}.ts`,
+    args: type === 'web' ? [] : [type],
+  };
+}
+
+/** Starts one process of every type, at once. */
+export async function startStack(
+  options: StackOptions,
+  types: readonly StackType[] = STACK_TYPES,
+): Promise<Map<StackType, ServiceProcess>> {
+  const started = await Promise.allSettled(types.map((type) => startProcess(type, options)));
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed) {
+    const running = started.filter((result) => result.status === 'fulfilled');
+    await Promise.all(running.map(({ value }) => value.kill()));
+    throw failed.reason;
+  }
+  const processes = started as PromiseFulfilledResult<ServiceProcess>[];
+  return new Map(types.map((type, index) => [type, processes[index]!.value]));
+}

@@ -1,0 +1,157 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { formatWireAmount } from '../../src/gateways/simulator-driver/wire-amount.ts';
+import type { Behaviour, Refusal } from './behaviours.ts';
+import type { PaymentRequest } from './payment-request.ts';
+import type { Resource } from './resources.ts';
+
+export interface Payment extends PaymentRequest {
+  resource: Resource;
+  behaviour: Behaviour;
+  externalRef: string;
+  status: 'pending' | 'succeeded' | 'failed';
+  result: Refusal | null;
+  transId: string | null;
+  completedAt: Date | null;
+}
+
+export interface PaymentsOptions {
+  delayMs: number;
+  lateSuccessMs: number;
+  slowSuccessMs: number;
+  /** Called at every outcome of a payment, to call it back. */
+  onOutcome(payment: Payment): Promise<void>;
+}
+
+const SUCCESS: Refusal = { code: 0, description: 'The service request is processed successfully.' };
+
+/** All payments and movements of one simulator, in memory and for as long as it runs. */
+export class Payments {
+  readonly #options: PaymentsOptions;
+  readonly #byReference = new Map<string, Payment>();
+  readonly #unprocessedRequests = new Map<string, number>();
+  readonly #movements: Payment[] = [];
+  readonly #transIds = new Set<string>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(options: PaymentsOptions) {
+    this.#options = options;
+  }
+
+  find(reference: string): Payment | undefined {
+    return this.#byReference.get(reference);
+  }
+
+  /** In the order in which they were made. */
+  get movements(): readonly Payment[] {
+    return this.#movements;
+  }
+
+  /** Whether this request of a new reference goes unprocessed; it is counted if so. */
+  leavesUnprocessed(reference: string, { notProcessed }: Behaviour): boolean {
+    const count = this.#unprocessedRequests.get(reference) ?? 0;
+    if (count >= notProcessed.requests) return false;
+    this.#unprocessedRequests.set(reference, count + 1);
+    return true;
+  }
+
+  /** Takes a new reference; its outcome then comes by itself, or by `succeed` if it has to wait. */
+  take(resource: Resource, request: PaymentRequest, behaviour: Behaviour): Payment {
+    const payment = newPayment(resource, request, behaviour);
+    this.#byReference.set(request.reference, payment);
+    if (behaviour.declined) end(payment, 'failed', behaviour.declined);
+    else if (behaviour.answer !== 'after the callback') this.#schedule(payment);
+    return payment;
+  }
+
+  /** Moves the money; resolves when that has been called back. */
+  async succeed(payment: Payment): Promise<void> {
+    const { amount } = payment.behaviour;
+    if (amount === 'another') payment.amountCents = anotherAmount(payment.amountCents);
+    payment.transId = newTransId(this.#transIds);
+    end(payment, 'succeeded', SUCCESS);
+    this.#movements.push(payment);
+    await this.#options.onOutcome(payment);
+  }
+
+  /** From here on nothing happens by itself any more. */
+  stop(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #schedule(payment: Payment): void {
+    const { delayMs, lateSuccessMs, slowSuccessMs } = this.#options;
+    const { failed, success } = payment.behaviour;
+    const successMs = { normal: delayMs, late: lateSuccessMs, slow: slowSuccessMs };
+    if (failed) this.#after(delayMs, () => this.#fail(payment, failed));
+    if (success !== 'never') this.#after(successMs[success], () => this.succeed(payment));
+  }
+
+  #after(ms: number, action: () => Promise<void>): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void action();
+    }, ms);
+    this.#timers.add(timer);
+  }
+
+  async #fail(payment: Payment, refusal: Refusal): Promise<void> {
+    end(payment, 'failed', refusal);
+    await this.#options.onOutcome(payment);
+  }
+}
+
+/** A payment in the form of queries and callbacks, as it is now. */
+export function presentPayment(payment: Payment) {
+  return {
+    reference: payment.reference,
+    kind: payment.resource.kind,
+    status: payment.status,
+    external_ref: payment.externalRef,
+    amount: formatWireAmount(payment.amountCents),
+    account: payment.account,
+    trans_id: payment.transId,
+    result_code: payment.result?.code ?? null,
+    result_description: payment.result?.description ?? null,
+    completed_at: payment.completedAt?.toISOString() ?? null,
+  };
+}
+
+/** A movement in the form of the statement. */
+export function presentMovement(payment: Payment) {
+  const { reference, account, amount, trans_id, completed_at } = presentPayment(payment);
+  const kind = payment.resource.statementKind;
+  return { reference, kind, account, amount, trans_id, completed_at };
+}
+
+function newPayment(resource: Resource, request: PaymentRequest, behaviour: Behaviour): Payment {
+  const externalRef = `SIM-${randomBytes(8).toString('hex')}`;
+  const open = { status: 'pending', result: null, transId: null, completedAt: null } as const;
+  return { ...request, ...open, resource, behaviour, externalRef };
+}
+
+function end(payment: Payment, status: 'succeeded' | 'failed', result: Refusal): void {
+  Object.assign(payment, { status, result, completedAt: new Date() });
+}
+
+const SMALLEST_OTHER_AMOUNT_CENTS = 100;
+
+/** Half of it, and for the smallest amounts something more. */
+function anotherAmount(amountCents: number): number {
+  const halfCents = Math.floor(amountCents / 2);
+  if (halfCents >= SMALLEST_OTHER_AMOUNT_CENTS) return halfCents;
+  return amountCents + SMALLEST_OTHER_AMOUNT_CENTS;
+}
+
+const RECEIPT_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+const RECEIPT_CHARACTERS = `${RECEIPT_LETTERS}0123456789`;
+const RECEIPT_LENGTH = 10;
+
+/** In the form of an M-PESA receipt: a letter and nine letters or digits. */
+function newTransId(taken: Set<string>): string {
+  const pick = (characters: string) => characters[randomInt(characters.length)];
+  const rest = Array.from({ length: RECEIPT_LENGTH - 1 }, () => pick(RECEIPT_CHARACTERS));
+  const transId = `${pick(RECEIPT_LETTERS)}${rest.join('')}`;
+  if (taken.has(transId)) return newTransId(taken);
+  taken.add(transId);
+  return transId;
+}

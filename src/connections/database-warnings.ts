@@ -1,0 +1,115 @@
+import { connectionsAtMost } from './connection-budget.ts';
+import { type Database, firstRow } from './database.ts';
+import { type DatabaseAddress, isUnverified } from './database-address.ts';
+
+interface Situation extends DatabaseAddress {
+  env: 'development' | 'sandbox' | 'production';
+  databasePoolMax: number | undefined;
+  redisUrl: string | undefined;
+}
+
+/**
+ * What is allowed and yet may cost connections, secrecy or payments: one line each, with
+ * what to do. What this role may not look at is left out.
+ */
+export async function databaseWarnings(
+  database: Database,
+  config: Situation,
+  processName: string,
+): Promise<string[]> {
+  const warnings = [isUnverified(config) ? UNVERIFIED : null];
+  // A pooler has connections of its own, and hands out more than the server has.
+  if (config.databasePooling !== 'transaction') {
+    warnings.push(await connectionsWarning(database, connectionsAtMost(processName, config)));
+  }
+  // Elsewhere there are no payments to lose.
+  if (config.env === 'production') warnings.push(...(await durabilityWarnings(database)));
+  return warnings.filter((line) => line !== null);
+}
+
+const UNVERIFIED =
+  'connections to PostgreSQL are encrypted, but nothing proves who is at their other end: set DATABASE_SSL=verify, with the CA in DATABASE_CA';
+
+interface Limit {
+  name: string;
+  most: number;
+  used: number;
+}
+
+/** A line when there is less room than `wanted` connections, this one included. */
+export async function connectionsWarning(
+  database: Database,
+  wanted: number,
+): Promise<string | null> {
+  const limits = await firstRow<{ limits: Limit[] }>(database, LIMITS).catch(() => undefined);
+  const rooms = (limits?.limits ?? []).map((limit) => ({
+    ...limit,
+    // The one that asks is in use already, and is one of those that are wanted.
+    room: limit.most - limit.used + 1,
+  }));
+  const [tightest] = rooms.sort((one, other) => one.room - other.room);
+  if (!tightest || tightest.room >= wanted) return null;
+  const { name, most, used, room } = tightest;
+  return `this process may open ${wanted} connections to PostgreSQL, which has room for ${Math.max(room, 0)} (${name}: ${most}, in use: ${used}): lower DATABASE_POOL_MAX, run fewer processes, or raise the limit`;
+}
+
+const LIMITS = `
+  WITH clients AS (
+    SELECT datname, usename FROM pg_stat_activity
+    WHERE datid IS NOT NULL AND coalesce(backend_type, 'client backend') = 'client backend'
+  ), limits AS (
+    SELECT 'max_connections without those reserved' AS name,
+      CAST(current_setting('max_connections') AS int)
+        - CAST(current_setting('superuser_reserved_connections') AS int)
+        - coalesce(CAST(current_setting('reserved_connections', true) AS int), 0) AS most,
+      (SELECT count(*) FROM clients) AS used
+    UNION ALL
+    SELECT 'connection limit of the role', rolconnlimit,
+      (SELECT count(*) FROM clients WHERE usename = current_user)
+    FROM pg_roles WHERE rolname = current_user AND rolconnlimit >= 0
+    UNION ALL
+    SELECT 'connection limit of the database', datconnlimit,
+      (SELECT count(*) FROM clients WHERE datname = current_database())
+    FROM pg_database WHERE datname = current_database() AND datconnlimit >= 0
+  )
+  SELECT json_agg(limits) AS limits FROM limits`;
+
+interface Durability {
+  fsync: string;
+  commit: string;
+  standbyNames: string;
+  standbys: number;
+}
+
+/** Lines on how a payment that was answered with 200 could be lost by a crash or failover. */
+export async function durabilityWarnings(database: Database): Promise<string[]> {
+  const found = await firstRow<Durability>(database, DURABILITY).catch(() => undefined);
+  if (!found) return [];
+  const { fsync, commit, standbyNames, standbys } = found;
+  const warnings: string[] = [];
+  if (fsync === 'off') {
+    warnings.push(
+      'PostgreSQL does not wait for its disk (fsync=off): a crash of its machine destroys the database. Set fsync=on',
+    );
+  }
+  if (commit === 'off') {
+    warnings.push(
+      'PostgreSQL answers before a commit is on its disk (synchronous_commit=off): a crash loses accepted payments. Set synchronous_commit=on',
+    );
+  }
+  if (standbys > 0 && (standbyNames === '' || commit === 'off' || commit === 'local')) {
+    warnings.push(
+      `PostgreSQL has a standby that it does not wait for (synchronous_standby_names='${standbyNames}', synchronous_commit=${commit}): a failover loses payments accepted just before. Set synchronous_standby_names, and synchronous_commit=on; on a managed server ask for a synchronous standby`,
+    );
+  }
+  return warnings;
+}
+
+/** Without pg_monitor a standby is a row without details; a logical subscriber is none. */
+const DURABILITY = `
+  SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
+    current_setting('synchronous_standby_names') AS "standbyNames",
+    (SELECT count(*) FROM pg_stat_replication r
+      WHERE coalesce(r.state, 'streaming') IN ('streaming', 'catchup')
+        AND NOT EXISTS (SELECT FROM pg_replication_slots s
+          WHERE s.active_pid = r.pid AND s.slot_type = 'logical')) AS standbys`;

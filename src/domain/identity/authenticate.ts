@@ -1,0 +1,107 @@
+import { type Database, firstRow } from '../../connections/database.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
+import { Refusal } from '../errors.ts';
+import type { Product, Role } from '../merchants/merchant.ts';
+import type { Rate } from '../money.ts';
+import { SECRET_LAPSED, verifyToken } from './tokens.ts';
+
+/** Who is calling: what a valid access token stands for. */
+export interface Caller {
+  merchantId: number;
+  /** The token's app; null for a person who logged in. */
+  app: { code: number; products: Product[] } | null;
+  /** The person's role; null for an app, which no role limits. */
+  role: Role | null;
+  approved: boolean;
+  /** The merchant's own commission, payout fee and rate limit, where it has them. */
+  ownCommission: OwnRate;
+  ownPayoutFee: OwnRate;
+  ownLimit: { perMinute: number | null; burst: number | null };
+}
+
+export type OwnRate = { [part in keyof Rate]: Rate[part] | null };
+
+interface FamilyRow {
+  revoked: boolean;
+  ip_allowed: boolean;
+  merchant_active: boolean;
+  app_active: boolean;
+  merchant_id: number;
+  app_code: number | null;
+  products: Product[] | null;
+  role: Role | null;
+  approved: boolean;
+  commission_bps: number | null;
+  commission_fixed_cents: number | null;
+  payout_fee_bps: number | null;
+  payout_fee_fixed_cents: number | null;
+  rate_limit_per_minute: number | null;
+  rate_limit_burst: number | null;
+}
+
+/**
+ * Checks an access token: one verification and one indexed read, so a revocation counts
+ * at once. The order of the refusals is part of the API.
+ * @throws Refusal `token_invalid`, `token_revoked`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ */
+export async function authenticate(
+  database: Database,
+  jwtKeys: KeyRing,
+  token: string,
+  ip: string | null,
+): Promise<Caller> {
+  const { fam } = verifyToken(jwtKeys, token, 'access');
+  const row = await firstRow<FamilyRow>(database, FAMILY, { family: fam, ip });
+  if (!row) throw new Refusal('token_invalid');
+  if (row.revoked) throw new Refusal('token_revoked');
+  if (!row.ip_allowed) throw new Refusal('ip_not_allowed');
+  if (!row.merchant_active) throw new Refusal('merchant_inactive');
+  if (!row.app_active) throw new Refusal('app_inactive');
+  return {
+    merchantId: row.merchant_id,
+    app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },
+    role: row.role,
+    approved: row.approved,
+    ownCommission: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
+    ownPayoutFee: { bps: row.payout_fee_bps, fixedCents: row.payout_fee_fixed_cents },
+    ownLimit: { perMinute: row.rate_limit_per_minute, burst: row.rate_limit_burst },
+  };
+}
+
+/** A user who was deactivated counts as revoked, whatever became of the family's own row. */
+const FAMILY = `
+  SELECT f.merchant_id, f.app_code, u.role, a.products, m.approved,
+    f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) OR ${SECRET_LAPSED} AS revoked,
+    m.active AS merchant_active, coalesce(a.active, true) AS app_active,
+    a.code IS NULL OR cardinality(a.ip_allow_list) = 0
+      OR coalesce(CAST(:ip AS inet) <<= ANY (a.ip_allow_list), false) AS ip_allowed,
+    m.commission_bps, m.commission_fixed_cents, m.payout_fee_bps, m.payout_fee_fixed_cents,
+    m.rate_limit_per_minute, m.rate_limit_burst
+  FROM token_families f
+  JOIN merchants m ON m.id = f.merchant_id
+  LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
+  LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
+  WHERE f.id = :family`;
+
+/** @throws Refusal `merchant_not_approved`, naming the operation */
+export function requireApproval(caller: Caller, operation: string): void {
+  if (!caller.approved) throw new Refusal('merchant_not_approved', operation);
+}
+
+/**
+ * The token's app needs the product. A person's app is chosen by the body, so later.
+ * @throws Refusal `product_missing`
+ */
+export function requireProduct(caller: Caller, product: Product): void {
+  if (caller.app && !caller.app.products.includes(product)) {
+    throw new Refusal('product_missing', product);
+  }
+}
+
+/** What a merchant pays: by its own rate where it has one, else by the default, part by part. */
+export function rateOf(own: OwnRate, defaults: Rate): Rate {
+  return {
+    bps: own.bps ?? defaults.bps,
+    fixedCents: own.fixedCents ?? defaults.fixedCents,
+  };
+}

@@ -1,0 +1,50 @@
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { Refusal } from '../errors.ts';
+import type { Product } from '../merchants/merchant.ts';
+import type { Caller } from './authenticate.ts';
+
+/**
+ * The app that a collection is booked on: the token's, or for a person the one named, or
+ * the merchant's only active one with the product.
+ * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`, `field_required`
+ */
+export async function chooseApp(
+  database: Database | Transaction,
+  caller: Caller,
+  product: Product,
+  appCode: number | undefined,
+): Promise<number> {
+  if (caller.app) return caller.app.code;
+  if (appCode !== undefined) return namedApp(database, caller, product, appCode);
+  const able = await rows<{ code: number }>(
+    database,
+    `SELECT code FROM apps WHERE merchant_id = :merchant_id AND active AND :product = ANY (products)
+     LIMIT 2`,
+    { merchant_id: caller.merchantId, product },
+  );
+  if (able.length > 1) throw new Refusal('field_required', 'app_code');
+  if (!able[0]) throw new Refusal('product_missing', product);
+  return able[0].code;
+}
+
+/**
+ * Checks that a payment may be booked on an app of the caller's merchant, whoever calls.
+ * @returns its code.
+ * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`
+ */
+export async function namedApp(
+  database: Database | Transaction,
+  { merchantId }: Caller,
+  product: Product,
+  appCode: number,
+): Promise<number> {
+  const app = await firstRow<{ active: boolean; products: Product[] }>(
+    database,
+    'SELECT active, products FROM apps WHERE merchant_id = :merchant_id AND code = :code',
+    { merchant_id: merchantId, code: appCode },
+  );
+  if (!app) throw new Refusal('app_not_found');
+  if (!app.active) throw new Refusal('app_inactive');
+  if (!app.products.includes(product)) throw new Refusal('product_missing', product);
+  return appCode;
+}

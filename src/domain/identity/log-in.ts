@@ -1,0 +1,154 @@
+import { type Database, firstRow } from '../../connections/database.ts';
+import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
+import { Refusal } from '../errors.ts';
+import { appSecrets, type Product } from '../merchants/merchant.ts';
+import { isPassword } from './password.ts';
+import { rotateFamily, startFamily, type TokenPair, verifyToken } from './tokens.ts';
+
+/** The address that a request comes from is part of an app's access; see `ip_allow_list`. */
+const IP_ALLOWED = `(cardinality(a.ip_allow_list) = 0
+  OR CAST(:ip AS inet) <<= ANY (a.ip_allow_list))`;
+
+interface AppRow {
+  code: number;
+  merchant_id: number;
+  products: Product[];
+  app_active: boolean;
+  merchant_active: boolean;
+  ip_allowed: boolean;
+}
+
+export type AppTokens = TokenPair & { merchantId: number; appCode: number; products: Product[] };
+
+/**
+ * Exchanges an app's key and secret for a pair of tokens, the first of a new family.
+ * @throws Refusal `app_credentials_invalid`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ */
+export async function issueAppTokens(
+  database: Database,
+  keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
+  credentials: { appKey: string; appSecret: string },
+  ip: string | null = null,
+): Promise<AppTokens> {
+  const app = await firstRow<AppRow>(
+    database,
+    `SELECT a.code, a.merchant_id, a.products, a.active AS app_active,
+       m.active AS merchant_active, coalesce(${IP_ALLOWED}, false) AS ip_allowed
+     FROM apps a JOIN merchants m ON m.id = a.merchant_id WHERE a.app_key = :app_key`,
+    { app_key: credentials.appKey, ip },
+  );
+  const secrets = app
+    ? await appSecrets(database, keys.secretsKeys, app.merchant_id, app.code)
+    : [];
+  // Every secret is compared, so that the answer's duration says nothing about any of them.
+  const [match] = secrets.filter(({ secret }) =>
+    equalInConstantTime(secret, credentials.appSecret),
+  );
+  if (!app || !match) throw new Refusal('app_credentials_invalid');
+  if (!app.ip_allowed) throw new Refusal('ip_not_allowed');
+  if (!app.merchant_active) throw new Refusal('merchant_inactive');
+  if (!app.app_active) throw new Refusal('app_inactive');
+  const subject = { merchantId: app.merchant_id, appCode: app.code };
+  const tokens = await startFamily(database, keys.jwtKeys, subject, { secretId: match.id });
+  if (!tokens) throw new Refusal('app_credentials_invalid');
+  return { ...tokens, ...subject, products: app.products };
+}
+
+/** A pair of tokens, and the merchant that they are good for. */
+export type MerchantTokens = TokenPair & {
+  merchantCode: number;
+  name: string;
+  email: string;
+  phoneNumber: string;
+  requiresVerification: boolean;
+};
+
+interface MerchantRow {
+  id: number;
+  name: string;
+  email: string;
+  phone_number: string;
+  active: boolean;
+  approved: boolean;
+}
+
+/**
+ * Logs a person in with e-mail and password.
+ * @throws Refusal `log_in_invalid`, `merchant_inactive`
+ */
+export async function logInUser(
+  database: Database,
+  jwtKeys: KeyRing,
+  email: string,
+  password: string,
+): Promise<MerchantTokens> {
+  const user = await firstRow<MerchantRow & { user_id: string; password_hash: string }>(
+    database,
+    `SELECT u.id AS user_id, u.password_hash, m.*
+     FROM users u JOIN merchants m ON m.id = u.merchant_id
+     WHERE u.email = lower(:email) AND u.active`,
+    { email },
+  );
+  const isRight = await isPassword(password, user?.password_hash);
+  if (!user || !isRight) throw new Refusal('log_in_invalid');
+  if (!user.active) throw new Refusal('merchant_inactive');
+  const tokens = await startFamily(
+    database,
+    jwtKeys,
+    { merchantId: user.id, userId: user.user_id },
+    { passwordHash: user.password_hash },
+  );
+  if (!tokens) throw new Refusal('log_in_invalid');
+  return { ...tokens, ...merchantFields(user) };
+}
+
+/**
+ * Spends a refresh token for a new pair, if whoever it stands for may still come in.
+ * @throws Refusal as `rotateFamily`, and `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ */
+export async function refreshTokens(
+  database: Database,
+  jwtKeys: KeyRing,
+  refresh: string,
+  ip: string | null,
+): Promise<MerchantTokens> {
+  const { fam, jti } = verifyToken(jwtKeys, refresh, 'refresh');
+  const holder = await firstRow<
+    MerchantRow & {
+      living: boolean;
+      app_active: boolean;
+      user_active: boolean;
+      ip_allowed: boolean;
+    }
+  >(
+    database,
+    `SELECT m.*, f.revoked_at IS NULL AND f.current_jti = :jti AS living, coalesce(a.active, true) AS app_active, coalesce(u.active, true) AS user_active,
+       a.code IS NULL OR coalesce(${IP_ALLOWED}, false) AS ip_allowed
+     FROM token_families f JOIN merchants m ON m.id = f.merchant_id
+     LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
+     LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
+     WHERE f.id = :family`,
+    { family: fam, jti, ip },
+  );
+  // Whoever is refused for now keeps the token: it is not spent. One that was spent before
+  // goes on to the rotation, which ends its family.
+  if (holder?.living) {
+    if (!holder.user_active) throw new Refusal('token_revoked');
+    if (!holder.ip_allowed) throw new Refusal('ip_not_allowed');
+    if (!holder.active) throw new Refusal('merchant_inactive');
+    if (!holder.app_active) throw new Refusal('app_inactive');
+  }
+  const tokens = await rotateFamily(database, jwtKeys, refresh);
+  if (!holder) throw new Refusal('token_revoked');
+  return { access: tokens.access, refresh: tokens.refresh, ...merchantFields(holder) };
+}
+
+function merchantFields(merchant: MerchantRow) {
+  return {
+    merchantCode: merchant.id,
+    name: merchant.name,
+    email: merchant.email,
+    phoneNumber: merchant.phone_number,
+    requiresVerification: !merchant.approved,
+  };
+}

@@ -1,0 +1,22 @@
+import { rows, type Transaction } from '../../connections/database.ts';
+import type { TokenSubject } from './tokens.ts';
+
+/**
+ * Ends every session of an app or a user at once, access tokens included.
+ * @returns how many token families that were.
+ */
+export async function revokeTokens(trx: Transaction, subject: TokenSubject): Promise<number> {
+  const revoked = await rows(
+    trx,
+    `UPDATE token_families SET revoked_at = now()
+     WHERE merchant_id = :merchant_id AND revoked_at IS NULL AND expires_at > now()
+       AND (app_code = :app_code OR user_id = :user_id)
+     RETURNING id`,
+    {
+      merchant_id: subject.merchantId,
+      app_code: subject.appCode ?? null,
+      user_id: subject.userId ?? null,
+    },
+  );
+  return revoked.length;
+}

@@ -1,0 +1,64 @@
+import type { Transaction } from '../../../connections/database.ts';
+import { formatAmount } from '../../money.ts';
+import type { Finding } from './breaks.ts';
+import type { Scope } from './scope.ts';
+import { eachRow } from './snapshot.ts';
+
+interface JournalRow {
+  id: string;
+  source: string;
+  lines: number;
+  sum_cents: number;
+  has_source: boolean;
+}
+
+const MIN_LINES = 2;
+
+/** Checks that journals balance and have something to be the journal of. @returns how many. */
+export async function checkJournals(
+  trx: Transaction,
+  scope: Scope,
+  report: (finding: Finding) => void,
+): Promise<number> {
+  const query = {
+    sql: JOURNALS,
+    bindings: { merchant_id: scope.merchantId, since: scope.sinceJournal },
+  };
+  return eachRow<JournalRow>(trx, scope.signal, query, (journal) => {
+    const about = { subject: 'journal', id: journal.id };
+    if (journal.lines < MIN_LINES) {
+      const found = `${journal.lines}`;
+      report({ kind: 'journal_incomplete', ...about, expected: 'at least 2 lines', found });
+    } else if (journal.sum_cents !== 0) {
+      const found = formatAmount(journal.sum_cents);
+      report({ kind: 'journal_unbalanced', ...about, expected: '0.00', found });
+    }
+    if (!journal.has_source) {
+      const expected = `the ${journal.source}`;
+      report({ kind: 'journal_without_source', ...about, expected, found: 'none' });
+    }
+  });
+}
+
+const JOURNALS = `
+  SELECT j.id, j.source_kind || ' ' || j.source_id AS source, booked.lines, booked.sum_cents,
+    CASE j.source_kind
+      WHEN 'collection' THEN EXISTS (
+        SELECT FROM collections s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
+      WHEN 'payout' THEN EXISTS (
+        SELECT FROM payouts s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
+      WHEN 'reversal' THEN EXISTS (
+        SELECT FROM reversals s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
+      WHEN 'movement' THEN EXISTS (
+        SELECT FROM movements s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
+      WHEN 'transfer' THEN EXISTS (
+        SELECT FROM transfers s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
+      -- Operators' entries are known by their journals alone.
+      ELSE true
+    END AS has_source
+  FROM journals j CROSS JOIN LATERAL (
+    SELECT count(*) AS lines, CAST(coalesce(sum(e.amount_cents), 0) AS bigint) AS sum_cents
+    FROM entries e WHERE e.merchant_id = j.merchant_id AND e.journal_id = j.id
+  ) booked
+  WHERE j.merchant_id = :merchant_id AND j.id >= :since
+  ORDER BY j.id`;

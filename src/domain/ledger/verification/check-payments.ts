@@ -1,0 +1,88 @@
+import type { Transaction } from '../../../connections/database.ts';
+import type { GatewayPaymentKind } from '../../gateway-results.ts';
+import { formatAmount } from '../../money.ts';
+import { awaitsRefund } from '../../payments/payout.ts';
+import type { Finding } from './breaks.ts';
+import {
+  type Accounts,
+  type BookedPayment,
+  EXPECTED_JOURNALS,
+  type ExpectedJournals,
+} from './expected-journals.ts';
+import { bookedPayments } from './payment-queries.ts';
+import type { Scope } from './scope.ts';
+import { eachRow } from './snapshot.ts';
+
+/** Checks what is booked of payments of a kind against what their states call for. @returns how many. */
+export function checkPayments(
+  trx: Transaction,
+  kind: GatewayPaymentKind,
+  scope: Scope,
+  report: (finding: Finding) => void,
+): Promise<number> {
+  return eachRow<BookedPayment>(trx, scope.signal, bookedPayments(kind, scope), (payment) => {
+    for (const finding of findingsOf(kind, payment)) {
+      report({ subject: kind, id: payment.id, ...finding });
+    }
+  });
+}
+
+type Misbooking = Omit<Finding, 'subject' | 'id'>;
+
+/** What is wrong with the books of one payment. */
+export function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Misbooking[] {
+  const expected = EXPECTED_JOURNALS[kind](payment);
+  const known = expected.flatMap(({ kinds, optional = [] }) => [...kinds, ...optional]);
+  const unexpected = Object.keys(payment.booked).filter((name) => !known.includes(name));
+  return [
+    ...unexpected.map((name) => misbooked('journal_unexpected', 'none', `journal ${name}`)),
+    ...expected.flatMap((group) => findingsOfGroup(group, payment.booked)),
+    ...findingsOfMovements(payment),
+    ...(kind === 'payout' && awaitsRefund(payment) && !payment.has_next
+      ? [misbooked('refund_not_due', 'a next step, or a place on the support list', 'neither')]
+      : []),
+  ];
+}
+
+/** A completed payment is one movement of its amount; any other has none of its own. */
+function findingsOfMovements({ status, amount_cents, settled }: BookedPayment): Misbooking[] {
+  const amounts = (cents: number[]) => cents.map(formatAmount).join(', ') || 'none';
+  const expected = amounts(status === 'completed' ? [amount_cents] : []);
+  const found = amounts(settled.map(Number));
+  return expected === found ? [] : [misbooked('movement_amounts', expected, found)];
+}
+
+function findingsOfGroup(
+  { kinds, optional = [], accounts }: ExpectedJournals,
+  booked: Record<string, Accounts>,
+): Misbooking[] {
+  const missing = kinds.filter((name) => !booked[name]);
+  if (missing.length > 0) {
+    return missing.map((name) => misbooked('journal_missing', `journal ${name}`, 'none'));
+  }
+  const journals = [...kinds, ...optional].map((name) => booked[name] ?? {});
+  const found = textOf(sumOf(journals, 'paid' in accounts));
+  const wanted = textOf(accounts);
+  return found === wanted ? [] : [misbooked('journal_amounts', wanted, found)];
+}
+
+function misbooked(kind: Finding['kind'], expected: string, found: string): Misbooking {
+  return { kind, expected, found };
+}
+
+/** Money that has moved is in the float or in suspense, which `isPaid` takes as one. */
+function sumOf(journals: Accounts[], isPaid: boolean): Accounts {
+  const sums: Accounts = {};
+  for (const [account, cents] of journals.flatMap((accounts) => Object.entries(accounts))) {
+    const isMoved = account === 'gateway_float' || account === 'suspense';
+    const name = isPaid && isMoved ? 'paid' : account;
+    sums[name] = (sums[name] ?? 0) + cents;
+  }
+  return sums;
+}
+
+function textOf(accounts: Accounts): string {
+  const parts = Object.entries(accounts).filter(([, cents]) => cents !== 0);
+  const text = parts.map(([account, cents]) => `${account} ${formatAmount(cents)}`);
+  return text.sort().join(', ') || 'nothing';
+}

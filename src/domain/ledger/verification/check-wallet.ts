@@ -1,0 +1,103 @@
+import { firstRow, type Transaction } from '../../../connections/database.ts';
+import { formatAmount } from '../../money.ts';
+import type { WalletKind } from '../../wallets/operator-entries.ts';
+import type { Finding } from './breaks.ts';
+import type { WalletCheckpoint } from './checkpoints.ts';
+import { eachRow } from './snapshot.ts';
+
+interface WalletScope {
+  merchantId: number;
+  wallet: WalletKind;
+  /** The end of what was verified before. */
+  from: WalletCheckpoint;
+  signal: AbortSignal;
+}
+
+interface ChainedEntry {
+  entry_no: number;
+  amount_cents: number;
+  balance_cents: number;
+}
+
+/**
+ * Checks a wallet's chain of entries after a checkpoint, and that the wallet is its end.
+ * @returns the newest entry, and how many were read.
+ */
+export async function checkWallet(
+  trx: Transaction,
+  scope: WalletScope,
+  report: (finding: Finding) => void,
+): Promise<{ end: WalletCheckpoint; entries: number }> {
+  const bindings = { merchant_id: scope.merchantId, account: `wallet:${scope.wallet}` };
+  let end = scope.from;
+  const query = { sql: CHAIN, bindings: { ...bindings, entry_no: scope.from.entryNo } };
+  const entries = await eachRow<ChainedEntry>(trx, scope.signal, query, (entry) => {
+    checkLink(scope.wallet, end, entry, report);
+    end = { entryNo: entry.entry_no, balanceCents: entry.balance_cents };
+  });
+  await checkEnd(trx, scope, report);
+  return { end, entries };
+}
+
+const CHAIN = `
+  SELECT entry_no, amount_cents, balance_after_cents AS balance_cents FROM entries
+  WHERE merchant_id = :merchant_id AND account = :account AND entry_no > :entry_no
+  ORDER BY entry_no`;
+
+function checkLink(
+  wallet: WalletKind,
+  before: WalletCheckpoint,
+  entry: ChainedEntry,
+  report: (finding: Finding) => void,
+): void {
+  const about = { subject: `${wallet} wallet`, id: `entry ${entry.entry_no}` };
+  if (entry.entry_no !== before.entryNo + 1) {
+    const expected = `entry ${before.entryNo + 1}`;
+    report({ kind: 'chain_gap', ...about, expected, found: about.id });
+    return;
+  }
+  const expectedCents = before.balanceCents + entry.amount_cents;
+  if (entry.balance_cents === expectedCents) return;
+  const found = formatAmount(entry.balance_cents);
+  report({ kind: 'chain_balance', ...about, expected: formatAmount(expectedCents), found });
+}
+
+interface EndRow {
+  wallet_no: number | null;
+  wallet_cents: number | null;
+  entry_no: number;
+  entry_cents: number;
+}
+
+/** The newest entry is looked up whatever the checkpoint: it may be one from before. */
+async function checkEnd(
+  trx: Transaction,
+  { merchantId, wallet }: WalletScope,
+  report: (finding: Finding) => void,
+): Promise<void> {
+  const row = await firstRow<EndRow>(
+    trx,
+    `SELECT w.entry_no AS wallet_no, w.balance_cents AS wallet_cents,
+       coalesce(newest.entry_no, 0) AS entry_no,
+       coalesce(newest.balance_after_cents, 0) AS entry_cents
+     FROM (VALUES (CAST(:wallet AS text))) AS wanted (kind)
+     LEFT JOIN wallets w ON w.merchant_id = :merchant_id AND w.kind = wanted.kind
+     LEFT JOIN LATERAL (
+       SELECT entry_no, balance_after_cents FROM entries
+       WHERE merchant_id = :merchant_id AND account = 'wallet:' || wanted.kind
+         AND entry_no IS NOT NULL
+       ORDER BY entry_no DESC LIMIT 1
+     ) newest ON true`,
+    { merchant_id: merchantId, wallet },
+  );
+  const { wallet_no, wallet_cents, entry_no, entry_cents } = row!;
+  if ((wallet_no ?? 0) === entry_no && (wallet_cents ?? 0) === entry_cents) return;
+  report({
+    kind: 'wallet_astray',
+    subject: 'wallet',
+    id: wallet,
+    expected: `${formatAmount(entry_cents)} after entry ${entry_no}`,
+    found:
+      wallet_no === null ? 'no wallet' : `${formatAmount(wallet_cents!)} after entry ${wallet_no}`,
+  });
+}

@@ -1,0 +1,37 @@
+import { type Database, firstRow, rows } from '../../../connections/database.ts';
+import type { Break, BreakKind } from './breaks.ts';
+import type { Checked, Verification } from './verify-ledger.ts';
+
+export interface LastVerification {
+  verifiedAt: Date;
+  checked: Checked;
+  counts: Partial<Record<BreakKind, number>>;
+  breaks: Break[];
+}
+
+/** Leaves what a run over all merchants has found for every process to read. */
+export async function recordVerification(
+  database: Database,
+  { checked, counts, breaks }: Verification,
+): Promise<void> {
+  await rows(
+    database,
+    `INSERT INTO last_ledger_verification (verified_at, checked, counts, breaks)
+     VALUES (now(), CAST(:checked AS jsonb), CAST(:counts AS jsonb), CAST(:breaks AS jsonb))
+     ON CONFLICT (is_only) DO UPDATE SET verified_at = excluded.verified_at,
+       checked = excluded.checked, counts = excluded.counts, breaks = excluded.breaks`,
+    {
+      checked: JSON.stringify(checked),
+      counts: JSON.stringify(counts),
+      breaks: JSON.stringify(breaks),
+    },
+  );
+}
+
+/** What the last scheduled run has found; undefined when there was none yet. */
+export function lastVerification(database: Database): Promise<LastVerification | undefined> {
+  return firstRow<LastVerification>(
+    database,
+    'SELECT verified_at AS "verifiedAt", checked, counts, breaks FROM last_ledger_verification',
+  );
+}

@@ -1,0 +1,89 @@
+import type { GatewayPaymentKind } from '../../gateway-results.ts';
+import type { Scope } from './scope.ts';
+
+interface Source {
+  table: string;
+  /** What only this kind has, under common names. */
+  columns: string;
+  /** The journals of a payment p. */
+  journals: string;
+}
+
+const OWN_JOURNALS = `journals j
+      WHERE j.merchant_id = p.merchant_id AND j.source_kind = :kind AND j.source_id = p.id`;
+const NEVER_REFUNDED = `CAST(NULL AS timestamptz) AS refund_posted_at,
+    CAST(NULL AS timestamptz) AS redebited_at`;
+
+const SOURCES: Readonly<Record<GatewayPaymentKind, Source>> = {
+  collection: {
+    table: 'collections',
+    columns: `p.commission_cents AS charge_cents, ${NEVER_REFUNDED}`,
+    journals: OWN_JOURNALS,
+  },
+  payout: {
+    table: 'payouts',
+    columns: 'p.fee_cents AS charge_cents, p.refund_posted_at, p.redebited_at',
+    journals: OWN_JOURNALS,
+  },
+  reversal: {
+    table: 'reversals',
+    columns: `p.commission_cents AS charge_cents, ${NEVER_REFUNDED}`,
+    journals: OWN_JOURNALS,
+  },
+  return: {
+    table: 'returns',
+    columns: `CAST(0 AS bigint) AS charge_cents, ${NEVER_REFUNDED}`,
+    // Booked as the movement that gave the money back.
+    journals: `movements m JOIN journals j
+        ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement' AND j.source_id = m.id
+      WHERE m.merchant_id = p.merchant_id AND m.payment_kind = :kind AND m.payment_id = p.id
+        AND j.kind = 'returned'`,
+  },
+};
+
+/** Those that ended or were booked in the scope, or all; each with its journals' sums by account. */
+export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
+  const { table, columns, journals } = SOURCES[kind];
+  const wanted = scope.isFull
+    ? `${table} p`
+    : `(${changed(kind)}) changed JOIN ${table} p
+       ON p.merchant_id = :merchant_id AND p.id = changed.id`;
+  const sql = `
+  SELECT p.id, p.status, p.amount_cents, ${columns},
+    p.next_step IS NOT NULL OR p.parked_reason IS NOT NULL AS has_next, sums.booked,
+    array(SELECT m.amount_cents FROM movements m WHERE m.merchant_id = p.merchant_id
+      AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'settled') AS settled
+  FROM ${wanted} CROSS JOIN LATERAL (
+    SELECT coalesce(jsonb_object_agg(kind, accounts), '{}') AS booked FROM (
+      SELECT kind, coalesce(jsonb_object_agg(account, cents) FILTER (WHERE account IS NOT NULL), '{}')
+        AS accounts
+      FROM (
+        SELECT j.kind, e.account, sum(e.amount_cents) AS cents
+        FROM (SELECT j.* FROM ${journals}) j
+        LEFT JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+        GROUP BY j.kind, e.account
+      ) accounts GROUP BY kind
+    ) kinds
+  ) sums
+  WHERE p.merchant_id = :merchant_id`;
+  const { merchantId, since, sinceJournal } = scope;
+  const recent = scope.isFull ? {} : { since, since_journal: sinceJournal };
+  return { sql, bindings: { merchant_id: merchantId, kind, ...recent } };
+}
+
+/**
+ * Every way to a wrong book leaves a trace here: an end is in the history, a journal is by
+ * its id's time, and a payout has money in flight until it is over.
+ */
+function changed(kind: GatewayPaymentKind): string {
+  const inFlight = `UNION SELECT id FROM payouts
+    WHERE merchant_id = :merchant_id AND status <> 'completed' AND refund_posted_at IS NULL`;
+  return `
+    SELECT payment_id AS id FROM payment_history
+    WHERE merchant_id = :merchant_id AND to_status IN ('completed', 'failed')
+      AND happened_at >= :since AND payment_kind = :kind
+    UNION
+    SELECT source_id FROM journals
+    WHERE merchant_id = :merchant_id AND id >= :since_journal AND source_kind = :kind
+    ${kind === 'payout' ? inFlight : ''}`;
+}

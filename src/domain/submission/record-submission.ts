@@ -1,0 +1,104 @@
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  type Transaction,
+} from '../../connections/database.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import type { SubmitResult } from '../gateway-results.ts';
+import { isOpen } from '../payments/payment.ts';
+import { type AnyPayment, fillEmpty, lockPayment, refOf } from '../payments/payment-store.ts';
+import { pollStep, submitStep } from '../payments/schedule.ts';
+import { transition } from '../payments/transition.ts';
+import { settle } from '../settlement/settle.ts';
+import { type AttemptResult, answerAttempt } from './attempts.ts';
+import type { SubmissionClaim } from './claim-submission.ts';
+
+const ATTEMPT_RESULTS: Readonly<Record<SubmitResult['outcome'], AttemptResult>> = {
+  acknowledged: 'acknowledged',
+  declined: 'declined',
+  notTaken: 'not_taken',
+  unknown: 'unknown',
+};
+
+/**
+ * After the call: records what it brought. What the gateway said is a fact and recorded
+ * even when the payment has moved on meanwhile.
+ */
+export async function recordSubmission(
+  database: Database,
+  claim: SubmissionClaim,
+  result: SubmitResult,
+  pollFirstMs: number,
+): Promise<void> {
+  await inTransaction(database, async (trx) => {
+    const payment = await lockPayment(trx, refOf(claim.payment));
+    if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
+    const detail = 'reason' in result ? result.reason : null;
+    await answerAttempt(
+      trx,
+      payment,
+      claim.attemptNo,
+      ATTEMPT_RESULTS[result.outcome],
+      'code' in result ? `${result.code} ${result.description}` : detail,
+    );
+    await applyResult(trx, payment, claim.attemptNo, result, pollFirstMs);
+  });
+}
+
+async function applyResult(
+  trx: Transaction,
+  payment: AnyPayment,
+  attemptNo: number,
+  result: SubmitResult,
+  pollFirstMs: number,
+): Promise<void> {
+  switch (result.outcome) {
+    case 'acknowledged':
+      if (payment.status !== 'pending') {
+        await fillEmpty(trx, payment, { external_ref: result.externalRef });
+        return reportTakenAfterFailure(trx, payment);
+      }
+      await transition(trx, payment, {
+        to: 'processing',
+        set: { external_ref: payment.external_ref ?? result.externalRef },
+        step: pollStep(payment, pollFirstMs),
+        cause: 'submission',
+      });
+      return;
+    case 'declined':
+      await settle(trx, payment, { ...result, outcome: 'failed' }, 'submission');
+      return;
+    case 'notTaken':
+      // Somebody may have begun to ask meanwhile; now that nothing arrived there is nothing to ask.
+      if (payment.status === 'pending' && payment.next_step !== null) {
+        await changeStep(trx, refOf(payment), submitStep(payment, attemptNo));
+      }
+      return;
+    case 'unknown':
+      if (isOpen(payment)) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
+  }
+}
+
+/**
+ * A gateway that has said itself how it ended may acknowledge it late. If somebody else
+ * has failed the payment, the gateway has now got what nobody waits for.
+ */
+async function reportTakenAfterFailure(trx: Transaction, payment: AnyPayment): Promise<void> {
+  if (payment.status !== 'failed') return;
+  const failedHere = await firstRow(
+    trx,
+    `SELECT 1 FROM payment_history
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND to_status = 'failed' AND cause IN ('support', 'statement')`,
+    { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id },
+  );
+  if (!failedHere) return;
+  await openDiscrepancy(trx, {
+    kind: 'taken_after_failure',
+    payment: refOf(payment),
+    amountCents: payment.amount_cents,
+    details: { external_ref: payment.external_ref },
+  });
+}

@@ -1,0 +1,100 @@
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import type { PaymentStatus } from '../payments/payment.ts';
+import type { PaymentRef } from '../payments/payment-store.ts';
+import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
+import type { Discrepancy } from './discrepancy-store.ts';
+import { allowedResolutions, type Resolution } from './resolution.ts';
+
+/** A discrepancy with what support needs to decide about it. */
+export interface DiscrepancyCase extends Discrepancy {
+  /** Of its payment; all null when there is none here. */
+  ref_no: string | null;
+  status: PaymentStatus | null;
+  asked_cents: number | null;
+  account: string | null;
+  /** What has moved and waits in suspense, and whose it was or where it went. */
+  suspense_cents: number | null;
+  moved_account: string | null;
+  /** What can be decided; nothing when it is resolved. */
+  allowed: Resolution[];
+}
+
+export interface DiscrepancyFilter {
+  open: boolean;
+  kind?: DiscrepancyKind | undefined;
+  merchantId?: number | undefined;
+  /** Begin after this one, in the order of the list. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Discrepancies of every merchant, for support; the oldest first, since they wait longest. */
+export function listCases(
+  database: Database,
+  { open, kind, merchantId, after, limit }: DiscrepancyFilter,
+): Promise<DiscrepancyCase[]> {
+  const where = [open ? 'resolved_at IS NULL' : 'resolved_at IS NOT NULL'];
+  if (kind) where.push('kind = :kind');
+  if (merchantId !== undefined) where.push('merchant_id = :merchant_id');
+  if (after) where.push('id > CAST(:after AS uuid)');
+  return read(database, `${where.join(' AND ')} ORDER BY id LIMIT :limit`, {
+    kind: kind ?? null,
+    merchant_id: merchantId ?? null,
+    after: after ?? null,
+    limit,
+  });
+}
+
+/** The discrepancies of one payment, oldest first. */
+export function casesOf(
+  database: Database | Transaction,
+  { kind, merchantId, id }: PaymentRef,
+): Promise<DiscrepancyCase[]> {
+  return read(
+    database,
+    'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id',
+    { merchant_id: merchantId, kind, id },
+  );
+}
+
+/** One discrepancy; ids are unique over all merchants. */
+export async function findCase(
+  database: Database | Transaction,
+  id: string,
+): Promise<DiscrepancyCase | undefined> {
+  return (await read(database, 'id = :id', { id }))[0];
+}
+
+const PAYMENT_OF = PAYMENT_KINDS.map(
+  (kind) => `${selectSummaries(kind)}
+    WHERE d.payment_kind = '${kind}' AND t.merchant_id = d.merchant_id AND t.id = d.payment_id`,
+).join(' UNION ALL ');
+
+async function read(
+  database: Database | Transaction,
+  condition: string,
+  bindings: Record<string, unknown>,
+): Promise<DiscrepancyCase[]> {
+  const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
+    database,
+    `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.account,
+       m.amount_cents AS suspense_cents, m.account AS moved_account
+     FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
+     LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
+     LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
+       AND m.booked = 'suspense'
+     ORDER BY d.id`,
+    bindings,
+  );
+  return found.map((row) => ({ ...row, allowed: row.resolved_at ? [] : allowed(row) }));
+}
+
+function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
+  const { kind, payment_kind, status, asked_cents, suspense_cents } = row;
+  const payment =
+    payment_kind === null || status === null || asked_cents === null
+      ? null
+      : { kind: payment_kind, status, amount_cents: asked_cents };
+  return allowedResolutions({ kind, payment, suspenseCents: suspense_cents });
+}

@@ -1,0 +1,132 @@
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { JOB_FAILED, STEP_TABLES, type StepKind } from '../../jobs/job-types.ts';
+import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
+import type { FailedJob, FailedJobState } from './failed-job.ts';
+
+/** Which failed jobs; what is left out does not matter. */
+export interface FailedJobFilter {
+  ids?: number[] | undefined;
+  queue?: string | undefined;
+  /** A part of the error, in whatever letters. */
+  error?: string | undefined;
+  merchantId?: number | undefined;
+  /** Of these payments, their callbacks and webhooks. */
+  payments?: { merchant_id: number; id: string }[] | undefined;
+  /** Failed before, or after, so many milliseconds ago. */
+  olderThanMs?: number | undefined;
+  newerThanMs?: number | undefined;
+  state?: FailedJobState | undefined;
+}
+
+export interface FailedJobPage {
+  order: 'newest first' | 'oldest first';
+  /** Begin after this one, in that order. */
+  after?: number | undefined;
+  limit: number;
+}
+
+/** The failed jobs of all merchants that a filter fits. */
+export function listFailedJobs(
+  database: Database | Transaction,
+  filter: FailedJobFilter,
+  { order, after, limit }: FailedJobPage,
+): Promise<FailedJob[]> {
+  const isDescending = order === 'newest first';
+  const where = [
+    ...conditions(filter),
+    ...(after === undefined ? [] : [`id ${isDescending ? '<' : '>'} :after`]),
+  ];
+  return rows<FailedJob>(
+    database,
+    `SELECT * FROM (${FAILED_JOBS}) AS failed
+     WHERE ${where.join(' AND ') || 'true'}
+     ORDER BY id ${isDescending ? 'DESC' : 'ASC'} LIMIT :limit`,
+    {
+      ...filter,
+      merchant_ids: filter.payments?.map(({ merchant_id }) => merchant_id),
+      payment_ids: filter.payments?.map(({ id }) => id),
+      after,
+      limit,
+    },
+  );
+}
+
+const CONDITIONS: Readonly<Record<keyof FailedJobFilter, string>> = {
+  ids: 'id = ANY (:ids)',
+  queue: 'queue = :queue',
+  error: 'position(lower(CAST(:error AS text)) IN lower(error)) > 0',
+  merchantId: 'merchant_id = :merchantId',
+  payments: `merchant_id = ANY (:merchant_ids) AND row_id IN (
+    SELECT unnest(CAST(:payment_ids AS uuid[]))
+    UNION ALL SELECT id FROM callbacks
+      WHERE merchant_id = ANY (:merchant_ids) AND payment_id = ANY (CAST(:payment_ids AS uuid[]))
+    UNION ALL SELECT id FROM events
+      WHERE merchant_id = ANY (:merchant_ids) AND payment_id = ANY (CAST(:payment_ids AS uuid[])))`,
+  olderThanMs: `failed_at <= now() - :olderThanMs * interval '1 millisecond'`,
+  newerThanMs: `failed_at > now() - :newerThanMs * interval '1 millisecond'`,
+  state: 'state = :state',
+};
+
+/** Said beside the state, which no index knows: those that were replayed are most of them. */
+const REPLAYED: Readonly<Record<FailedJobState, string>> = {
+  waiting: 'replayed_at IS NULL',
+  moved_on: 'replayed_at IS NULL',
+  replayed: 'replayed_at IS NOT NULL',
+  failed_again: 'replayed_at IS NOT NULL',
+};
+
+function conditions(filter: FailedJobFilter): string[] {
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  return [
+    ...given.map(([name]) => CONDITIONS[name as keyof FailedJobFilter]),
+    ...(filter.state ? [REPLAYED[filter.state]] : []),
+  ];
+}
+
+/** What a row of each kind is about, in columns of the row `t`. */
+const PAYMENT_OF_ROW: Readonly<Record<StepKind, string>> = {
+  ...(Object.fromEntries(
+    PAYMENT_KINDS.map((kind) => [kind, `'${kind}' AS payment_kind, t.id AS payment_id`]),
+  ) as Record<(typeof PAYMENT_KINDS)[number], string>),
+  callback: 't.payment_kind, t.payment_id',
+  webhook: `(SELECT payment_kind FROM events e WHERE e.merchant_id = t.merchant_id
+      AND e.id = t.event_id) AS payment_kind,
+    (SELECT payment_id FROM events e WHERE e.merchant_id = t.merchant_id
+      AND e.id = t.event_id) AS payment_id`,
+};
+
+const ROW = (Object.keys(STEP_TABLES) as StepKind[])
+  .map(
+    (kind) => `SELECT t.status, t.next_step, t.next_step_at, t.parked_reason,
+        ${PAYMENT_OF_ROW[kind]}
+      FROM ${STEP_TABLES[kind].table} t
+      WHERE f.kind = '${kind}' AND t.merchant_id = f.merchant_id
+        AND t.${STEP_TABLES[kind].id} = f.row_id`,
+  )
+  .join(' UNION ALL ');
+
+const PAYMENT = PAYMENT_KINDS.map(
+  (kind) => `${selectSummaries(kind)}
+    WHERE r.payment_kind = '${kind}' AND t.merchant_id = f.merchant_id AND t.id = r.payment_id`,
+).join(' UNION ALL ');
+
+/** Only of its newest failure a row can be parked. */
+const HAS_FAILED_SINCE = `EXISTS (
+  SELECT FROM failed_jobs later WHERE later.merchant_id = f.merchant_id AND later.kind = f.kind
+    AND later.row_id = f.row_id AND later.step_no > f.step_no)`;
+
+const FAILED_JOBS = `
+  SELECT f.id, f.queue, f.kind, f.step, f.merchant_id, f.row_id, f.step_no, f.error, f.failed_at,
+    f.replayed_at, f.replayed_by, f.replayed_step,
+    CASE
+      WHEN f.replayed_at IS NOT NULL AND ${HAS_FAILED_SINCE} THEN 'failed_again'
+      WHEN f.replayed_at IS NOT NULL THEN 'replayed'
+      WHEN starts_with(r.parked_reason, '${JOB_FAILED}') AND NOT ${HAS_FAILED_SINCE} THEN 'waiting'
+      ELSE 'moved_on'
+    END AS state,
+    r.payment_kind, r.payment_id, p.ref_no, r.status AS row_status,
+    r.next_step AS row_next_step, r.next_step_at AS row_next_step_at,
+    r.parked_reason AS row_parked_reason
+  FROM failed_jobs f
+  LEFT JOIN LATERAL (${ROW}) AS r ON true
+  LEFT JOIN LATERAL (${PAYMENT}) AS p ON true`;

@@ -1,0 +1,49 @@
+import { type Database, rows } from '../../connections/database.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import {
+  isOverdue,
+  PAYMENT_KINDS,
+  type PaymentSummary,
+  selectSummaries,
+} from '../payments/payment-summary.ts';
+
+export interface SupportFilter {
+  merchantId?: number | undefined;
+  kind?: GatewayPaymentKind | undefined;
+  /** Which of the two reasons to look at; neither is both. */
+  parked: boolean;
+  overdue: boolean;
+  /** Begin after this one, in the order of the list. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/**
+ * The payments of every merchant that do not go on by themselves (parked), or have not ended
+ * in time (overdue). The oldest come first: ids are made of time, a return's of that of its
+ * collection. The conditions are those of the indexes of parked and of open payments, so the
+ * others are never read.
+ */
+export function listForSupport(
+  database: Database,
+  { merchantId, kind, parked, overdue, after, limit }: SupportFilter,
+): Promise<PaymentSummary[]> {
+  const reasons = [
+    ...(parked || !overdue ? ['t.parked_reason IS NOT NULL'] : []),
+    ...(overdue || !parked ? [isOverdue('t')] : []),
+  ];
+  const more = [
+    ...(merchantId === undefined ? [] : ['t.merchant_id = :merchant_id']),
+    ...(after === undefined ? [] : ['t.id > CAST(:after AS uuid)']),
+  ];
+  const wanted = PAYMENT_KINDS.filter((each) => kind === undefined || each === kind);
+  const parts = wanted.flatMap((each) =>
+    reasons.map((reason) => `${selectSummaries(each)} WHERE ${[reason, ...more].join(' AND ')}`),
+  );
+  return rows<PaymentSummary>(
+    database,
+    // UNION, since a payment can be both.
+    `SELECT * FROM (${parts.join(' UNION ')}) AS listed ORDER BY id LIMIT :limit`,
+    { merchant_id: merchantId ?? null, after: after ?? null, limit },
+  );
+}

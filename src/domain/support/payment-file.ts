@@ -1,0 +1,164 @@
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
+import { casesOf, type DiscrepancyCase } from './discrepancy-cases.ts';
+import type { FailedJob } from './failed-job.ts';
+import { listFailedJobs } from './failed-job-store.ts';
+
+/** A payment that has more was replayed in vain for a long time. */
+const MAX_FAILED_JOBS = 100;
+
+/** A row as it is stored, for those who look and do not decide. */
+export type Row = Record<string, unknown>;
+
+/** A journal with its lines; what a merchant gains is positive, in cents. */
+export interface JournalRow {
+  id: string;
+  source_kind: string;
+  kind: string;
+  created_at: Date;
+  entries: { account: string; amount_cents: number }[];
+}
+
+/** Everything that is known of one payment. */
+export interface PaymentFile {
+  payment: AnyPayment;
+  history: Row[];
+  attempts: Row[];
+  movements: Row[];
+  journals: JournalRow[];
+  /** What its merchant is told, where a merchant is. */
+  event: (Row & { id: string }) | null;
+  delivery: Row | null;
+  deliveryAttempts: Row[];
+  callbacks: Row[];
+  /** Jobs of it, of its callbacks and of its webhook that failed for good. */
+  failedJobs: FailedJob[];
+  discrepancies: DiscrepancyCase[];
+  /** The collection that it gives back, or the reversals and returns of a collection. */
+  related: PaymentSummary[];
+}
+
+/** Reads the file of a payment. @returns undefined when there is no such payment. */
+export async function readPaymentFile(
+  database: Database,
+  ref: PaymentRef,
+): Promise<PaymentFile | undefined> {
+  const payment = await findPayment(database, ref);
+  if (!payment) return undefined;
+  const event = await ofPayment<Row & { id: string }>(
+    database,
+    ref,
+    `SELECT id, type, callback_url, sequence, created_at FROM events WHERE ${OWN}`,
+  );
+  return {
+    payment,
+    history: await ofPayment(
+      database,
+      ref,
+      `SELECT from_status, to_status, cause, happened_at FROM payment_history
+       WHERE ${OWN} ORDER BY happened_at`,
+    ),
+    attempts: await ofPayment(
+      database,
+      ref,
+      `SELECT attempt_no, result, detail, not_found_count, started_at, answered_at FROM attempts
+       WHERE ${OWN} ORDER BY attempt_no`,
+    ),
+    movements: await ofPayment(
+      database,
+      ref,
+      `SELECT id, trans_id, amount_cents, account, completed_at, booked, learned_at FROM movements
+       WHERE ${OWN} ORDER BY learned_at, id`,
+    ),
+    journals: await journalsOf(database, ref),
+    event: event[0] ?? null,
+    ...(await deliveryOf(database, ref, event[0]?.id ?? null)),
+    callbacks: await ofPayment(
+      database,
+      ref,
+      `SELECT id, received_at, status, problem, parked_reason, body FROM callbacks
+       WHERE ${OWN} ORDER BY received_at, id`,
+    ),
+    failedJobs: await listFailedJobs(
+      database,
+      { payments: [payment] },
+      { order: 'oldest first', limit: MAX_FAILED_JOBS },
+    ),
+    discrepancies: await casesOf(database, ref),
+    related: await relatedTo(database, payment),
+  };
+}
+
+/** The condition that every table about payments takes. */
+const OWN = 'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
+
+function ofPayment<Found>(database: Database, ref: PaymentRef, sql: string): Promise<Found[]> {
+  return rows<Found>(database, sql, { merchant_id: ref.merchantId, kind: ref.kind, id: ref.id });
+}
+
+/**
+ * What was booked of a payment, oldest first: as its own, of the movements that are its own,
+ * and of those that its discrepancies are about, as is the one that a return gives back.
+ */
+export function journalsOf(
+  database: Database | Transaction,
+  { kind, merchantId, id }: PaymentRef,
+): Promise<JournalRow[]> {
+  return rows<JournalRow>(
+    database,
+    `WITH source AS (
+       SELECT CAST(:kind AS text) AS kind, CAST(:id AS uuid) AS id
+       UNION SELECT 'movement', id FROM movements WHERE ${OWN}
+       UNION SELECT 'movement', movement_id FROM discrepancies
+         WHERE ${OWN} AND movement_id IS NOT NULL
+     )
+     SELECT j.id, j.source_kind, j.kind, j.created_at,
+       jsonb_agg(jsonb_build_object('account', e.account, 'amount_cents', e.amount_cents)
+         ORDER BY e.line) AS entries
+     FROM source s
+     JOIN journals j ON j.merchant_id = :merchant_id AND j.source_kind = s.kind
+       AND j.source_id = s.id
+     JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+     GROUP BY j.merchant_id, j.id ORDER BY j.created_at, j.id`,
+    { merchant_id: merchantId, kind, id },
+  );
+}
+
+async function deliveryOf(database: Database, { merchantId }: PaymentRef, eventId: string | null) {
+  const bindings = { merchant_id: merchantId, event_id: eventId };
+  if (eventId === null) return { delivery: null, deliveryAttempts: [] };
+  const delivery = await firstRow<Row>(
+    database,
+    `SELECT status, attempts, next_step_at, parked_reason FROM webhook_deliveries
+     WHERE merchant_id = :merchant_id AND event_id = :event_id`,
+    bindings,
+  );
+  const deliveryAttempts = await rows<Row>(
+    database,
+    `SELECT attempt_no, response_status, error, duration_ms, attempted_at FROM webhook_attempts
+     WHERE merchant_id = :merchant_id AND event_id = :event_id ORDER BY attempted_at`,
+    bindings,
+  );
+  return { delivery: delivery ?? null, deliveryAttempts };
+}
+
+async function relatedTo(database: Database, payment: AnyPayment): Promise<PaymentSummary[]> {
+  if (payment.kind === 'payout') return [];
+  const { merchant_id, kind } = payment;
+  const parts =
+    kind === 'collection'
+      ? (['reversal', 'return'] as const).map(
+          (each) => `${selectSummaries(each)}
+            WHERE t.merchant_id = :merchant_id AND t.collection_id = :collection_id`,
+        )
+      : [
+          `${selectSummaries('collection')}
+           WHERE t.merchant_id = :merchant_id AND t.id = :collection_id`,
+        ];
+  return rows<PaymentSummary>(
+    database,
+    `SELECT * FROM (${parts.join(' UNION ALL ')}) AS related ORDER BY id`,
+    { merchant_id, collection_id: kind === 'collection' ? payment.id : payment.collection_id },
+  );
+}

@@ -1,0 +1,109 @@
+import { rows, type Transaction } from '../../connections/database.ts';
+import { CALLBACKS_QUEUE, STEP_TABLES } from '../../jobs/job-types.ts';
+import { changeStep, type StepChange } from '../../jobs/outbox.ts';
+import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
+import { awaitsRefund } from '../payments/payout.ts';
+import { pollNow, REFUND_STEP, submitStep } from '../payments/schedule.ts';
+import { mayHaveArrived } from '../submission/attempts.ts';
+import { isTooLate } from '../submission/claim-submission.ts';
+import {
+  decideReplay,
+  type PaymentFacts,
+  REPLAY_STEPS,
+  type ReplayAction,
+  type ReplayDecision,
+} from './decide-replay.ts';
+import { casesOf } from './discrepancy-cases.ts';
+import type { FailedJob } from './failed-job.ts';
+import { listFailedJobs } from './failed-job-store.ts';
+
+/** A failed job as it was, and what comes, or would come, of replaying it. */
+export type Replay = ReplayDecision & { job: FailedJob };
+
+/** Says what replaying would do, and locks what it would change. */
+export async function planReplay(trx: Transaction, job: FailedJob): Promise<Replay> {
+  return (await plan(trx, job)).replay;
+}
+
+/**
+ * Gives the row of a failed job its next step again, as it is right now: a payment whose
+ * earlier attempt may have arrived is asked about and never sent. Run twice, also at once,
+ * the second does nothing and says so.
+ */
+export async function replayFailedJob(
+  trx: Transaction,
+  job: FailedJob,
+  actor: string,
+): Promise<Replay> {
+  const { replay, payment } = await plan(trx, job);
+  if (replay.action === undefined) return replay;
+  const { kind, merchant_id: merchantId, row_id: id } = job;
+  await changeStep(trx, { kind, merchantId, id }, stepFor(replay.action, payment));
+  await rows(
+    trx,
+    `UPDATE failed_jobs
+     SET replayed_at = now(), replayed_by = :actor, replayed_step = :step WHERE id = :id`,
+    { id: job.id, actor, step: REPLAY_STEPS[replay.action] },
+  );
+  return replay;
+}
+
+async function plan(
+  trx: Transaction,
+  { id, kind, merchant_id: merchantId, row_id: rowId }: FailedJob,
+): Promise<{ replay: Replay; payment: AnyPayment | null }> {
+  // Locked before anything is read, so that of two who replay at once the second sees the first.
+  const payment =
+    kind === 'callback' || kind === 'webhook'
+      ? await lockMessage(trx, kind, merchantId, rowId)
+      : ((await lockPayment(trx, { kind, merchantId, id: rowId })) ?? null);
+  const page = { order: 'newest first', limit: 1 } as const;
+  const [job] = await listFailedJobs(trx, { ids: [id] }, page);
+  if (!job) throw new Error(`Failed job ${id} is gone`);
+  const decision = decideReplay(job, payment && (await factsOf(trx, payment)));
+  return { replay: { ...decision, job }, payment };
+}
+
+async function lockMessage(
+  trx: Transaction,
+  kind: 'callback' | 'webhook',
+  merchantId: number,
+  rowId: string,
+): Promise<null> {
+  const { table, id } = STEP_TABLES[kind];
+  await rows(
+    trx,
+    `SELECT 1 FROM ${table} WHERE merchant_id = :merchant_id AND ${id} = :row_id FOR UPDATE`,
+    { merchant_id: merchantId, row_id: rowId },
+  );
+  return null;
+}
+
+async function factsOf(trx: Transaction, payment: AnyPayment): Promise<PaymentFacts> {
+  const discrepancies = await casesOf(trx, refOf(payment));
+  return {
+    status: payment.status,
+    awaitsRefund: payment.kind === 'payout' && awaitsRefund(payment),
+    mayHaveArrived: await mayHaveArrived(trx, payment),
+    isTooLate: isTooLate(payment),
+    openDiscrepancies: discrepancies
+      .filter(({ resolved_at }) => resolved_at === null)
+      .map((found) => found.kind),
+  };
+}
+
+function stepFor(action: ReplayAction, payment: AnyPayment | null): StepChange {
+  switch (REPLAY_STEPS[action]) {
+    case 'submit':
+      return submitStep(payment!);
+    case 'poll':
+      return pollNow(payment!);
+    case 'refund':
+      return REFUND_STEP;
+    case 'process':
+      return { next: 'process', queue: CALLBACKS_QUEUE, delayMs: 0 };
+    case 'deliver':
+      // The dispatcher admits it when there is room at its endpoint.
+      return { next: 'deliver', queue: null, delayMs: 0 };
+  }
+}

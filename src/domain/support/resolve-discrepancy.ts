@@ -1,0 +1,163 @@
+import type { Transaction } from '../../connections/database.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import type { Rate } from '../money.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
+import { isOpen } from '../payments/payment.ts';
+import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
+import { pollStep } from '../payments/schedule.ts';
+import { findMovement, type Movement } from '../settlement/movements.ts';
+import { completeFromSuspense } from './complete-from-suspense.ts';
+import {
+  adoptMovement,
+  type Discrepancy,
+  findDiscrepancy,
+  hasOtherQuestion,
+  lockDiscrepancy,
+  markResolved,
+} from './discrepancy-store.ts';
+import { failIfUndecided, returnMovement, writeOffMovement } from './leave-suspense.ts';
+import { allowedResolutions, type Resolution } from './resolution.ts';
+import { settleByHand } from './settle-by-hand.ts';
+
+export interface Decision {
+  as: Resolution;
+  actor: string;
+  reason: string;
+  /** The gateway's receipt, where support has learned it. */
+  transId: string | null;
+}
+
+export interface ResolveOptions {
+  /** For merchants without a commission of their own. */
+  commissionDefaults: Rate;
+  /** How soon the gateway is asked again about what was parked. */
+  pollFirstMs: number;
+}
+
+/**
+ * Settles a discrepancy as support has decided, with everything that follows from it, in
+ * the caller's transaction: books, state, event. Later news of the gateway is judged by
+ * what is so then.
+ * @throws OperatorRefusal when it cannot be decided like that; nothing is changed then.
+ */
+export async function resolveDiscrepancy(
+  trx: Transaction,
+  id: string,
+  decision: Decision,
+  options: ResolveOptions,
+): Promise<Discrepancy> {
+  const found = await findDiscrepancy(trx, id);
+  if (!found) throw new OperatorRefusal(`There is no discrepancy ${id}`);
+  // The payment's lock comes first, as everywhere.
+  const payment = await paymentOf(trx, found);
+  const discrepancy = (await lockDiscrepancy(trx, id))!;
+  refuseResolved(discrepancy);
+  const movement = await movementInSuspense(trx, discrepancy);
+  refuseUnlessAllowed(discrepancy, payment, movement, decision.as);
+  refuseReceipt(discrepancy, decision);
+  if (payment) {
+    await apply(trx, { discrepancy, payment, movement }, decision, options);
+    await supersedeIfEnded(trx, payment);
+  }
+  await markResolved(trx, id, decision);
+  return (await findDiscrepancy(trx, id))!;
+}
+
+async function paymentOf(
+  trx: Transaction,
+  { payment_kind: kind, merchant_id: merchantId, payment_id: id }: Discrepancy,
+): Promise<AnyPayment | undefined> {
+  if (kind === null || merchantId === null || id === null) return undefined;
+  return lockPayment(trx, { kind, merchantId, id });
+}
+
+function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {
+  if (!resolved_at) return;
+  throw new OperatorRefusal(`Discrepancy ${id} is resolved already: ${resolution}`);
+}
+
+function refuseUnlessAllowed(
+  { kind }: Discrepancy,
+  payment: AnyPayment | undefined,
+  movement: Movement | null,
+  as: Resolution,
+): void {
+  const allowed = allowedResolutions({
+    kind,
+    payment: payment ?? null,
+    suspenseCents: movement?.amount_cents ?? null,
+  });
+  if (allowed.includes(as)) return;
+  throw new OperatorRefusal(
+    `This discrepancy (${kind}) can only be resolved as ${allowed.join(', ')}`,
+  );
+}
+
+/** Money in suspense has the receipt that the gateway gave, or none. */
+function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
+  if (transId === null || kind === 'overdue') return;
+  throw new OperatorRefusal('A receipt is only needed for a payment that is overdue');
+}
+
+async function movementInSuspense(
+  trx: Transaction,
+  discrepancy: Discrepancy,
+): Promise<Movement | null> {
+  const { merchant_id: merchantId } = discrepancy;
+  const id = discrepancy.movement_id ?? (await adoptMovement(trx, discrepancy));
+  if (merchantId === null || id === null) return null;
+  const movement = await findMovement(trx, merchantId, id);
+  return movement.booked === 'suspense' ? movement : null;
+}
+
+interface Case {
+  discrepancy: Discrepancy;
+  payment: AnyPayment;
+  movement: Movement | null;
+}
+
+async function apply(
+  trx: Transaction,
+  { discrepancy, payment, movement }: Case,
+  decision: Decision,
+  options: ResolveOptions,
+): Promise<void> {
+  const { as } = decision;
+  const { kind } = discrepancy;
+  if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
+  if (kind === 'overdue' || kind === 'never_taken') return settleByHand(trx, payment, decision);
+  if (as === 'completed' || as === 'accept-amount') {
+    return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
+  }
+  if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
+  else await writeOffMovement(trx, payment, movement!);
+  // Another movement may be the payment's own: that decides about it.
+  if (await hasOtherQuestion(trx, discrepancy)) return;
+  await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
+}
+
+/** Why a payment has failed whose movement was no good. */
+const WITHOUT_MONEY = {
+  returned: 'The money was returned',
+  failed: 'Not carried out as asked',
+} as const;
+
+/** What was parked for this alone goes on being asked about. */
+async function goOn(
+  trx: Transaction,
+  discrepancy: Discrepancy,
+  payment: AnyPayment,
+  { pollFirstMs }: ResolveOptions,
+): Promise<void> {
+  if (!isOpen(payment) || !payment.parked_reason?.startsWith('discrepancy:')) return;
+  if (await hasOtherQuestion(trx, discrepancy)) return;
+  await changeStep(trx, refOf(payment), pollStep({ ...payment, parked_reason: null }, pollFirstMs));
+}
+
+/** What was asked about a payment that did not end is answered by its end. */
+async function supersedeIfEnded(trx: Transaction, before: AnyPayment): Promise<void> {
+  const ref = refOf(before);
+  const payment = (await findPayment(trx, ref))!;
+  if (!isOpen(payment)) await supersedeDiscrepancies(trx, ref, ['overdue', 'never_taken']);
+}

@@ -1,0 +1,74 @@
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
+import { settle } from '../settlement/settle.ts';
+import { isUnderWay } from '../submission/attempts.ts';
+import { type Resolution, SUPPORT_RESULT_CODE } from './resolution.ts';
+
+/**
+ * Applies the gateway's word, which support has got in another way, to an open payment.
+ * @throws OperatorRefusal when other money of it is undecided, or the receipt another's
+ */
+export async function settleByHand(
+  trx: Transaction,
+  payment: AnyPayment,
+  { as, transId }: { as: Resolution; transId: string | null },
+): Promise<void> {
+  if (transId !== null) await refuseReceiptOfAnother(trx, payment, transId);
+  if (as === 'failed') await refuseWhileUnderWay(trx, payment);
+  const settlement = await settle(
+    trx,
+    payment,
+    as === 'failed'
+      ? {
+          outcome: 'failed',
+          code: SUPPORT_RESULT_CODE,
+          description: 'Not carried out',
+          externalRef: null,
+        }
+      : {
+          outcome: 'succeeded',
+          transId,
+          externalRef: null,
+          amountCents: null,
+          account: null,
+          description: 'Confirmed by the gateway',
+          completedAt: null,
+        },
+    'support',
+  );
+  if (settlement === 'completed' || settlement === 'failed') return;
+  throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
+}
+
+/** The answer of a call that may still be going on could be that it was taken. */
+async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promise<void> {
+  if (!(await isUnderWay(trx, payment))) return;
+  throw new OperatorRefusal(
+    `The ${payment.kind} is being sent at this moment: try again in a minute`,
+  );
+}
+
+/** A receipt is one movement's, whosever it is: a slip of the hand must not book it twice. */
+async function refuseReceiptOfAnother(
+  trx: Transaction,
+  { merchant_id, id, gateway }: AnyPayment,
+  transId: string,
+): Promise<void> {
+  // Two decisions at once must not both find it free.
+  await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', {
+    name: `receipt ${gateway} ${transId}`,
+  });
+  const other = await firstRow<{ kind: GatewayPaymentKind; merchant_id: number; id: string }>(
+    trx,
+    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM movements
+     WHERE trans_id = :trans_id AND gateway = :gateway
+       AND (merchant_id, payment_id) <> (:merchant_id, :id) LIMIT 1`,
+    { trans_id: transId, gateway, merchant_id, id },
+  );
+  if (!other) return;
+  throw new OperatorRefusal(
+    `Receipt ${transId} is that of ${other.kind} ${other.id} of merchant ${other.merchant_id}`,
+  );
+}

@@ -1,0 +1,58 @@
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import type { Period } from './periods.ts';
+
+/** There is a day to try again; payments must not wait behind a long report meanwhile. */
+const LOCK_TIMEOUT_MS = 500;
+
+const LOCK_NOT_AVAILABLE = '55P03';
+const UNDEFINED_TABLE = '42P01';
+
+/** The months of a partitioned table that have been over for the period, oldest first. */
+export async function oldMonths(
+  database: Database,
+  table: string,
+  { count, unit }: Period,
+): Promise<string[]> {
+  const found = await rows<{ name: string }>(
+    database,
+    `SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+     WHERE i.inhparent = CAST(:table AS regclass) AND c.relname ~ ('^' || :table || '_[0-9]{4}_[0-9]{2}$')
+       AND to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month'
+         <= (now() AT TIME ZONE 'UTC') - CAST(:period AS interval)
+     ORDER BY c.relname`,
+    { table, period: `${count} ${unit}` },
+  );
+  return found.map(({ name }) => name);
+}
+
+/**
+ * Detaches a month. Not CONCURRENTLY, which a table with a default partition does not allow: so
+ * it waits for its lock only a moment, and what is in use then is left for the next run.
+ * @param record is called in the transaction that detaches it.
+ * @returns gone: another run was faster.
+ */
+export async function detachMonth(
+  database: Database,
+  table: string,
+  month: string,
+  record: (trx: Transaction) => Promise<void>,
+): Promise<'detached' | 'busy' | 'gone'> {
+  try {
+    await inTransaction(database, async (trx) => {
+      await rows(trx, `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      await rows(trx, `ALTER TABLE ${table} DETACH PARTITION ${month}`);
+      await record(trx);
+    });
+    return 'detached';
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === LOCK_NOT_AVAILABLE) return 'busy';
+    if (code === UNDEFINED_TABLE) return 'gone';
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+
+/** Events numbered in one round. */
+const NUMBERING_BATCH = 500;
+/** One numberer at a time, over all dispatchers; the number has no other meaning. */
+const NUMBERING_LOCK = 4_207_001;
+
+/** What has a settlement event, and what that can say. */
+export const ENDING_KINDS = ['collection', 'payout', 'reversal'] as const;
+export const END_STATES = ['completed', 'failed'] as const;
+
+/** A payment that has come to its end, as the event that tells of it says. */
+export interface EndedPayment {
+  kind: (typeof ENDING_KINDS)[number];
+  state: (typeof END_STATES)[number];
+  /** From its acceptance to the event. */
+  seconds: number;
+}
+
+/**
+ * Numbers committed settlement events per merchant, and plans the delivery of each.
+ * Numbers are given after the commit and one numberer at a time, so that who reads the
+ * events by number can never be overtaken by one with a lower number.
+ * @param onNumbered is told once of each, when that is committed; never if this dies before.
+ * @returns how many were numbered.
+ */
+export async function numberEvents(
+  database: Database,
+  onNumbered: (ended: EndedPayment) => void = () => {},
+): Promise<number> {
+  // Most rounds find nothing; those cost one read and no lock.
+  const waiting = await firstRow(
+    database, // Ordered, so that no plan can think of reading the whole table instead of the index.
+    'SELECT 1 FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1',
+  );
+  if (!waiting) return 0;
+  const numbered = await inTransaction(database, async (trx) => {
+    await trx.raw('SELECT pg_advisory_xact_lock(?)', [NUMBERING_LOCK]);
+    return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH });
+  });
+  numbered.forEach(onNumbered);
+  return numbered.length;
+}
+
+const NUMBER = `
+  WITH waiting AS (
+    SELECT merchant_id, id,
+      row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, id) AS place
+    FROM (SELECT * FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT :batch) e
+  ), counted AS (
+    INSERT INTO event_sequences AS s (merchant_id, last_sequence)
+    SELECT merchant_id, count(*) FROM waiting GROUP BY merchant_id
+    ON CONFLICT (merchant_id) DO UPDATE SET last_sequence = s.last_sequence + excluded.last_sequence
+    RETURNING merchant_id, last_sequence
+  ), numbered AS (
+    UPDATE events e
+    SET sequence = counted.last_sequence - totals.total + waiting.place
+    FROM waiting
+    JOIN counted ON counted.merchant_id = waiting.merchant_id
+    JOIN (SELECT merchant_id, count(*) AS total FROM waiting GROUP BY merchant_id) totals
+      ON totals.merchant_id = waiting.merchant_id
+    WHERE e.merchant_id = waiting.merchant_id AND e.id = waiting.id
+    RETURNING e.merchant_id, e.id, e.endpoint, e.payment_kind, e.payment_id, e.type, e.created_at
+  ), planned AS (
+    INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, next_step, next_step_at)
+    SELECT merchant_id, id, endpoint, 'deliver', now() FROM numbered
+  )
+  SELECT payment_kind AS kind,
+    CASE type WHEN 'transaction.completed' THEN 'completed' ELSE 'failed' END AS state,
+    CAST(greatest(0, extract(epoch FROM numbered.created_at - accepted.created_at)) AS float8)
+      AS seconds
+  FROM numbered
+  -- Payment by payment, so that no plan can think of reading a whole table of them.
+  LEFT JOIN LATERAL (${ENDING_KINDS.map(acceptedAt).join(' UNION ALL ')}
+  ) accepted ON true`;
+
+function acceptedAt(kind: EndedPayment['kind']): string {
+  return `
+    SELECT created_at FROM ${STEP_TABLES[kind].table} p WHERE numbered.payment_kind = '${kind}'
+      AND p.merchant_id = numbered.merchant_id AND p.id = numbered.payment_id`;
+}

@@ -1,0 +1,92 @@
+import { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
+import { withDeadline } from '../../outbound/deadline.ts';
+
+/**
+ * What became of one HTTP exchange.
+ * - answered: a complete answer came; `body` is undefined when it is not JSON.
+ * - neverSent: the connection was never made, so that nobody can have processed the request.
+ * - lost: the request may have been processed, and no complete answer came.
+ */
+export type Exchange =
+  | { outcome: 'answered'; status: number; body: unknown }
+  | { outcome: 'neverSent'; reason: string }
+  | { outcome: 'lost'; reason: string };
+
+/** An answer of the simulator has some hundred bytes; one beyond this is not its own. */
+const MAX_ANSWER_BYTES = 64 * 1024;
+const MAX_REASON_LENGTH = 200;
+
+/**
+ * Sends one request, once, and tells a request that cannot have been processed from one
+ * that may have been. It never throws for what a network or a server can do.
+ */
+export async function exchange(
+  client: Got,
+  path: string,
+  options: OptionsInit,
+  maxAnswerBytes = MAX_ANSWER_BYTES,
+): Promise<Exchange> {
+  try {
+    const timeoutMs = client.defaults.options.timeout.request ?? DEFAULT_TIMEOUT_MS;
+    const response = await withDeadline(timeoutMs, (signal) =>
+      boundedRequest(client, path, options, signal, maxAnswerBytes),
+    );
+    return { outcome: 'answered', status: response.statusCode, body: jsonOf(response.body) };
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    if (error instanceof CancelError) return lost(`Answer over ${maxAnswerBytes} bytes`);
+    return wasNeverSent(error)
+      ? { outcome: 'neverSent', reason: reasonOf(error) }
+      : lost(reasonOf(error));
+  }
+}
+
+const DEFAULT_TIMEOUT_MS = 20_000;
+
+async function boundedRequest(
+  client: Got,
+  path: string,
+  options: OptionsInit,
+  signal: AbortSignal,
+  maxAnswerBytes: number,
+) {
+  const request = client(path, {
+    ...options,
+    responseType: 'text',
+    isStream: false,
+    signal,
+  });
+  request.on('downloadProgress', ({ transferred, total }) => {
+    if (Math.max(transferred, total ?? 0) > maxAnswerBytes) request.cancel();
+  });
+  return (await request) as Response<string>;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function lost(reason: string): Exchange {
+  return { outcome: 'lost', reason };
+}
+
+/**
+ * Goes by how far the connection came and not by the error's code: a name that was not
+ * found, a refusal, a bad certificate and a timeout while connecting all end before the
+ * connection stands, and a code like ECONNRESET can mean either. A request on a kept
+ * connection, or one whose progress is not known, counts as sent.
+ */
+function wasNeverSent(error: RequestError): boolean {
+  const { request, timings } = error;
+  if (!timings || !request || request.reusedSocket) return false;
+  const isTls = request.options.url instanceof URL && request.options.url.protocol === 'https:';
+  return (isTls ? timings.secureConnect : timings.connect) === undefined;
+}
+
+function reasonOf(error: RequestError): string {
+  return `${error.code} ${error.message}`.trim().slice(0, MAX_REASON_LENGTH);
+}

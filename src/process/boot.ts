@@ -1,0 +1,86 @@
+import { defaultPoolMax } from '../connections/connection-budget.ts';
+import { type Database, openDatabase } from '../connections/database.ts';
+import { databaseProblem } from '../connections/database-fault.ts';
+import { databaseWarnings } from '../connections/database-warnings.ts';
+import { schemaProblem } from '../connections/migrations.ts';
+import { redisWarning } from '../connections/redis-warnings.ts';
+import { roleDefaultsProblem } from '../connections/role-defaults.ts';
+import type { ChannelRoute } from '../domain/channels/channel.ts';
+import {
+  channelRoutes,
+  createGateways,
+  type Gateways,
+  UnknownDriverError,
+} from '../gateways/registry.ts';
+import { measuredGateway } from '../metrics/gateway-calls.ts';
+import { createMeters, type Meters } from '../metrics/meters.ts';
+import { type Config, loadConfig } from './config.ts';
+import { BootError } from './lifecycle.ts';
+import { createLogger, type Logger } from './logger.ts';
+
+/** What every process of the service has in hand once it has started. */
+export interface Service {
+  config: Config;
+  logger: Logger;
+  database: Database;
+  gateways: Gateways;
+  /** The channels that have a driver, by code. */
+  channels: ReadonlyMap<number, ChannelRoute>;
+  /** What this process counts as it works. */
+  meters: Meters;
+}
+
+/**
+ * Starts a process: reads the configuration, connects, and refuses a database that is
+ * missing, too old, read-only or not migrated, each with one line that says what to do.
+ * @throws ConfigError, BootError
+ */
+export async function boot(processName: string): Promise<Service> {
+  const config = loadConfig();
+  const logger = createLogger(config.logLevel, processName);
+  const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
+  const database = openDatabase(config, poolMax, `malipo-${processName}`);
+  const isCommand = processName === 'admin';
+  const problem =
+    // Commands that only look are wanted all the more while nothing can be written.
+    (await databaseProblem(database, isCommand ? 'read' : 'write')) ??
+    (await schemaProblem(database)) ??
+    (config.databasePooling === 'transaction' ? await roleDefaultsProblem(database) : null);
+  if (problem) throw new BootError(problem);
+  // A command answers what it was asked, and nothing else.
+  if (!isCommand) await warnOfStores(config, logger, database, processName);
+  return createService(config, logger, database);
+}
+
+async function warnOfStores(
+  config: Config,
+  logger: Logger,
+  database: Database,
+  processName: string,
+): Promise<void> {
+  for (const line of await databaseWarnings(database, config, processName)) logger.warn(line);
+  if (!config.redisUrl) return;
+  // Not waited for: without Redis, requests are accepted all the same.
+  void redisWarning(config).then((line) => line && logger.warn(line));
+}
+
+/**
+ * Puts together what a process works with; connects to nothing.
+ * @throws BootError when a channel names a driver that does not exist.
+ */
+export function createService(config: Config, logger: Logger, database: Database): Service {
+  const meters = createMeters();
+  const gateways = configuredGateways(config, meters);
+  const channels = channelRoutes(config, gateways);
+  return { config, logger, database, gateways, channels, meters };
+}
+
+function configuredGateways(config: Config, { gatewayCalls }: Meters): Gateways {
+  try {
+    const drivers = [...createGateways(config)];
+    return new Map(drivers.map(([name, driver]) => [name, measuredGateway(driver, gatewayCalls)]));
+  } catch (error) {
+    if (error instanceof UnknownDriverError) throw new BootError(error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,203 @@
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import pg from 'pg';
+import {
+  type EmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../scripts/sandbox/embedded/postgres.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
+import { connectionsAtMost, defaultPoolMax } from '../../src/connections/connection-budget.ts';
+import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
+import {
+  connectionsWarning,
+  databaseWarnings,
+  durabilityWarnings,
+} from '../../src/connections/database-warnings.ts';
+import { redisWarning } from '../../src/connections/redis-warnings.ts';
+import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
+import { environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/make-folder.ts';
+import { describeWith } from '../support/programs.ts';
+
+describe('The connections of all processes', () => {
+  const onRedis = { databasePoolMax: undefined, redisUrl: 'redis://cache' };
+  const onPostgres = { databasePoolMax: undefined, redisUrl: undefined };
+  const sum = (names: readonly string[], config: typeof onRedis | typeof onPostgres) =>
+    names.reduce((total, name) => total + connectionsAtMost(name, config), 0);
+
+  it('come to 20 with those of a command beside them', () => {
+    expect(sum(['web', ...PROCESS_TYPES], onRedis)).to.equal(18);
+    expect(sum(['web', 'worker'], onPostgres)).to.equal(15);
+    expect(defaultPoolMax('admin')).to.equal(2);
+    expect(defaultPoolMax('migrate')).to.equal(2);
+  });
+
+  it('are enough of each, and one setting for all where there is one', () => {
+    for (const name of ['web', ...PROCESS_TYPES, 'worker', 'submission+refunds']) {
+      expect(defaultPoolMax(name), name).to.be.at.least(2);
+    }
+    expect(defaultPoolMax('submission+refunds')).to.equal(5);
+    expect(defaultPoolMax(PROCESS_TYPES.slice(1).join('+'))).to.equal(defaultPoolMax('worker'));
+    const config = { ...onRedis, databasePoolMax: 7 };
+    expect(connectionsAtMost('web', config)).to.equal(7);
+  });
+});
+
+describe('What boot warns of in PostgreSQL', () => {
+  let postgres: EmbeddedPostgres;
+  let database: Database;
+
+  before(async () => {
+    const folder = makeFolder('warnings');
+    postgres = await startEmbeddedPostgres({
+      ...{ folder, reaper: environment.reaper, maxConnections: 20 },
+      // Enough for a standby that copies nothing.
+      settings: { fsync: 'on', wal_level: 'replica', max_wal_senders: '2' },
+    });
+    database = openDatabase(postgres.url, 2);
+  });
+
+  after(async () => {
+    await database.destroy();
+    await postgres.stop();
+  });
+
+  it('is nothing while there is room', async () => {
+    expect(await connectionsWarning(database, 10)).to.equal(null);
+  });
+
+  it('is too little room, with the numbers', async () => {
+    const warning = await connectionsWarning(database, 18);
+    expect(warning).to.match(/may open 18 connections/);
+    expect(warning).to.match(
+      /room for 17 \(max_connections without those reserved: 17, in use: 1\)/,
+    );
+    const others = openDatabase(postgres.url, 9);
+    try {
+      await Promise.all(Array.from({ length: 9 }, () => rows(others, 'SELECT pg_sleep(0.2)')));
+      expect(await connectionsWarning(database, 10)).to.match(/room for 8 .*in use: 10\)/);
+    } finally {
+      await others.destroy();
+    }
+  });
+
+  it('is the limit of the role or the database where that is lower', async () => {
+    await rows(database, "CREATE ROLE small LOGIN PASSWORD 'small' CONNECTION LIMIT 4");
+    const url = new URL(postgres.url);
+    url.username = 'small';
+    url.password = 'small';
+    const limited = openDatabase(url.href, 1);
+    try {
+      expect(await connectionsWarning(limited, 5)).to.match(/limit of the role: 4, in use: 1/);
+      await rows(database, 'ALTER DATABASE postgres CONNECTION LIMIT 3');
+      expect(await connectionsWarning(limited, 5)).to.match(/limit of the database: 3, in use: 2/);
+      expect(await durabilityWarnings(limited)).to.deep.equal([]);
+    } finally {
+      await limited.destroy();
+      await rows(database, 'ALTER DATABASE postgres CONNECTION LIMIT -1');
+    }
+  });
+
+  it('is a commit that does not wait for the disk', async () => {
+    expect(await durabilityWarnings(database)).to.deep.equal([]);
+    await rows(database, 'SET synchronous_commit = off');
+    const [warning, ...others] = await durabilityWarnings(database);
+    await rows(database, 'RESET synchronous_commit');
+    expect(warning).to.match(/synchronous_commit=off\): a crash loses accepted payments/);
+    expect(others).to.deep.equal([]);
+  });
+});
+
+describe('A standby of PostgreSQL', () => {
+  let postgres: EmbeddedPostgres;
+  let database: Database;
+  let standby: pg.Client;
+
+  before(async () => {
+    const folder = makeFolder('standby');
+    const settings = { fsync: 'on' };
+    postgres = await startEmbeddedPostgres({ folder, reaper: environment.reaper, settings });
+    database = openDatabase(postgres.url, 2);
+    // All that a primary sees of a standby is a client that asks for its log.
+    const config = { connectionString: postgres.url, replication: 'true' };
+    standby = new pg.Client(config as pg.ClientConfig);
+    standby.on('error', () => {});
+    await standby.connect();
+    const { rows: found } = await standby.query('IDENTIFY_SYSTEM');
+    standby.query(`START_REPLICATION PHYSICAL ${found[0].xlogpos}`).catch(() => {});
+  });
+
+  after(async () => {
+    await database.destroy();
+    (
+      standby as unknown as { connection: { stream: { destroy(): void } } }
+    ).connection.stream.destroy();
+    await postgres.stop();
+  });
+
+  it('is warned of when commits do not wait for it', async () => {
+    const [warning, ...others] = await eventually('the standby streams', async () => {
+      const warnings = await durabilityWarnings(database);
+      return warnings.length > 0 && warnings;
+    });
+    expect(warning).to.match(/standby that it does not wait for .*: a failover loses payments/);
+    expect(others).to.deep.equal([]);
+  });
+
+  it('is warned of to a role that may not look at it', async () => {
+    await rows(database, "CREATE ROLE service LOGIN PASSWORD 'service'");
+    const service = openDatabase(postgres.url.replace(/\/\/[^@]+@/, '//service:service@'), 1);
+    expect(await durabilityWarnings(service)).to.have.length(1);
+    await service.destroy();
+  });
+
+  it('is no news when commits wait for it', async () => {
+    await rows(database, "ALTER SYSTEM SET synchronous_standby_names = '*'");
+    await rows(database, 'SELECT pg_reload_conf()');
+    await eventually('no warning', async () => (await durabilityWarnings(database)).length === 0);
+    await rows(database, 'SET synchronous_commit = local');
+    expect((await durabilityWarnings(database))[0]).to.match(/synchronous_commit=local/);
+  });
+});
+
+describe('A PostgreSQL that does not wait for its disk', () => {
+  it('is warned of in production alone', async () => {
+    const database = openDatabase(environment.serverUrl, 1);
+    const [row] = await rows<{ fsync: string }>(database, 'SHOW fsync');
+    const warnedIn = async (env: 'development' | 'production') => {
+      const base = { databaseUrl: environment.serverUrl, databasePoolMax: 2, redisUrl: undefined };
+      const warnings = await databaseWarnings(database, { ...base, env }, 'web');
+      return warnings.filter((line) => line.includes('fsync=off')).length;
+    };
+    expect(await warnedIn('production')).to.equal(row!.fsync === 'off' ? 1 : 0);
+    expect(await warnedIn('development')).to.equal(0);
+    await database.destroy();
+  });
+});
+
+describeWith(['redis-server'], 'What boot warns of in Redis', () => {
+  let redis: EmbeddedRedis;
+
+  after(() => redis?.stop());
+
+  it('is a policy by which jobs may be evicted, and one that nobody tells', async () => {
+    redis = await startEmbeddedRedis({
+      reaper: environment.reaper,
+      args: ['--maxmemory-policy', 'allkeys-lru'],
+    });
+    const owner = new Redis(redis.url);
+    for (const [user, may] of Object.entries({ managed: '-config', silent: '-@dangerous' })) {
+      await owner.acl('SETUSER', user, 'on', `>${user}`, '~*', '+@all', may);
+    }
+    owner.disconnect();
+    const as = (user: string) => ({ redisUrl: redis.url.replace('//', `//${user}:${user}@`) });
+    expect(await redisWarning({ redisUrl: redis.url })).to.match(/maxmemory-policy allkeys-lru/);
+    expect(await redisWarning(as('managed'))).to.match(/maxmemory-policy allkeys-lru/);
+    expect(await redisWarning(as('silent'))).to.match(/tells neither by CONFIG GET nor by INFO/);
+    if (environment.redisUrl) {
+      expect(await redisWarning({ redisUrl: environment.redisUrl })).to.equal(null);
+    }
+    expect(await redisWarning({ redisUrl: 'redis://127.0.0.1:9' })).to.equal(null);
+  });
+});

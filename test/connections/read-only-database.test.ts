@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import winston from 'winston';
+import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
+import { databaseProblem } from '../../src/connections/database-fault.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createService } from '../../src/process/boot.ts';
+import { type AdminTester, createAdminTester } from '../support/admin.ts';
+import { environment } from '../support/environment.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeFolder } from '../support/make-folder.ts';
+import { sumOf, watch } from '../support/metrics.ts';
+import { createTestStore, newCollection, rejection, type TestStore } from '../support/payments.ts';
+import { makeReadOnly, makeWritable } from '../support/read-only.ts';
+import { stackEnvironment } from '../support/stack-environment.ts';
+
+const READ_ONLY = /^DATABASE_URL can only be read: default_transaction_read_only is on/;
+
+describe('A database that can be read but not written', () => {
+  let store: TestStore;
+
+  before(async () => {
+    store = await createTestStore();
+    await newCollection(store.database, await store.newMerchant());
+    await makeReadOnly(store.url);
+  });
+
+  after(() => store.drop());
+
+  it('is good for reading alone, and the reason is one line', async () => {
+    // A connection that was ended may be found out only when it is used.
+    await eventually('a new connection', async () =>
+      READ_ONLY.test((await databaseProblem(store.database)) ?? ''),
+    );
+    expect(await databaseProblem(store.database, 'read')).to.equal(null);
+  });
+
+  it('is refused by a process that starts', async () => {
+    const starting = startServiceProcess({
+      name: 'web',
+      program: 'src/api/main.ts',
+      env: await stackEnvironment(store.url),
+      logFolder: makeFolder('read-only'),
+      reaper: environment.reaper,
+    });
+    expect((await rejection(starting)).message).to.match(
+      /DATABASE_URL can only be read: default_transaction_read_only is on/,
+    );
+  });
+
+  it('counts as down for the alert, while all that is in it is shown', async () => {
+    const logger = winston.createLogger({ silent: true });
+    const watching = watch(createService(store.config, logger, store.database));
+    const samples = await watching.scrape();
+    await watching.close();
+    expect(sumOf(samples, 'malipo_database_up')).to.equal(0);
+    expect(sumOf(samples, 'malipo_payments_open', { kind: 'collection' })).to.equal(1);
+    expect(sumOf(samples, 'malipo_reading_failures_total')).to.equal(0);
+  });
+
+  it('is up again as soon as it can be written', async () => {
+    await makeWritable(store.url);
+    await eventually('it to be up', async () => (await databaseProblem(store.database)) === null);
+    await makeReadOnly(store.url);
+  });
+});
+
+describe('The command line on a database that can only be read', () => {
+  let admin: AdminTester;
+
+  before(async () => {
+    admin = await createAdminTester();
+    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
+    await createMerchant(admin.database, { ...details, approved: false });
+    await makeReadOnly(admin.url);
+  });
+
+  after(() => admin.close());
+
+  it('reads', async () => {
+    expect(await admin.text('merchant list')).to.include('Duka');
+  });
+
+  it('changes nothing, and says why in one line', async () => {
+    await admin.refused([
+      [
+        'channel pause --channel 63902',
+        /^The database failed: cannot execute \w+ in a read-only transaction\. /,
+      ],
+    ]);
+  });
+});

@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { firstRow, rows } from '../../src/connections/database.ts';
+import { setRoleDefaults } from '../../src/connections/role-defaults.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { newEvent } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTestStore, type TestStore } from '../support/payments.ts';
+
+describe('The settings that the role carries', () => {
+  let store: TestStore;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  it('are set while events are being numbered, however long that takes', async () => {
+    const { database } = store;
+    const merchant = await store.newMerchant();
+    await newEvent(database, merchant);
+    const inTheWay = await database.transaction();
+    await rows(inTheWay, 'INSERT INTO event_sequences VALUES (:merchantId, 0)', { ...merchant });
+    const numbering = numberEvents(database);
+    await eventually('the numbering waits', () =>
+      firstRow(
+        database,
+        `SELECT 1 FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ),
+    );
+    const isNew = await setRoleDefaults(database).finally(() => inTheWay.rollback());
+    expect(isNew).to.equal(true);
+    expect(await numbering).to.equal(1);
+    expect(await setRoleDefaults(database)).to.equal(false);
+  });
+});

@@ -1,0 +1,236 @@
+import type { ServerResponse } from 'node:http';
+import { expect } from 'chai';
+import type { AttemptOutcome } from '../../src/domain/webhooks/delivery.ts';
+import { isPrivateAddress, postWebhook } from '../../src/outbound/webhook-client.ts';
+import { bodyOf, closedPortUrl, startLocalServer } from '../support/gateway-fixtures.ts';
+
+const BODY = '{"name":"Wanjikũ 🎉"}';
+
+type Answer = (res: ServerResponse) => void;
+
+interface Receiver {
+  port: string;
+  requests: { method: string; url: string; body: string; headers: Record<string, unknown> }[];
+  close(): Promise<void>;
+}
+
+/** Answers as told, once the whole request has come. */
+async function receiverThat(answer: Answer): Promise<Receiver> {
+  const requests: Receiver['requests'] = [];
+  const server = await startLocalServer(async (req, res) => {
+    const body = await bodyOf(req);
+    requests.push({ method: req.method!, url: req.url!, body, headers: req.headers });
+    answer(res);
+  });
+  return { port: new URL(server.url).port, requests, close: server.close };
+}
+
+/** One POST to a receiver of its own. */
+async function postTo(answer: Answer, timeoutMs = 2_000): Promise<[AttemptOutcome, Receiver]> {
+  const receiver = await receiverThat(answer);
+  try {
+    const url = `http://127.0.0.1:${receiver.port}/hook?a=1`;
+    const options = { timeoutMs, allowPrivate: true };
+    return [await postWebhook(url, BODY, { 'webhook-id': 'w1' }, options), receiver];
+  } finally {
+    await receiver.close();
+  }
+}
+
+describe('Posting a webhook', () => {
+  it('sends the body as it is, once, with the headers given', async () => {
+    const [outcome, { requests }] = await postTo((res) => void res.writeHead(204).end());
+    expect(outcome).to.include({ status: 204, error: null });
+    expect(outcome.durationMs).to.be.greaterThan(0);
+    expect(requests).to.have.length(1);
+    expect(requests[0]).to.include({ method: 'POST', url: '/hook?a=1', body: BODY });
+    expect(requests[0]!.headers).to.include({
+      'webhook-id': 'w1',
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(BODY)),
+    });
+  });
+
+  for (const status of [200, 299, 400, 404, 410, 429, 500, 503]) {
+    it(`gives the status ${status} as it came, and does not try again`, async () => {
+      const [outcome, { requests }] = await postTo((res) => void res.writeHead(status).end('{}'));
+      expect(outcome).to.include({ status, error: null });
+      expect(requests).to.have.length(1);
+    });
+  }
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it(`does not follow a redirect with ${status}`, async () => {
+      const [outcome, { requests }] = await postTo(
+        (res) => void res.writeHead(status, { location: '/elsewhere' }).end(),
+      );
+      expect(outcome).to.include({ status, error: null });
+      expect(requests.map(({ url }) => url)).to.deep.equal(['/hook?a=1']);
+    });
+  }
+
+  const NO_ANSWERS: Readonly<Record<string, Answer>> = {
+    'cuts the connection': (res) => void res.socket!.destroy(),
+    'does not speak HTTP': (res) => void res.socket!.end('what?\r\n\r\n'),
+    'switches protocols and says no more': (res) =>
+      void res.socket!.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
+      ),
+  };
+  for (const [what, answer] of Object.entries(NO_ANSWERS)) {
+    it(`gives no status, and why, when the receiver ${what}`, async () => {
+      const [outcome] = await postTo(answer);
+      expect(outcome.status).to.equal(null);
+      expect(outcome.error).to.be.a('string').and.not.be.empty;
+    });
+  }
+
+  it('gives no status when nobody listens, or the name does not exist', async () => {
+    const options = { timeoutMs: 2_000, allowPrivate: true };
+    for (const url of [await closedPortUrl(), 'http://nobody.invalid/hook']) {
+      const outcome = await postWebhook(url, BODY, {}, options);
+      expect(outcome.status).to.equal(null);
+      expect(outcome.error).to.be.a('string').and.not.be.empty;
+    }
+  });
+
+  it('ends at its timeout with a receiver that does not answer', async () => {
+    const [outcome] = await postTo(() => {}, 150);
+    expect(outcome.status).to.equal(null);
+    expect(outcome.error).to.match(/timeout/i);
+  });
+
+  // Of an answer only the status counts, so what becomes of the body does not matter.
+  const ODD_BODIES: Readonly<Record<string, Answer>> = {
+    'is megabytes long': (res) => void res.writeHead(200).end(Buffer.alloc(4_000_000, 'x')),
+    'never ends': (res) => {
+      res.writeHead(200);
+      const timer = setInterval(() => res.write('x'), 20);
+      res.once('close', () => clearInterval(timer));
+    },
+    'breaks off': (res) => {
+      res.writeHead(200, { 'content-length': 1_000 });
+      res.write('{"ok":', () => res.destroy());
+    },
+    'is not compressed as it says': (res) =>
+      void res.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
+  };
+  for (const [what, answer] of Object.entries(ODD_BODIES)) {
+    it(`takes the status of an answer whose body ${what}`, async () => {
+      const [outcome, { requests }] = await postTo(answer, 300);
+      expect(outcome.status).to.equal(200);
+      expect(requests).to.have.length(1);
+    });
+  }
+});
+
+describe('Posting a webhook where private addresses are not allowed', () => {
+  let receiver: Receiver;
+
+  before(async () => {
+    receiver = await receiverThat((res) => void res.end());
+  });
+
+  after(() => receiver.close());
+
+  const HOSTS = [
+    '127.0.0.1',
+    '127.0.0.1.',
+    '127.1',
+    '127.255.255.254',
+    '2130706433',
+    '0x7f000001',
+    '0x7f.0.0.1',
+    '0177.0.0.1',
+    '017700000001',
+    '１２７.０.０.１',
+    '0',
+    '0.0.0.0',
+    '[::1]',
+    '[0:0:0:0:0:0:0:1]',
+    '[::]',
+    '[::ffff:127.0.0.1]',
+    '[::ffff:7f00:1]',
+    'localhost',
+    'LOCALHOST',
+    '%6cocalhost',
+  ];
+  for (const host of HOSTS) {
+    it(`refuses ${host} before anything is sent`, async () => {
+      const url = `http://${host}:${receiver.port}/hook`;
+      const outcome = await postWebhook(url, BODY, {}, { timeoutMs: 2_000, allowPrivate: false });
+      expect(outcome.status).to.equal(null);
+      expect(outcome.error).to.match(/is not a public address/);
+      expect(receiver.requests).to.deep.equal([]);
+    });
+  }
+
+  const PRIVATE = [
+    '0.1.2.3',
+    '10.0.0.0',
+    '10.255.255.255',
+    '100.64.0.1',
+    '100.127.255.255',
+    '127.0.0.1',
+    '169.254.169.254',
+    '172.16.0.1',
+    '172.31.255.255',
+    '192.0.0.8',
+    '192.168.0.1',
+    '192.168.255.255',
+    '198.18.0.1',
+    '198.19.255.255',
+    '224.0.0.1',
+    '239.255.255.255',
+    '240.0.0.1',
+    '255.255.255.255',
+    '::',
+    '::1',
+    '::ffff:10.0.0.1',
+    '::ffff:169.254.169.254',
+    '::ffff:c0a8:1',
+    '::10.0.0.1',
+    '64:ff9b::10.0.0.1',
+    '64:ff9b:1::10.0.0.1',
+    '2002:7f00:1::',
+    'fc00::1',
+    'fdff:ffff::1',
+    'fe80::1',
+    'febf::1',
+    'fec0::1',
+    'ff02::1',
+  ];
+  for (const address of PRIVATE) {
+    it(`knows that ${address} is not public`, () => {
+      expect(isPrivateAddress(address)).to.equal(true);
+    });
+  }
+
+  const PUBLIC = [
+    '1.1.1.1',
+    '8.8.8.8',
+    '9.255.255.255',
+    '11.0.0.1',
+    '100.63.255.255',
+    '100.128.0.1',
+    '126.255.255.255',
+    '128.0.0.1',
+    '169.253.255.255',
+    '169.255.0.1',
+    '172.15.255.255',
+    '172.32.0.1',
+    '192.167.255.255',
+    '192.169.0.1',
+    '198.17.255.255',
+    '198.20.0.1',
+    '223.255.255.255',
+    '::ffff:8.8.8.8',
+    '2606:4700:4700::1111',
+    '2a00:1450:4001::1',
+  ];
+  for (const address of PUBLIC) {
+    it(`knows that ${address} is public`, () => {
+      expect(isPrivateAddress(address)).to.equal(false);
+    });
+  }
+});

@@ -1,0 +1,295 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { ConfigError, loadConfig } from '../../src/process/config.ts';
+import { DEVELOPMENT_KEYS } from '../../src/process/key-ring.ts';
+import { settings } from '../../src/process/settings.ts';
+
+type Schema = { type?: string; minimum?: number; maximum?: number; default?: unknown };
+
+const SCHEMAS: Readonly<Record<string, Schema>> = settings;
+const NAMES = Object.keys(settings);
+const DATABASE_URL = 'postgres://malipo:pa55word@db.example/malipo';
+const REDIS_URL = 'rediss://cache';
+const OWN_KEYS = `own:${Buffer.alloc(32, 'only we know it').toString('base64')}`;
+const PRODUCTION = {
+  TRUST_PROXY: 'loopback',
+  MALIPO_ENV: 'production',
+  DATABASE_URL,
+  SECRETS_KEY: OWN_KEYS,
+  JWT_KEYS: OWN_KEYS,
+  PUBLIC_URL: 'https://pay.example',
+  CHANNELS: '63902=daraja',
+};
+
+/** What the environment is refused with: one line per problem. */
+function problemsOf(environment: NodeJS.ProcessEnv): string[] {
+  try {
+    loadConfig(environment);
+  } catch (error) {
+    expect(error).to.be.instanceOf(ConfigError);
+    return (error as Error).message.split('\n').slice(1);
+  }
+  return [];
+}
+
+function namesIn(problems: string[]): string[] {
+  return problems.map((line) => line.trim().split(' ')[0]!);
+}
+
+describe('The configuration', () => {
+  const BAD = {
+    MALIPO_ENV: 'staging7',
+    LOG_LEVEL: 'loud7',
+    PORT: 'eighty7',
+    PUBLIC_URL: 'ftp://merchant7',
+    DATABASE_URL: 'mysql://root:hunter7@db/x',
+    DATABASE_POOL_MAX: '100007',
+    REDIS_URL: 'http://:redispass7@cache',
+    SECRETS_KEY: 'k1:c2VjcmV0Nw==',
+    JWT_KEYS: 'notakey7',
+    CHANNELS: '63902=simulator,77777=nobody7',
+    METRICS_TOKEN: 'short7',
+    WEBHOOK_ALLOW_PRIVATE: 'maybe7',
+    SWEEP_GRACE_MS: '7.5',
+  };
+
+  it('names every bad variable at once, each on a line of its own', () => {
+    expect(namesIn(problemsOf(BAD))).to.have.members(Object.keys(BAD));
+  });
+
+  it('shows no value of any bad variable in its message', () => {
+    const message = problemsOf(BAD).join('\n');
+    for (const value of Object.values(BAD)) expect(message).to.not.include(value);
+    for (const secret of ['hunter7', 'redispass7', 'c2VjcmV0Nw', 'notakey7']) {
+      expect(message).to.not.include(secret);
+    }
+  });
+
+  it('lists problems of single variables and of production together', () => {
+    const problems = problemsOf({ MALIPO_ENV: 'production', PORT: 'eighty' });
+    expect(namesIn(problems)).to.have.members([
+      'DATABASE_URL',
+      'PORT',
+      'TRUST_PROXY',
+      'SECRETS_KEY',
+      'JWT_KEYS',
+      'PUBLIC_URL',
+      'CHANNELS',
+    ]);
+  });
+
+  it('needs nothing but the address of the database', () => {
+    expect(problemsOf({})).to.deep.equal(['  DATABASE_URL is required']);
+    expect(problemsOf({ DATABASE_URL })).to.deep.equal([]);
+  });
+
+  it('takes an empty variable for an absent one', () => {
+    const empty = Object.fromEntries(NAMES.map((name) => [name, '']));
+    expect(loadConfig({ ...empty, DATABASE_URL })).to.deep.equal(loadConfig({ DATABASE_URL }));
+    expect(namesIn(problemsOf(empty))).to.deep.equal(['DATABASE_URL']);
+  });
+
+  it('ignores variables that are not its own', () => {
+    expect(problemsOf({ DATABASE_URL, PATH: '/bin', MALIPO_COLOUR: 'red' })).to.deep.equal([]);
+  });
+
+  it('is frozen, and so is what is in it', () => {
+    const config = loadConfig({ DATABASE_URL });
+    expect(config).to.be.frozen;
+    expect(config.concurrency).to.be.frozen;
+    expect(config.commissionDefaults).to.be.frozen;
+  });
+
+  it('asks for its public address where it cannot know its own port', () => {
+    expect(namesIn(problemsOf({ DATABASE_URL, PORT: '0' }))).to.deep.equal(['PUBLIC_URL']);
+    const PUBLIC_URL = 'https://pay.example';
+    expect(problemsOf({ DATABASE_URL, PORT: '0', PUBLIC_URL })).to.deep.equal([]);
+  });
+
+  it('wants certificates that are there and can be read', () => {
+    const broken = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----';
+    for (const ca of ['/nowhere/ca.pem', 'README.md', broken]) {
+      const problems = problemsOf({ DATABASE_URL, DATABASE_CA: ca, REDIS_URL, REDIS_CA: ca });
+      expect(namesIn(problems), ca).to.deep.equal(['DATABASE_CA', 'REDIS_CA']);
+    }
+  });
+
+  it('refuses settings of PostgreSQL and Redis that contradict each other', () => {
+    const ca = '/nowhere/ca.pem';
+    const CONTRADICTIONS: [string, NodeJS.ProcessEnv][] = [
+      ['DATABASE_CA', { DATABASE_CA: ca, DATABASE_SSL: 'no-verify' }],
+      ['DATABASE_POOLING', { DATABASE_POOLING: 'transaction' }],
+      ['REDIS_CA', { REDIS_CA: ca, REDIS_URL: 'redis://cache' }],
+      ['REDIS_CLUSTER', { REDIS_CLUSTER: 'true' }],
+      ['DATABASE_URL', { DATABASE_URL: `${DATABASE_URL}?sslcert=me.pem`, DATABASE_SSL: 'verify' }],
+    ];
+    for (const [name, env] of CONTRADICTIONS) {
+      expect(namesIn(problemsOf({ DATABASE_URL, ...env })), name).to.include(name);
+    }
+    const allowed = { DATABASE_POOLING: 'transaction', REDIS_CLUSTER: 'true', REDIS_URL };
+    expect(problemsOf({ DATABASE_URL, ...allowed })).to.deep.equal([]);
+  });
+
+  it('refuses an address of Redis that cannot be read, and does not say the password', () => {
+    for (const REDIS_CLUSTER of ['true', 'false']) {
+      for (const url of ['redis://:s3cr/et@node1:6379', 'redis://:s3cr%2@node1', 'redis://']) {
+        const problems = problemsOf({ DATABASE_URL, REDIS_URL: url, REDIS_CLUSTER });
+        expect(namesIn(problems), url).to.deep.equal(['REDIS_URL']);
+        expect(problems.join()).to.not.include('s3cr');
+      }
+    }
+    const nodes = 'rediss://me:s3cr%2Fet@node1:6379, node2:6380,rediss://[::1]:6381';
+    expect(problemsOf({ DATABASE_URL, REDIS_URL: nodes, REDIS_CLUSTER: 'true' })).to.deep.equal([]);
+  });
+
+  it('writes addresses without the slash at their end', () => {
+    const config = loadConfig({
+      DATABASE_URL,
+      PUBLIC_URL: 'https://pay.example/',
+      SIMULATOR_URL: 'http://sim.example//',
+    });
+    expect(config.publicUrl).to.equal('https://pay.example');
+    expect(config.gatewayCallbackUrl).to.equal('https://pay.example');
+    expect(config.simulatorUrl).to.equal('http://sim.example');
+  });
+
+  it('takes no number that is beyond integers or, for a duration, beyond timers', () => {
+    const refusesAll = (name: string) =>
+      ['Infinity', '1e99', ...(name.endsWith('_MS') ? ['2147483648'] : [])].every((value) =>
+        namesIn(problemsOf({ DATABASE_URL, [name]: value })).includes(name),
+      );
+    const numbers = Object.keys(SCHEMAS).filter((name) => SCHEMAS[name]!.type === 'integer');
+    expect(numbers.filter((name) => !refusesAll(name))).to.deep.equal([]);
+  });
+
+  const ROOMY = { DATABASE_URL, SHUTDOWN_TIMEOUT_MS: '600000' };
+  for (const [name, { type, minimum, maximum }] of Object.entries(SCHEMAS)) {
+    if (type !== 'integer') continue;
+    it(`takes ${name} between its bounds only, and only whole numbers`, () => {
+      const refused = (value: number | string) =>
+        namesIn(problemsOf({ ...ROOMY, [name]: String(value) })).includes(name);
+      expect(refused(minimum!)).to.equal(false);
+      expect(refused(minimum! - 1)).to.equal(true);
+      if (maximum !== undefined) {
+        expect(refused(maximum)).to.equal(false);
+        expect(refused(maximum + 1)).to.equal(true);
+      }
+      for (const value of [`${minimum! + 1}.5`, 'many', '12 apples', 'NaN']) {
+        expect(refused(value), value).to.equal(true);
+      }
+    });
+  }
+});
+
+describe('What a stopping process must be able to finish', () => {
+  const LONGEST = {
+    GATEWAY_TIMEOUT_MS: '20000',
+    WEBHOOK_TIMEOUT_MS: '20000',
+    DRAIN_DELAY_MS: '10000',
+  };
+  for (const [name, value] of Object.entries(LONGEST)) {
+    it(`fits into its deadline with the longest ${name}, and must`, () => {
+      const times = { DATABASE_URL, [name]: value };
+      expect(problemsOf({ ...times, SHUTDOWN_TIMEOUT_MS: '25000' })).to.deep.equal([]);
+      const problems = problemsOf({ ...times, SHUTDOWN_TIMEOUT_MS: '24999' });
+      expect(namesIn(problems)).to.deep.equal([name]);
+      expect(problems.join()).to.include('SHUTDOWN_TIMEOUT_MS');
+    });
+  }
+
+  it('is more than the drain alone', () => {
+    const times = { DATABASE_URL, DRAIN_DELAY_MS: '10001', REVERSAL_WAIT_MS: '10000' };
+    expect(namesIn(problemsOf(times))).to.deep.equal(['DRAIN_DELAY_MS']);
+    expect(problemsOf({ ...times, REVERSAL_WAIT_MS: '9999' })).to.deep.equal([]);
+  });
+});
+
+describe('The configuration of production', () => {
+  it('is accepted with keys of its own, an address and channels', () => {
+    expect(problemsOf(PRODUCTION)).to.deep.equal([]);
+    expect(loadConfig(PRODUCTION).webhookAllowPrivate).to.equal(false);
+  });
+
+  for (const name of ['SECRETS_KEY', 'JWT_KEYS', 'PUBLIC_URL', 'CHANNELS', 'DATABASE_URL']) {
+    it(`is refused without ${name}`, () => {
+      expect(namesIn(problemsOf({ ...PRODUCTION, [name]: undefined }))).to.deep.equal([name]);
+    });
+  }
+
+  it('is refused with a public address that is not https, and without any channel', () => {
+    const plain = { ...PRODUCTION, PUBLIC_URL: 'http://pay.example' };
+    expect(namesIn(problemsOf(plain))).to.deep.equal(['PUBLIC_URL']);
+    expect(namesIn(problemsOf({ ...PRODUCTION, CHANNELS: ' , ' }))).to.deep.equal(['CHANNELS']);
+  });
+
+  const [, developmentKey] = DEVELOPMENT_KEYS.split(':') as [string, string];
+  const DISGUISES = {
+    'as it is published': DEVELOPMENT_KEYS,
+    'behind a key of its own': `${OWN_KEYS},${DEVELOPMENT_KEYS}`,
+    'under another name': `prod:${developmentKey}`,
+    'written without its padding': `dev:${developmentKey.replace(/=+$/, '')}`,
+  };
+  for (const name of ['SECRETS_KEY', 'JWT_KEYS']) {
+    for (const [disguise, keys] of Object.entries(DISGUISES)) {
+      it(`is refused with the development key in ${name}, ${disguise}`, () => {
+        const problems = problemsOf({ ...PRODUCTION, [name]: keys });
+        expect(namesIn(problems)).to.deep.equal([name]);
+        expect(problems.join()).to.not.include(developmentKey.replace(/=+$/, ''));
+      });
+    }
+  }
+
+  it('is refused when HTTPS ends nowhere, unless that is meant', () => {
+    const plain = { ...PRODUCTION, TRUST_PROXY: undefined };
+    expect(namesIn(problemsOf(plain))).to.deep.equal(['TRUST_PROXY']);
+    expect(problemsOf({ ...plain, REQUIRE_HTTPS: 'false' })).to.deep.equal([]);
+    expect(problemsOf({ ...plain, TLS_CERT: 'a.pem', TLS_KEY: 'b.pem' })).to.deep.equal([]);
+    expect(namesIn(problemsOf({ ...PRODUCTION, TLS_CERT: 'a.pem' }))).to.deep.equal(['TLS_CERT']);
+  });
+
+  for (const proxies of ['2', 'loopback', '10.0.0.0/8, ::1', '203.0.113.7']) {
+    it(`trusts the proxies ${proxies}`, () => {
+      expect(problemsOf({ ...PRODUCTION, TRUST_PROXY: proxies })).to.deep.equal([]);
+    });
+  }
+
+  for (const proxies of ['everybody', '10.0.0.0/33', '10.0.0.1/8/8', '1.2.3', ',']) {
+    it(`does not know the proxies ${proxies}`, () => {
+      const problems = problemsOf({ ...PRODUCTION, TRUST_PROXY: proxies });
+      expect(namesIn(problems)).to.deep.equal(['TRUST_PROXY']);
+    });
+  }
+
+  for (const simulated of [
+    { CHANNELS: '63902=simulator' },
+    { CHANNELS: '63902=daraja,63903=simulator' },
+    { SIMULATOR_URL: 'http://127.0.0.1:8090' },
+  ]) {
+    it(`is refused with ${Object.entries(simulated)[0]!.join(' = ')}`, () => {
+      expect(problemsOf({ ...PRODUCTION, ...simulated })).to.have.length(1);
+    });
+  }
+});
+
+describe('What is written about the environment', () => {
+  const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+  it('is complete in .env.example, with the true defaults', () => {
+    const written = new Map(
+      [...read('.env.example').matchAll(/^\s*#?\s*([A-Z][A-Z0-9_]*)=(.*)$/gm)].map(
+        ([, name, value]) => [name!, value!.trim()],
+      ),
+    );
+    expect([...written.keys()]).to.have.members(NAMES);
+    for (const [name, schema] of Object.entries(SCHEMAS)) {
+      if (schema.default !== undefined) {
+        expect(written.get(name), name).to.equal(String(schema.default));
+      }
+    }
+  });
+
+  it('is complete in the table of README.md', () => {
+    const listed = [...read('README.md').matchAll(/^\|\s*`([A-Z][A-Z0-9_]*)`\s*\|/gm)];
+    expect(listed.map(([, name]) => name)).to.include.members(NAMES);
+  });
+});

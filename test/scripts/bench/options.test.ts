@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { BenchError } from '../../../scripts/bench/bench-error.ts';
+import { readOptions } from '../../../scripts/bench/options.ts';
+
+describe('The options of the bench', () => {
+  it('drain 2,000 payments unless told otherwise', () => {
+    expect(readOptions([], []).paymentsCount).to.equal(2_000);
+    expect(readOptions(['--payments', '100'], []).paymentsCount).to.equal(100);
+  });
+
+  for (const text of ['99', '20001', '1e3', 'many', '']) {
+    it(`refuse --payments=${text}`, () => {
+      expect(() => readOptions([`--payments=${text}`], [])).to.throw(
+        BenchError,
+        '--payments must be a whole number from 100 to 20000',
+      );
+    });
+  }
+
+  it('soak for ten minutes, at half of what is measured unless told otherwise', () => {
+    expect(readOptions([], [])).to.include({ minutes: 10, rate: null });
+    expect(readOptions(['--minutes=1', '--rate=7'], [])).to.include({ minutes: 1, rate: 7 });
+    expect(() => readOptions(['--rate=0'], [])).to.throw(BenchError, '--rate must be');
+  });
+});
