@@ -69,7 +69,7 @@ async function candidatesOf({ stage }: ScenarioRun, round: number): Promise<Cand
   const { databaseUrl, databasePoolMax: poolMax = defaultPoolMax('web') } = config;
   const tokens = await Promise.all(merchants.map((merchant) => stage.tokenOf(merchant)));
   const tag = `${round}-${Date.now()}`;
-  const payees = merchants.map(({ merchantId, appCode }) => ({ merchantId, appCode }));
+  const payees = merchants.map(({ merchant_id, app_code }) => ({ merchant_id, app_code }));
   const checkout = { kind: 'checkout', baseUrl, tokens } as const;
   return [
     { name: 'GET /healthz', work: { kind: 'get', url: `${origin}/healthz`, token: null } },

@@ -12,7 +12,7 @@ const TOKEN_TIMEOUT_MS = 10_000;
 
 /** A merchant to measure with: it has one app, and nothing else yet. */
 export interface BenchMerchant extends AppCredentials {
-  merchantId: number;
+  merchant_id: number;
 }
 
 /** Makes merchants, by default two; the first is the large one where it matters. */
@@ -23,15 +23,15 @@ export async function createMerchants(
 ): Promise<BenchMerchant[]> {
   const merchants: BenchMerchant[] = [];
   for (const [index, name] of names.entries()) {
-    const merchantId = await createMerchant(database, {
+    const merchant_id = await createMerchant(database, {
       name,
       email: `${name.toLowerCase()}@bench.example`,
-      phoneNumber: `+2547110000${String(index).padStart(2, '0')}`,
+      phone_number: `+2547110000${String(index).padStart(2, '0')}`,
       approved: true,
     });
     const products = ['collections' as const, 'payouts' as const];
-    const app = await createApp(database, secretsKeys, merchantId, { name: 'Till', products });
-    merchants.push({ merchantId, ...app });
+    const app = await createApp(database, secretsKeys, merchant_id, { name: 'Till', products });
+    merchants.push({ merchant_id, ...app });
   }
   return merchants;
 }
@@ -41,7 +41,7 @@ export async function tokenOf(baseUrl: string, merchant: BenchMerchant): Promise
   const answer = await fetch(`${baseUrl}/auth/app/token`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ app_key: merchant.appKey, app_secret: merchant.appSecret }),
+    body: JSON.stringify({ app_key: merchant.app_key, app_secret: merchant.app_secret }),
     signal: AbortSignal.timeout(TOKEN_TIMEOUT_MS),
   });
   const { access } = (await answer.json()) as { access?: string };

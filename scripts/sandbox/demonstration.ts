@@ -53,9 +53,9 @@ const SCENES: readonly Scene[] = [
  */
 export async function demonstrate(stage: Omit<Play, 'access' | 'receiver'>): Promise<void> {
   const { merchant, baseUrl, say } = stage;
-  const receiver = await startMerchantReceiver(merchant.appSecret);
+  const receiver = await startMerchantReceiver(merchant.app_secret);
   try {
-    const credentials = { app_key: merchant.appKey, app_secret: merchant.appSecret };
+    const credentials = { app_key: merchant.app_key, app_secret: merchant.app_secret };
     const { access } = await got
       .post(`${baseUrl}/auth/app/token`, { json: credentials, retry: { limit: 0 } })
       .json<{ access: string }>();

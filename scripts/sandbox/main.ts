@@ -226,10 +226,10 @@ function writeFile(addresses: Addresses, merchants: SandboxMerchant[]): void {
     database_url: addresses.databaseUrl,
     redis_url: addresses.redisUrl ?? null,
     merchants: merchants.map((merchant) => ({
-      merchant_id: merchant.merchantId,
-      app_code: merchant.appCode,
-      app_key: merchant.appKey,
-      app_secret: merchant.appSecret,
+      merchant_id: merchant.merchant_id,
+      app_code: merchant.app_code,
+      app_key: merchant.app_key,
+      app_secret: merchant.app_secret,
       users: merchant.users,
     })),
   };

@@ -24,7 +24,7 @@ export interface MerchantReceiver {
 }
 
 /** A merchant's side of webhooks in its smallest form: verify the signature, answer 200. */
-export async function startMerchantReceiver(appSecret: string): Promise<MerchantReceiver> {
+export async function startMerchantReceiver(app_secret: string): Promise<MerchantReceiver> {
   const received = new Map<string, ReceivedWebhook>();
   const waiting = new Map<string, (webhook: ReceivedWebhook) => void>();
   const server = createServer(async (request, response) => {
@@ -32,7 +32,7 @@ export async function startMerchantReceiver(appSecret: string): Promise<Merchant
     const payload = JSON.parse(body) as ReceivedWebhook['payload'];
     const webhook = {
       webhookId: String(request.headers['webhook-id']),
-      verified: isAuthentic(request, body, appSecret),
+      verified: isAuthentic(request, body, app_secret),
       payload,
     };
     response.end('ok');
@@ -58,10 +58,10 @@ export async function startMerchantReceiver(appSecret: string): Promise<Merchant
 }
 
 /** As a merchant would check it: the signature over timestamp and raw body, and the timestamp's age. */
-function isAuthentic(request: IncomingMessage, body: string, appSecret: string): boolean {
+function isAuthentic(request: IncomingMessage, body: string, app_secret: string): boolean {
   const timestamp = String(request.headers['x-service-timestamp'] ?? '');
   const signature = Buffer.from(String(request.headers['x-service-signature'] ?? ''), 'hex');
-  const expected = createHmac('sha256', appSecret).update(`${timestamp}.${body}`).digest();
+  const expected = createHmac('sha256', app_secret).update(`${timestamp}.${body}`).digest();
   const isRecent = Math.abs(Date.now() / 1_000 - Number(timestamp)) <= TOLERANCE_S;
   return signature.length === expected.length && timingSafeEqual(signature, expected) && isRecent;
 }

@@ -89,7 +89,7 @@ function requestOf({ merchant, receiver }: Play, scene: Scene): Record<string, u
     case 'collection':
       return { ...common, payfrom: scene.account, amount: AMOUNT, account_number: 'INV-7' };
     case 'payout':
-      return { ...common, payto: scene.account, amount: AMOUNT, app_code: merchant.appCode };
+      return { ...common, payto: scene.account, amount: AMOUNT, app_code: merchant.app_code };
     case 'reversal':
       return { ...common, checkout_ref_no: scene.checkoutRefNo, reason: 'Out of stock' };
   }
@@ -128,7 +128,7 @@ function stateOf({ status, status_label }: Detail): string {
 }
 
 async function sayWallets({ database, merchant, say }: Play): Promise<void> {
-  const { collection, payout } = await walletBalances(database, merchant.merchantId);
+  const { collection, payout } = await walletBalances(database, merchant.merchant_id);
   const amounts = [collection, payout].map((cents) => formatAmount(cents ?? 0));
   say(`  wallets    collection ${amounts[0]} KES, payout ${amounts[1]} KES`);
 }

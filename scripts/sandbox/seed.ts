@@ -22,7 +22,7 @@ export interface SandboxUser {
 }
 
 export interface SandboxMerchant extends AppCredentials {
-  merchantId: number;
+  merchant_id: number;
   users: SandboxUser[];
 }
 
@@ -64,12 +64,17 @@ async function seedMerchant(
 ): Promise<SandboxMerchant> {
   const tag = randomBytes(4).toString('hex');
   const email = `hello-${tag}@${EMAIL_DOMAIN}`;
-  const merchantId = await createMerchant(database, { name, email, phoneNumber, approved: true });
-  const credentials = await createApp(database, secretsKeys, merchantId, {
+  const merchant_id = await createMerchant(database, {
+    name,
+    email,
+    phone_number: phoneNumber,
+    approved: true,
+  });
+  const credentials = await createApp(database, secretsKeys, merchant_id, {
     name: 'Till',
     products: ['collections', 'payouts'],
   });
-  await topUpPayoutWallet(database, merchantId, PAYOUT_WALLET_CENTS, 'sandbox-opening');
+  await topUpPayoutWallet(database, merchant_id, PAYOUT_WALLET_CENTS, 'sandbox-opening');
   const users: SandboxUser[] = [];
   for (const role of ROLES) {
     const user = {
@@ -77,8 +82,8 @@ async function seedMerchant(
       password: randomBytes(12).toString('base64url'),
       role,
     };
-    await createUser(database, merchantId, user);
+    await createUser(database, merchant_id, user);
     users.push(user);
   }
-  return { merchantId, ...credentials, users };
+  return { merchant_id, ...credentials, users };
 }

@@ -67,7 +67,7 @@ const list = reads({
   },
   run: ({ database }, { merchant, after, limit }) =>
     answerList(appList, limit, (count) =>
-      listApps(database, { merchantId: merchant, after, limit: count }),
+      listApps(database, { merchant_id: merchant, after, limit: count }),
     ),
 });
 
@@ -126,7 +126,7 @@ const rotateSecret = changes({
     return {
       data: {
         ...appDocument(rotated),
-        app_secret: result.appSecret,
+        app_secret: result.app_secret,
         old_secrets_until: until?.toISOString() ?? null,
         revoked_token_families: result.revoked,
       },
@@ -134,7 +134,7 @@ const rotateSecret = changes({
         ...appLines(
           'has a new secret, which signs webhooks from now on',
           rotated,
-          result.appSecret,
+          result.app_secret,
         ),
         until
           ? `Old secrets count until ${moment(until)}.`
@@ -174,7 +174,7 @@ async function change(
 }
 
 function auditOf(row: AppRecord, details: Record<string, unknown>) {
-  return { merchantId: row.merchant_id, subject: `app ${row.code}`, details };
+  return { merchant_id: row.merchant_id, subject: `app ${row.code}`, details };
 }
 
 export const appVerbs = { create, list, update, suspend, activate, 'rotate-secret': rotateSecret };

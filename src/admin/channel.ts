@@ -54,7 +54,7 @@ function verdict(
       const { code, name }: Channel = values.channel;
       const changed = await context.audited(async (trx) => {
         const isChanged = await move(trx, code);
-        const audit = { merchantId: null, subject: `channel ${code}`, details: { name } };
+        const audit = { merchant_id: null, subject: `channel ${code}`, details: { name } };
         return { value: isChanged, audit: isChanged ? audit : null };
       });
       const words = changed ? `is ${state} now` : `is ${state} ${ALREADY}`;

@@ -32,7 +32,7 @@ const list = reads({
   },
   run: ({ database }, { kind, merchant, resolved, after, limit }) =>
     answerList(discrepancyList, limit, (count) =>
-      listCases(database, { open: !resolved, kind, merchantId: merchant, after, limit: count }),
+      listCases(database, { open: !resolved, kind, merchant_id: merchant, after, limit: count }),
     ),
 });
 
@@ -105,12 +105,14 @@ async function decide(
 
 function paymentOf(found: DiscrepancyCase): PaymentRef | null {
   const { payment_kind: kind, merchant_id: merchantId, payment_id: id } = found;
-  return kind === null || merchantId === null || id === null ? null : { kind, merchantId, id };
+  return kind === null || merchantId === null || id === null
+    ? null
+    : { kind, merchant_id: merchantId, id };
 }
 
 function auditOf({ before, after, booked }: Done, { as, transId }: Decision) {
   return {
-    merchantId: before.merchant_id,
+    merchant_id: before.merchant_id,
     subject: `discrepancy ${before.id}`,
     details: {
       kind: before.kind,

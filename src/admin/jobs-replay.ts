@@ -62,7 +62,7 @@ function replayOne(context: ChangeContext, job: FailedJob, isDryRun: boolean): P
 function auditOf({ job, action }: Replay) {
   const { id, queue, kind, row_id, ref_no, error } = job;
   return {
-    merchantId: job.merchant_id,
+    merchant_id: job.merchant_id,
     subject: `failed job ${id}`,
     details: { queue, kind, row_id, ref_no, error, action },
   };

@@ -135,14 +135,14 @@ async function jobsWithIds(database: Database, ids: number[]): Promise<FailedJob
 }
 
 async function filterOf(database: Database, given: Filters): Promise<FailedJobFilter> {
-  const { queue, error, merchant: merchantId, payment } = given;
+  const { queue, error, merchant: merchant_id, payment } = given;
   const filter = {
-    ...{ queue, error, merchantId },
+    ...{ queue, error, merchant_id },
     olderThanMs: given['older-than'],
     newerThanMs: given['newer-than'],
   };
   if (payment === undefined) return filter;
-  const search = { what: payment, merchantId, limit: MAX_PAYMENTS + 1 };
+  const search = { what: payment, merchant_id, limit: MAX_PAYMENTS + 1 };
   const payments = await findPayments(database, search);
   const what = JSON.stringify(payment);
   if (payments.length === 0) throw new OperatorRefusal(`No payment is known by ${what}`);

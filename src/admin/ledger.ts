@@ -23,7 +23,7 @@ const verify = reads({
       const found = await firstRow(database, sql, { merchant });
       if (!found) throw new OperatorRefusal(`There is no merchant ${merchant}`);
     }
-    return answer(await verifyLedger(database, { merchantId: merchant, full }));
+    return answer(await verifyLedger(database, { merchant_id: merchant, full }));
   },
 });
 
@@ -46,11 +46,11 @@ function plural(count: number): string {
   return `${count} break${count === 1 ? '' : 's'}`;
 }
 
-function document({ merchantId: merchant_id, ...rest }: Break) {
+function document({ merchant_id, ...rest }: Break) {
   return { merchant_id, ...rest };
 }
 
-function lineOf({ kind, merchantId: merchant, subject, id, expected, found }: Break): string {
+function lineOf({ kind, merchant_id: merchant, subject, id, expected, found }: Break): string {
   return `${kind}: merchant ${merchant}, ${subject} ${id}: expected ${expected}, found ${found}`;
 }
 

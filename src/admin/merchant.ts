@@ -43,9 +43,14 @@ const create = changes({
   run: async (context, values) => {
     const created = await context.audited(async (trx) => {
       const { name: called, email: mail, phone: phoneNumber, approved } = values;
-      const id = await createMerchant(trx, { name: called, email: mail, phoneNumber, approved });
+      const id = await createMerchant(trx, {
+        name: called,
+        email: mail,
+        phone_number: phoneNumber,
+        approved,
+      });
       const details = { name: called, email: mail, phone_number: phoneNumber, approved };
-      const audit = { merchantId: id, subject: `merchant ${id}`, details };
+      const audit = { merchant_id: id, subject: `merchant ${id}`, details };
       return { value: await requireMerchant(trx, id), audit };
     });
     return { data: merchantDocument(created), lines: merchantLines('created', created) };
@@ -144,7 +149,7 @@ async function change(
   const { after, changed } = await context.audited(async (trx) => {
     const updated = await updateMerchant(trx, id, wanted);
     const isChanged = Object.keys(updated.changed).length > 0;
-    const audit = { merchantId: id, subject: `merchant ${id}`, details: updated.changed };
+    const audit = { merchant_id: id, subject: `merchant ${id}`, details: updated.changed };
     const value = { after: updated.merchant, changed: isChanged };
     return { value, audit: isChanged ? audit : null };
   });

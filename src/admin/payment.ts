@@ -28,7 +28,7 @@ const list = reads({
   },
   run: ({ database }, { merchant, limit, ...filter }) =>
     answerList(paymentList, limit, (count) =>
-      listForSupport(database, { ...filter, merchantId: merchant, limit: count }),
+      listForSupport(database, { ...filter, merchant_id: merchant, limit: count }),
     ),
 });
 
@@ -44,12 +44,12 @@ const show = reads({
   },
   argument: 'what',
   run: async ({ database }, { what, merchant, kind }): Promise<Answer> => {
-    const search = { what, merchantId: merchant, kind };
+    const search = { what, merchant_id: merchant, kind };
     const hits = await findPayments(database, { ...search, limit: MAX_HITS + 1 });
     const [hit] = hits;
     if (!hit) throw new OperatorRefusal(`No payment is known by ${JSON.stringify(what)}`);
     if (hits.length > 1) return several(hits);
-    const ref = { kind: hit.kind, merchantId: hit.merchant_id, id: hit.id };
+    const ref = { kind: hit.kind, merchant_id: hit.merchant_id, id: hit.id };
     const file = await readPaymentFile(database, ref);
     return { data: fileDocument(file!), lines: fileLines(file!) };
   },

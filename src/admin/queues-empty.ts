@@ -29,7 +29,7 @@ export const empty = changes({
     // The queues are in no transaction of the database: written down when it is done.
     await audited(async () => ({
       value: null,
-      audit: { merchantId: null, subject: 'queues', details },
+      audit: { merchant_id: null, subject: 'queues', details },
     }));
     return {
       data: { backend: backend.name, jobs, queues },

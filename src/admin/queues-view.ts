@@ -43,7 +43,7 @@ function dueDocument({ kind, count, oldestDueMs, sample }: DueSteps, { lost }: Q
     count,
     oldest_ms: Math.round(oldestDueMs),
     sample: sample.map((step) => ({
-      ...{ id: step.rowId, merchant_id: step.merchantId, step: step.step, queue: step.queue },
+      ...{ id: step.row_id, merchant_id: step.merchant_id, step: step.step, queue: step.queue },
       ...{ due_ms: Math.round(step.dueMs), lost: lost?.includes(step) ?? null },
     })),
   };
@@ -119,7 +119,7 @@ function dueLines({ due, lost }: QueuesStatus): string[] {
 }
 
 function idsOf(steps: DueStep[]): string {
-  const shown = steps.slice(0, MAX_SHOWN_IDS).map(({ rowId }) => rowId);
+  const shown = steps.slice(0, MAX_SHOWN_IDS).map(({ row_id: rowId }) => rowId);
   return steps.length > shown.length ? `${shown.join(' ')} …` : shown.join(' ');
 }
 

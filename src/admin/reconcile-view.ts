@@ -44,7 +44,7 @@ export function reconciliationAnswer(
   };
 }
 
-function documentOf({ kind, merchantId, id }: PaymentRef) {
+function documentOf({ kind, merchant_id: merchantId, id }: PaymentRef) {
   return { kind, merchant_id: merchantId, id };
 }
 

@@ -61,7 +61,7 @@ const run = changes({
         lines: lines.length,
         import_id: id,
       };
-      return { value: id, audit: { merchantId: null, subject, details } };
+      return { value: id, audit: { merchant_id: null, subject, details } };
     });
     const result = await reconcile(service.database, {
       importId,
@@ -76,7 +76,7 @@ const run = changes({
     const details = { import_id: importId, ...settledBy(result) };
     await context.audited(async () => ({
       value: null,
-      audit: { merchantId: null, subject, details },
+      audit: { merchant_id: null, subject, details },
     }));
     return reconciliationAnswer(importId, covers, result);
   },

@@ -52,7 +52,7 @@ async function pauseAll({ service, audited }: ChangeContext) {
     await audited(async (trx) => {
       const isChanged = await pauseChannel(trx, code);
       if (isChanged) paused.push(code);
-      const audit = { merchantId: null, subject: `channel ${code}`, details: { paused: true } };
+      const audit = { merchant_id: null, subject: `channel ${code}`, details: { paused: true } };
       return { value: null, audit: isChanged ? audit : null };
     });
   }
@@ -64,7 +64,7 @@ async function skipNumbers({ audited }: ChangeContext): Promise<void> {
   await audited(async (trx) => {
     await skipDirectoryNumbers(trx);
     const details = { merchants: await skipEventNumbers(trx) };
-    return { value: null, audit: { merchantId: null, subject: 'numbers', details } };
+    return { value: null, audit: { merchant_id: null, subject: 'numbers', details } };
   });
 }
 
@@ -77,7 +77,7 @@ async function markAll({ audited }: ChangeContext, kind: GatewayPaymentKind) {
     const batch = await audited(async (trx) => {
       const value = await markRestored(trx, kind, from);
       const details = { kind, marked: value.marked, parked: value.parked };
-      return { value, audit: { merchantId: null, subject: `open ${kind}s`, details } };
+      return { value, audit: { merchant_id: null, subject: `open ${kind}s`, details } };
     });
     total.marked += batch.marked;
     total.parked += batch.parked;

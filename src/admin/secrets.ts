@@ -46,7 +46,7 @@ async function rekeyAll({ service, audited }: ChangeContext) {
       const value = await rekeySecrets(trx, secretsKeys, from, BATCH_SIZE);
       const to_key = secretsKeys.current.id;
       const details = { count: value.count, from_keys: value.fromKeys, to_key };
-      const audit = { merchantId: null, subject: 'app secrets', details };
+      const audit = { merchant_id: null, subject: 'app secrets', details };
       return { value, audit: value.count > 0 ? audit : null };
     });
     count += batch.count;

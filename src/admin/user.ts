@@ -62,7 +62,7 @@ const list = reads({
   },
   run: ({ database }, { merchant, after, limit }) =>
     answerList(userList, limit, (count) =>
-      listUsers(database, { merchantId: merchant, after: after?.toLowerCase(), limit: count }),
+      listUsers(database, { merchant_id: merchant, after: after?.toLowerCase(), limit: count }),
     ),
 });
 
@@ -118,7 +118,7 @@ async function change(
   password: NewPassword | null,
 ): Promise<Answer> {
   const { user, revoked, changed } = await context.audited(async (trx) => {
-    const userName = { email: name.email, merchantId: name.merchant };
+    const userName = { email: name.email, merchant_id: name.merchant };
     const updated = await updateUser(trx, userName, wanted);
     const details = {
       ...updated.changed,
@@ -144,7 +144,7 @@ async function change(
 }
 
 function auditOf(user: UserRecord, details: Record<string, unknown>) {
-  return { merchantId: user.merchant_id, subject: `user ${user.email}`, details };
+  return { merchant_id: user.merchant_id, subject: `user ${user.email}`, details };
 }
 
 export const userVerbs = { create, list, update, deactivate };

@@ -71,15 +71,15 @@ interface Order {
 
 async function book(context: ChangeContext, order: Order): Promise<Answer> {
   const { booked, repeated } = await context.audited(async (trx) => {
-    const entry = { ...order, merchantId: order.merchant, amountCents: order.amount };
+    const entry = { ...order, merchant_id: order.merchant, amount_cents: order.amount };
     const value = await bookOperatorEntry(trx, { ...entry, reason: context.reason });
     const subject = `${order.wallet} wallet of merchant ${order.merchant}`;
     const details = {
       reference: order.reference,
-      amount: formatAmount(value.booked.amountCents),
-      balance_after: formatAmount(value.booked.balanceAfterCents),
+      amount: formatAmount(value.booked.amount_cents),
+      balance_after: formatAmount(value.booked.balance_after_cents),
     };
-    const audit = { merchantId: order.merchant, subject, details };
+    const audit = { merchant_id: order.merchant, subject, details };
     return { value, audit: value.repeated ? null : audit };
   });
   const data = document(order, booked);
@@ -95,7 +95,7 @@ async function book(context: ChangeContext, order: Order): Promise<Answer> {
         amount: data.amount,
         'balance after': data.balance_after,
         reference: data.reference,
-        booked: moment(booked.bookedAt),
+        booked: moment(booked.booked_at),
       }),
     ],
   };
@@ -106,10 +106,10 @@ function document(order: Order, booked: BookedEntry) {
     merchant_id: order.merchant,
     type: booked.kind,
     wallet: booked.wallet,
-    amount: formatAmount(booked.amountCents),
-    balance_after: formatAmount(booked.balanceAfterCents),
+    amount: formatAmount(booked.amount_cents),
+    balance_after: formatAmount(booked.balance_after_cents),
     reference: order.reference,
-    booked_at: booked.bookedAt.toISOString(),
+    booked_at: booked.booked_at.toISOString(),
   };
 }
 

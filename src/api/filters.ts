@@ -12,8 +12,8 @@ export function paymentFilterIn(query: Query): PaymentFilter {
   const status = query.status as number | undefined;
   return {
     ...daysIn(query),
-    refNo: query.ref_no as string | undefined,
-    checkoutRefNo: query.checkout_ref_no as string | undefined,
+    ref_no: query.ref_no as string | undefined,
+    checkout_ref_no: query.checkout_ref_no as string | undefined,
     statuses: status === undefined ? undefined : [STATUS_CODES[status]!],
   };
 }
@@ -29,7 +29,7 @@ const DEPRECATED_STATUSES: Record<string, PaymentStatus[]> = {
 export function deprecatedFilterIn(query: Query): PaymentFilter {
   return {
     ...daysIn(query),
-    refNo: query.ref_no as string | undefined,
+    ref_no: query.ref_no as string | undefined,
     statuses: DEPRECATED_STATUSES[String(query.status)],
     account: phoneIn(query),
   };

@@ -4,7 +4,7 @@ import { rows, type Transaction } from '../connections/database.ts';
 /** What was changed. Never with a secret in it: the log is kept for ever and read by many. */
 export interface AuditSubject {
   /** Null for what belongs to no merchant, such as a channel. */
-  merchantId: number | null;
+  merchant_id: number | null;
   /** The changed thing as its operator names it, such as `app 5001`. */
   subject: string;
   details: Record<string, unknown>;
@@ -27,7 +27,7 @@ export async function recordAudit(trx: Transaction, entry: AuditEntry): Promise<
       id: uuidv7(),
       actor: entry.actor,
       action: entry.action,
-      merchant_id: entry.merchantId,
+      merchant_id: entry.merchant_id,
       subject: entry.subject,
       reason: entry.reason,
       details: JSON.stringify(entry.details),

@@ -13,7 +13,7 @@ export const KEPT_HOURS = 48;
 
 /** One request of a merchant that may come twice. */
 export interface IdempotentRequest {
-  merchantId: number;
+  merchant_id: number;
   path: string;
   key: string;
   /** What was asked: the same key with something else is a mistake of the caller. */
@@ -77,7 +77,10 @@ export async function replaceKept(
 }
 
 /** The lock ends with the transaction, however that ends: a crash frees the key. */
-async function lockKey(trx: Transaction, { merchantId, path, key }: IdempotentRequest) {
+async function lockKey(
+  trx: Transaction,
+  { merchant_id: merchantId, path, key }: IdempotentRequest,
+) {
   const row = await firstRow<{ locked: boolean }>(
     trx,
     'SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 0)) AS locked',
@@ -129,7 +132,7 @@ async function keep(
   );
 }
 
-function keyOf({ merchantId, path, key }: IdempotentRequest) {
+function keyOf({ merchant_id: merchantId, path, key }: IdempotentRequest) {
   return { merchant_id: merchantId, path, key };
 }
 

@@ -14,7 +14,7 @@ type CallbackKind = 'result';
 
 export interface CallbackTarget {
   kind: GatewayPaymentKind;
-  merchantId: number;
+  merchant_id: number;
   id: string;
 }
 
@@ -26,7 +26,7 @@ export function callbackUrl(
   target: CallbackTarget,
 ): string {
   const callbackKind: CallbackKind = 'result';
-  const subject = `${callbackKind}~${target.kind}~${target.merchantId}~${target.id}`;
+  const subject = `${callbackKind}~${target.kind}~${target.merchant_id}~${target.id}`;
   const proof = mac(keys.current, PURPOSE, `${gateway}~${subject}`).toString('base64url');
   return `${baseUrl}${PATH}/${gateway}/${subject}~${keys.current.id}~${proof}`;
 }
@@ -46,5 +46,5 @@ export function readCallbackToken(
   const subject = `${callbackKind}~${kind}~${merchantId}~${id}`;
   const expected = mac(key, PURPOSE, `${gateway}~${subject}`).toString('base64url');
   if (!equalInConstantTime(expected, proof)) return null;
-  return { kind: kind as GatewayPaymentKind, merchantId: Number(merchantId), id: id! };
+  return { kind: kind as GatewayPaymentKind, merchant_id: Number(merchantId), id: id! };
 }

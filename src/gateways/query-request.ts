@@ -13,7 +13,11 @@ export interface CallbackSettings {
 export function callbackUrlOf(settings: CallbackSettings, payment: AnyPayment): string {
   const { gatewayCallbackUrl, secretsKeys } = settings;
   const { kind, merchant_id: merchantId, id } = payment;
-  return callbackUrl(gatewayCallbackUrl, secretsKeys, payment.gateway, { kind, merchantId, id });
+  return callbackUrl(gatewayCallbackUrl, secretsKeys, payment.gateway, {
+    kind,
+    merchant_id: merchantId,
+    id,
+  });
 }
 
 /** The question what became of a payment. */

@@ -62,8 +62,8 @@ async function readDueOfKind(
   const found = await rows<DueStep & { count: number }>(
     database,
     `SELECT due.*, count(*) OVER () AS count FROM (
-       SELECT ${QUEUE_OF_ROW[kind]} AS queue, t.next_step AS step, t.merchant_id AS "merchantId",
-         t.${id} AS "rowId", t.step_no AS "stepNo", ${msSince('t.next_step_at')} AS "dueMs"
+       SELECT ${QUEUE_OF_ROW[kind]} AS queue, t.next_step AS step, t.merchant_id,
+         t.${id} AS row_id, t.step_no, ${msSince('t.next_step_at')} AS "dueMs"
        FROM ${table} t WHERE ${isDueUnsent(kind)}
        ORDER BY t.next_step_at LIMIT :max
      ) AS due ORDER BY "dueMs" DESC LIMIT :sample`,
@@ -78,7 +78,7 @@ async function readDueOfKind(
 /** Whether a row still has this step, due and unsent as it was. */
 export async function isStillDue(
   database: Database,
-  { kind, merchantId, rowId, stepNo }: JobData,
+  { kind, merchant_id: merchantId, row_id: rowId, step_no: stepNo }: JobData,
   graceMs: number,
 ): Promise<boolean> {
   const { table, id } = STEP_TABLES[kind];

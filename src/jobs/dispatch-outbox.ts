@@ -38,7 +38,7 @@ export async function dispatchOutbox(
   return [...byQueue.values()].reduce((sum, jobs) => sum + jobs.length, 0);
 }
 
-type OutboxJob = StepJob & { outboxId: number };
+type OutboxJob = StepJob & { outbox_id: number };
 
 async function addJobs(
   database: Database,
@@ -47,7 +47,7 @@ async function addJobs(
   jobs: OutboxJob[],
   resting: RestingQueues,
 ): Promise<void> {
-  const ids = jobs.map((job) => job.outboxId);
+  const ids = jobs.map((job) => job.outbox_id);
   const begun = performance.now();
   try {
     await queues.add(queue, jobs);
@@ -78,9 +78,8 @@ async function leaseBatch(database: Database, skipped: string[]): Promise<Outbox
        SELECT id FROM outbox WHERE leased_until < now() AND queue <> ALL(:skipped)
        ORDER BY id LIMIT :batch FOR UPDATE SKIP LOCKED
      )
-     RETURNING id AS "outboxId", queue, kind, step, merchant_id AS "merchantId",
-       row_id AS "rowId", step_no AS "stepNo",
-       greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS "delayMs"`,
+     RETURNING id AS outbox_id, queue, kind, step, merchant_id, row_id, step_no,
+       greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS delay_ms`,
     { lease_ms: LEASE_MS, batch: BATCH_SIZE, skipped },
   );
 }

@@ -21,10 +21,10 @@ export async function recordFailedJob(
   await inTransaction(database, async (trx) => {
     const parked = await changeStep(
       trx,
-      { kind: data.kind, merchantId: data.merchantId, id: data.rowId },
+      { kind: data.kind, merchant_id: data.merchant_id, id: data.row_id },
       { park: `${JOB_FAILED}${message}` },
       {
-        onlyIf: { step_no: data.stepNo },
+        onlyIf: { step_no: data.step_no },
         // A delivery that is parked must not keep its place among those under way.
         set: data.kind === 'webhook' ? { admitted_at: null } : {},
       },
@@ -39,9 +39,9 @@ export async function recordFailedJob(
         queue,
         kind: data.kind,
         step: data.step,
-        merchant_id: data.merchantId,
-        row_id: data.rowId,
-        step_no: data.stepNo,
+        merchant_id: data.merchant_id,
+        row_id: data.row_id,
+        step_no: data.step_no,
         error: message,
         stack: stack === undefined ? null : storable(stack, MAX_STACK_LENGTH),
       },

@@ -21,10 +21,10 @@ export type StepName = 'submit' | 'poll' | 'refund' | 'process' | 'deliver';
 export interface JobData {
   kind: StepKind;
   step: StepName;
-  merchantId: number;
-  rowId: string;
+  merchant_id: number;
+  row_id: string;
   /** A job whose number is not its row's has been overtaken and does nothing. */
-  stepNo: number;
+  step_no: number;
 }
 
 /** Process types of the Procfile that run jobs. */
@@ -67,6 +67,6 @@ export function workerTypeOf(queue: string): WorkerType | undefined {
 export const JOB_FAILED = 'job failed: ';
 
 /** Never all digits and without a colon, as the queue library demands. */
-export function jobId(data: Pick<JobData, 'kind' | 'rowId' | 'stepNo'>): string {
-  return `${data.kind}-${data.rowId}-${data.stepNo}`;
+export function jobId(data: Pick<JobData, 'kind' | 'row_id' | 'step_no'>): string {
+  return `${data.kind}-${data.row_id}-${data.step_no}`;
 }

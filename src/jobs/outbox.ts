@@ -4,7 +4,7 @@ import { STEP_TABLES, type StepKind, type StepName } from './job-types.ts';
 /** A row that steps drive. */
 export interface StepRef {
   kind: StepKind;
-  merchantId: number;
+  merchant_id: number;
   id: string;
 }
 
@@ -93,7 +93,7 @@ export async function changeStep(
      ), queued AS (${outbox.sql})
      SELECT count(*) AS moved FROM moved`,
     {
-      merchant_id: ref.merchantId,
+      merchant_id: ref.merchant_id,
       id: ref.id,
       ...step.bindings,
       ...outbox.bindings,

@@ -6,7 +6,7 @@ import { type JobData, jobId } from './job-types.ts';
 /** A step on its way to a worker. */
 export interface StepJob extends JobData {
   queue: string;
-  delayMs: number;
+  delay_ms: number;
 }
 
 /** The producing side of the queues. Only the dispatcher has one. */
@@ -62,8 +62,15 @@ export function openQueues(backend: QueueBackend, logger: Logger): OpenQueues {
   };
 }
 
-function bulkJob({ kind, step, merchantId, rowId, stepNo, delayMs }: StepJob) {
-  const data: JobData = { kind, step, merchantId, rowId, stepNo };
+function bulkJob({
+  kind,
+  step,
+  merchant_id: merchantId,
+  row_id: rowId,
+  step_no: stepNo,
+  delay_ms: delayMs,
+}: StepJob) {
+  const data: JobData = { kind, step, merchant_id: merchantId, row_id: rowId, step_no: stepNo };
   return {
     name: `${kind}.${step}`,
     data,

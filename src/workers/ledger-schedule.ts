@@ -26,7 +26,7 @@ export async function verifyOnSchedule(service: Service, stopping: AbortSignal):
     await releaseLease(database, 'ledger', holder).catch(() => {});
     throw error;
   });
-  for (const { merchantId: merchant_id, ...found } of verification.breaks) {
+  for (const { merchant_id, ...found } of verification.breaks) {
     logger.error('the books are wrong', { merchant_id, ...found });
   }
   await recordVerification(database, verification);

@@ -33,12 +33,12 @@ export function startWorker(
 }
 
 async function runJob(context: Service, job: Job<JobData>, token?: string): Promise<void> {
-  const { kind, merchantId, rowId } = job.data;
+  const { kind, merchant_id, row_id } = job.data;
   const isPayment = kind !== 'callback' && kind !== 'webhook';
   const fields = {
     job_id: job.id ?? '',
-    merchant_id: merchantId,
-    ...(isPayment ? { payment_id: rowId } : {}),
+    merchant_id,
+    ...(isPayment ? { payment_id: row_id } : {}),
   };
   await withLogContext(fields, async () => {
     const stop = context.meters.jobs.startTimer({ queue: job.queueName });
@@ -53,14 +53,14 @@ async function runJob(context: Service, job: Job<JobData>, token?: string): Prom
 }
 
 function perform(context: Service, data: JobData): Promise<void> {
-  const { kind, step, merchantId, rowId, stepNo } = data;
-  if (kind === 'callback') return processStoredCallback(context, merchantId, rowId);
-  if (kind === 'webhook') return deliverWebhook(context, merchantId, rowId, stepNo);
-  const ref = { kind, merchantId, id: rowId };
-  if (step === 'refund') return refund(context, ref, stepNo);
+  const { kind, step, merchant_id, row_id, step_no } = data;
+  if (kind === 'callback') return processStoredCallback(context, merchant_id, row_id);
+  if (kind === 'webhook') return deliverWebhook(context, merchant_id, row_id, step_no);
+  const ref = { kind, merchant_id, id: row_id };
+  if (step === 'refund') return refund(context, ref, step_no);
   return step === 'submit'
-    ? submitPayment(context, ref, stepNo)
-    : pollPayment(context, ref, stepNo);
+    ? submitPayment(context, ref, step_no)
+    : pollPayment(context, ref, step_no);
 }
 
 /**

@@ -18,19 +18,19 @@ import { rejection } from '../support/payments.ts';
 
 interface App {
   code: number;
-  appKey: string;
-  appSecret: string;
+  app_key: string;
+  app_secret: string;
 }
 
 describe('admin app', () => {
   const config = loadConfig({ DATABASE_URL: 'postgres://unused' });
   let admin: AdminTester;
-  let merchantId: number;
+  let merchant_id: number;
 
   before(async () => {
     admin = await createAdminTester();
-    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
-    merchantId = await createMerchant(admin.database, { ...details, approved: true });
+    const details = { name: 'Duka', email: 'duka@x.example', phone_number: '+254712345678' };
+    merchant_id = await createMerchant(admin.database, { ...details, approved: true });
   });
 
   after(() => admin.close());
@@ -42,44 +42,44 @@ describe('admin app', () => {
   const isAccepted = (access: string) => authenticate(admin.database, config.jwtKeys, access, null);
 
   async function newApp(): Promise<App> {
-    const { appCode, ...credentials } = await createApp(
+    const { app_code, ...credentials } = await createApp(
       admin.database,
       config.secretsKeys,
-      merchantId,
+      merchant_id,
       { name: 'Till', products: ['collections'] },
     );
-    return { code: appCode, ...credentials };
+    return { code: app_code, ...credentials };
   }
 
   function appOf({ app_code, app_key, app_secret }: Document): App {
     return {
       code: app_code as number,
-      appKey: app_key as string,
-      appSecret: app_secret as string,
+      app_key: app_key as string,
+      app_secret: app_secret as string,
     };
   }
 
   it('creates one whose secret is shown once and lets it in', async () => {
     const created = await admin.changeJson(
-      `app create --merchant ${merchantId} --name Till --products payouts,collections,payouts`,
+      `app create --merchant ${merchant_id} --name Till --products payouts,collections,payouts`,
     );
     const app = appOf(created);
     expect(created).to.deep.include({
-      merchant_id: merchantId,
+      merchant_id,
       name: 'Till',
       products: ['collections', 'payouts'],
       active: true,
       ip_allow_list: [],
     });
-    expect((await tokens(app)).appCode).to.equal(app.code);
+    expect((await tokens(app)).app_code).to.equal(app.code);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'app.create',
-      merchant_id: merchantId,
+      merchant_id,
       subject: `app ${app.code}`,
       details: { name: 'Till', products: ['collections', 'payouts'], ip_allow_list: [] },
     });
     const text = await admin.change([
-      ...['app', 'create', '--merchant', String(merchantId), '--name', 'Back office'],
+      ...['app', 'create', '--merchant', String(merchant_id), '--name', 'Back office'],
       ...['--products', 'disbursements', '--ip-allow-list', '192.0.2.0/24, 2001:DB8::1'],
     ]);
     expect(text)
@@ -88,8 +88,8 @@ describe('admin app', () => {
       .and.match(/The secret is shown this once only\.\n$/);
     const shown = {
       code: 0,
-      appKey: / key +(\S+)\n/.exec(text)![1]!,
-      appSecret: / secret +(\S+)\n/.exec(text)![1]!,
+      app_key: / key +(\S+)\n/.exec(text)![1]!,
+      app_secret: / secret +(\S+)\n/.exec(text)![1]!,
     };
     await tokens(shown, '192.0.2.77');
     expect(await refusal(shown, '198.51.100.1')).to.equal('ip_not_allowed');
@@ -100,11 +100,11 @@ describe('admin app', () => {
     const before = first.code - 1;
     const [all, text] = await Promise.all([
       admin.json(`app list --limit 1 --after ${before}`),
-      admin.text(`app list --merchant ${merchantId} --after ${before}`),
+      admin.text(`app list --merchant ${merchant_id} --after ${before}`),
     ]);
     expect(all.next).to.equal(first.code);
     const [listed] = all.apps as Document[];
-    expect(listed).to.include({ app_code: first.code, app_key: first.appKey });
+    expect(listed).to.include({ app_code: first.code, app_key: first.app_key });
     expect(listed).to.have.all.keys(
       ...['app_code', 'merchant_id', 'name', 'app_key', 'products', 'active'],
       ...['ip_allow_list', 'created_at'],
@@ -112,7 +112,7 @@ describe('admin app', () => {
     const [titles, , last] = text.split('\n');
     expect(titles).to.match(/^CODE +MERCHANT +NAME +ACTIVE +PRODUCTS +KEY +MAY CALL FROM$/);
     expect(last).to.match(
-      new RegExp(`^${second.code} +${merchantId} +Till +yes +collections +ak_\\w+ +anywhere$`),
+      new RegExp(`^${second.code} +${merchant_id} +Till +yes +collections +ak_\\w+ +anywhere$`),
     );
     expect(text).to.match(/\(2 apps\)\n$/);
   });
@@ -168,20 +168,20 @@ describe('admin app', () => {
     const rotated = await admin.changeJson(`app rotate-secret --app ${app.code}`);
     expect(rotated).to.include({ old_secrets_until: null, revoked_token_families: 1 });
     const renewed = appOf(rotated);
-    expect(renewed).to.include({ code: app.code, appKey: app.appKey });
-    expect(renewed.appSecret).to.not.equal(app.appSecret);
+    expect(renewed).to.include({ code: app.code, app_key: app.app_key });
+    expect(renewed.app_secret).to.not.equal(app.app_secret);
     expect(await refusal(app)).to.equal('app_credentials_invalid');
     expect((await rejection(isAccepted(access))).message).to.equal('token_revoked');
     await tokens(renewed);
     await isAccepted(othersAccess);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'app.rotate-secret',
-      merchant_id: merchantId,
+      merchant_id,
       subject: `app ${app.code}`,
       details: { overlap_s: 0, old_secrets_until: null, revoked_token_families: 1 },
     });
     const log = JSON.stringify(await admin.audits());
-    for (const secret of [app.appSecret, renewed.appSecret]) expect(log).to.not.include(secret);
+    for (const secret of [app.app_secret, renewed.app_secret]) expect(log).to.not.include(secret);
   });
 
   it('rotates a secret with an overlap: both count until it ends', async () => {
@@ -191,7 +191,7 @@ describe('admin app', () => {
     expect(text).to.match(
       /The secret is shown this once only\.\nOld secrets count until .* UTC\.\n$/,
     );
-    const renewed = { ...app, appSecret: / secret +(\S+)\n/.exec(text)![1]! };
+    const renewed = { ...app, app_secret: / secret +(\S+)\n/.exec(text)![1]! };
     await tokens(app);
     await tokens(renewed);
     await isAccepted(access);

@@ -32,9 +32,9 @@ describe('admin discrepancy', () => {
 
   const scene = () => ({ database: admin.database, merchant });
   const newOther = async (refNo: string) =>
-    hear(scene(), await newCollection(admin.database, merchant, { refNo }), HALF);
+    hear(scene(), await newCollection(admin.database, merchant, { ref_no: refNo }), HALF);
   const list = async (options = '') =>
-    (await admin.json(`discrepancy list --merchant ${merchant.merchantId} ${options}`))
+    (await admin.json(`discrepancy list --merchant ${merchant.merchant_id} ${options}`))
       .discrepancies as Document[];
 
   it('lists what support needs to decide, oldest first', async () => {
@@ -46,7 +46,7 @@ describe('admin discrepancy', () => {
     expect(first).to.include({
       kind: 'other_amount',
       what: 'another amount moved than was asked for',
-      merchant_id: merchant.merchantId,
+      merchant_id: merchant.merchant_id,
       payment_kind: 'collection',
       payment_id: collection.id,
       ref_no: 'half',
@@ -66,7 +66,7 @@ describe('admin discrepancy', () => {
     const after = await list(`--limit 1 --after ${first!.id}`);
     expect(after.map(({ id }) => id)).to.deep.equal([second!.id]);
     expect(await list('--resolved')).to.deep.equal([]);
-    const text = await admin.text(`discrepancy list --merchant ${merchant.merchantId}`);
+    const text = await admin.text(`discrepancy list --merchant ${merchant.merchant_id}`);
     expect(text)
       .to.match(
         /^ID +SINCE +WHAT +MERCHANT +PAYMENT +STATUS +ASKED +MOVED +MOVED AT +IN SUSPENSE +ACCOUNT/,
@@ -103,7 +103,7 @@ describe('admin discrepancy', () => {
     expect(journal!.entries).to.deep.equal(entries);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'discrepancy.resolve',
-      merchant_id: merchant.merchantId,
+      merchant_id: merchant.merchant_id,
       subject: `discrepancy ${id}`,
       details: {
         kind: 'other_amount',
@@ -118,7 +118,7 @@ describe('admin discrepancy', () => {
   });
 
   it('tells people the same', async () => {
-    const payout = await newPayout(admin.database, merchant, { refNo: 'lost-1' });
+    const payout = await newPayout(admin.database, merchant, { ref_no: 'lost-1' });
     await hear(scene(), payout, HALF);
     const { id } = await discrepancyOf(scene(), 'other_amount');
     expect(await admin.change(`discrepancy resolve ${id} --as failed`)).to.equal(

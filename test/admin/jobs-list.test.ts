@@ -43,7 +43,7 @@ describe('admin jobs list', () => {
   const list = (options?: string | string[]) => listedJobs(service, options);
 
   const failedPayout = (refNo?: string) =>
-    newFailedPayout(admin.database, merchant, refNo ? { refNo } : {});
+    newFailedPayout(admin.database, merchant, refNo ? { ref_no: refNo } : {});
 
   it('shows what failed, when, why, and what has become of it, newest first', async () => {
     const waiting = await failedPayout('po-1');
@@ -58,7 +58,7 @@ describe('admin jobs list', () => {
     const shown = lines.slice(1, -1).map((line) => line.replace(/ {2,}/g, ' | '));
     expect(shown[0]).to.match(
       new RegExp(
-        `^${last.id} \\| \\d{4}-.* UTC \\| queue-of-payout \\| ${merchant.merchantId} \\| payout po-4 \\(submit\\) \\| worse \\| waits for somebody$`,
+        `^${last.id} \\| \\d{4}-.* UTC \\| queue-of-payout \\| ${merchant.merchant_id} \\| payout po-4 \\(submit\\) \\| worse \\| waits for somebody$`,
       ),
     );
     expect(shown[1]).to.match(
@@ -69,13 +69,13 @@ describe('admin jobs list', () => {
     expect(lines.at(-1)).to.equal('(5 failed jobs)');
     expect((data.failed_jobs as Document[])[4]).to.include({
       ...{ id: waiting.job.id, queue: 'queue-of-payout', kind: 'payout', step: 'submit' },
-      ...{ merchant_id: merchant.merchantId, row_id: waiting.payout.id, error: 'bug' },
+      ...{ merchant_id: merchant.merchant_id, row_id: waiting.payout.id, error: 'bug' },
       ...{ ref_no: 'po-1', payment_kind: 'payout', state: 'waiting', row_status: 'pending' },
     });
   });
 
   it('names the payment that a callback and a webhook are about', async () => {
-    const collection = await newCollection(admin.database, merchant, { refNo: 'till-1' });
+    const collection = await newCollection(admin.database, merchant, { ref_no: 'till-1' });
     await fail(
       'callback',
       await storeCallback(admin.database, 'simulator', refOf(collection), '{}'),
@@ -99,7 +99,7 @@ describe('admin jobs list', () => {
     const first = await failedPayout('po-1');
     const theirs = await failedPayout();
     const other = await createTestMerchant(service);
-    const third = await newPayout(admin.database, other, { refNo: 'po-1' });
+    const third = await newPayout(admin.database, other, { ref_no: 'po-1' });
     const odd = await fail('payout', third.id, { queue: 'odd', error: 'Cannot READ 50% of x_y' });
     await rows(
       admin.database,
@@ -114,9 +114,9 @@ describe('admin jobs list', () => {
       ['--queue od', []],
       [['--error', 'read 50%'], [ids.odd]],
       [['--error', 'x%y'], []],
-      [`--merchant ${merchant.merchantId}`, [ids.theirs, ids.first]],
+      [`--merchant ${merchant.merchant_id}`, [ids.theirs, ids.first]],
       ['--payment po-1', [ids.odd, ids.first]],
-      [`--payment po-1 --merchant ${other.merchantId}`, [ids.odd]],
+      [`--payment po-1 --merchant ${other.merchant_id}`, [ids.odd]],
       [`--payment ${theirs.payout.id}`, [ids.theirs]],
       ['--older-than 2h', [ids.theirs]],
       ['--newer-than 2h', [ids.odd, ids.first]],
@@ -148,7 +148,7 @@ describe('admin jobs list', () => {
     await rows(
       admin.database,
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, replayed_at)
-       SELECT 'queue', 'payout', 'submit', :merchantId, gen_random_uuid(), 1, 'bug', now()
+       SELECT 'queue', 'payout', 'submit', :merchant_id, gen_random_uuid(), 1, 'bug', now()
        FROM generate_series(1, 5000)`,
       { ...merchant },
     );

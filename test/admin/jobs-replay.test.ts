@@ -44,7 +44,7 @@ describe('admin jobs replay', () => {
   const list = (options?: string | string[]) => listedJobs(service, options);
 
   const failedPayout = (refNo?: string) =>
-    newFailedPayout(admin.database, merchant, refNo ? { refNo } : {});
+    newFailedPayout(admin.database, merchant, refNo ? { ref_no: refNo } : {});
 
   const SAYS: [string, () => Promise<number>][] = [
     [
@@ -54,7 +54,7 @@ describe('admin jobs replay', () => {
     [
       'payout po-1: an attempt may have arrived, will ask the gateway, not send',
       async () => {
-        const payout = await newPayout(admin.database, merchant, { refNo: 'po-1' });
+        const payout = await newPayout(admin.database, merchant, { ref_no: 'po-1' });
         const work = workOn(admin.database, payout);
         await work.answer(await work.claim(), UNKNOWN);
         return (await fail('payout', payout.id)).id;
@@ -63,7 +63,7 @@ describe('admin jobs replay', () => {
     [
       'payout po-1: will refund',
       async () => {
-        const payout = await newPayout(admin.database, merchant, { refNo: 'po-1' });
+        const payout = await newPayout(admin.database, merchant, { ref_no: 'po-1' });
         await learn(admin.database, payout, failed());
         return (await fail('payout', payout.id)).id;
       },
@@ -71,7 +71,7 @@ describe('admin jobs replay', () => {
     [
       'callback of payout po-1: will be applied',
       async () => {
-        const payout = await newPayout(admin.database, merchant, { refNo: 'po-1' });
+        const payout = await newPayout(admin.database, merchant, { ref_no: 'po-1' });
         const id = await storeCallback(admin.database, 'simulator', refOf(payout), '{}');
         return (await fail('callback', id)).id;
       },
@@ -153,7 +153,7 @@ describe('admin jobs replay', () => {
     await runHere(service, `jobs replay ${job.id}`);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'jobs.replay',
-      merchant_id: merchant.merchantId,
+      merchant_id: merchant.merchant_id,
       subject: `failed job ${job.id}`,
       details: {
         ...{ queue: 'queue-of-payout', kind: 'payout', row_id: payout.id, ref_no: 'po-1' },

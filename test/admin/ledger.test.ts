@@ -47,12 +47,12 @@ describe('admin ledger', () => {
       admin.database,
       `UPDATE wallets SET balance_cents = balance_cents + 1 WHERE merchant_id = :m
        AND kind = 'collection'`,
-      { m: merchant.merchantId },
+      { m: merchant.merchant_id },
     );
-    const text = await admin.run(`ledger verify --merchant ${merchant.merchantId}`);
+    const text = await admin.run(`ledger verify --merchant ${merchant.merchant_id}`);
     expect(text).to.include({ status: 1, stderr: '' });
     expect(text.stdout).to.match(/^The books are wrong: 1 break\n/);
-    const line = `wallet_astray: merchant ${merchant.merchantId}, wallet collection: expected 98.50 after entry 1, found 98.51 after entry 1\n`;
+    const line = `wallet_astray: merchant ${merchant.merchant_id}, wallet collection: expected 98.50 after entry 1, found 98.51 after entry 1\n`;
     expect(text.stdout.endsWith(line), text.stdout).to.equal(true);
     const json = await admin.run('ledger verify --full --json');
     expect(json).to.include({ status: 1, stderr: '' });
@@ -61,7 +61,7 @@ describe('admin ledger', () => {
       break_count: 1,
       breaks: [
         {
-          merchant_id: merchant.merchantId,
+          merchant_id: merchant.merchant_id,
           kind: 'wallet_astray',
           subject: 'wallet',
           id: 'collection',

@@ -24,7 +24,7 @@ describe('admin merchant', () => {
   let count = 0;
   function newMerchant(): Promise<number> {
     count += 1;
-    const details = { name: `M${count}`, email: `m${count}@x.example`, phoneNumber: PHONE };
+    const details = { name: `M${count}`, email: `m${count}@x.example`, phone_number: PHONE };
     return createMerchant(admin.database, { ...details, approved: false });
   }
 

@@ -43,7 +43,7 @@ describe('admin payment', () => {
     ((await admin.json(`payment show ${what}`)).payment as Document).id;
 
   it('finds a payment by whatever is known of it', async () => {
-    const collection = await newCollection(admin.database, merchant, { refNo: 'order-1' });
+    const collection = await newCollection(admin.database, merchant, { ref_no: 'order-1' });
     await hear(scene(), collection, succeeded({ transId: 'QWE123', externalRef: 'gw/77' }));
     const [event] = await rows<{ id: string }>(
       admin.database,
@@ -63,15 +63,15 @@ describe('admin payment', () => {
 
   it('lists several, which a merchant or a kind narrows', async () => {
     const other = await newMerchant();
-    const theirs = await newCollection(admin.database, other, { refNo: 'same' });
-    const ours = await newCollection(admin.database, merchant, { refNo: 'same' });
-    const payout = await newPayout(admin.database, merchant, { refNo: 'same' });
+    const theirs = await newCollection(admin.database, other, { ref_no: 'same' });
+    const ours = await newCollection(admin.database, merchant, { ref_no: 'same' });
+    const payout = await newPayout(admin.database, merchant, { ref_no: 'same' });
     const all = await admin.json('payment show same');
     expect(idsIn(all)).to.deep.equal([payout.id, ours.id, theirs.id]);
     expect(all.more).to.equal(false);
     expect((all.payments as Document[])[0]).to.include({
       kind: 'payout',
-      merchant_id: merchant.merchantId,
+      merchant_id: merchant.merchant_id,
       ref_no: 'same',
       status: 'pending',
       amount: '100.00',
@@ -80,7 +80,7 @@ describe('admin payment', () => {
     expect(await admin.text('payment show same')).to.match(
       /^It may be one of 3 payments; say which with --merchant, --kind or its id:\nKIND +MERCHANT/,
     );
-    expect(await shown(`same --merchant ${other.merchantId}`)).to.equal(theirs.id);
+    expect(await shown(`same --merchant ${other.merchant_id}`)).to.equal(theirs.id);
     expect(await shown(`same --kind payout`)).to.equal(payout.id);
   });
 
@@ -94,8 +94,8 @@ describe('admin payment', () => {
 
   it('shows everything about it', async () => {
     const collection = await newCollection(admin.database, merchant, {
-      refNo: 'whole',
-      callbackUrl: 'https://shop.example/hook?key=hush',
+      ref_no: 'whole',
+      callback_url: 'https://shop.example/hook?key=hush',
     });
     await hear(scene(), collection, SUCCESS, succeeded({ transId: 'RCPT2' }));
     const reversal = await createReversal(admin.database, reversalRequest(collection));
@@ -173,7 +173,7 @@ describe('admin payment', () => {
     const half = await newPayout(admin.database, merchant);
     await hear(scene(), half, succeeded({ amountCents: 5_000 }));
     const list = async (options: string) =>
-      idsIn(await admin.json(`payment list --merchant ${merchant.merchantId} ${options}`));
+      idsIn(await admin.json(`payment list --merchant ${merchant.merchant_id} ${options}`));
     const all = [parked.id, overdue.id, half.id];
     expect(await list('')).to.deep.equal(all);
     expect(await list('--parked')).to.deep.equal([parked.id, half.id]);
@@ -184,10 +184,10 @@ describe('admin payment', () => {
     expect(await list(`--limit 1 --after ${parked.id}`)).to.deep.equal([overdue.id]);
     expect(await list('--kind return')).to.deep.equal([]);
     const other = await newMerchant();
-    expect(await admin.text(`payment list --merchant ${other.merchantId}`)).to.equal(
+    expect(await admin.text(`payment list --merchant ${other.merchant_id}`)).to.equal(
       'No payments\n',
     );
-    expect(await admin.text(`payment list --merchant ${merchant.merchantId}`))
+    expect(await admin.text(`payment list --merchant ${merchant.merchant_id}`))
       .to.match(/ parked: overdue: the gateway has not taken it; overdue since \d/)
       .and.match(/ parked: discrepancy: other_amount$/m);
   });

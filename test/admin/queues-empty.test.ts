@@ -15,7 +15,13 @@ describe('admin queues empty', () => {
 
   it('empties every queue, says how many jobs they had, and writes that down', async () => {
     const queue = createQueueBackend({ databaseUrl: admin.url }).createQueue('polling-simulator');
-    const data = { kind: 'payout', step: 'poll', merchantId: 1001, rowId: 'x', stepNo: 1 } as const;
+    const data = {
+      kind: 'payout',
+      step: 'poll',
+      merchant_id: 1001,
+      row_id: 'x',
+      step_no: 1,
+    } as const;
     await queue.add('payout.poll', data, { jobId: 'payout-x-1', delay: 60_000 });
     const answer = await admin.changeJson('queues empty', CONFIGURED);
     expect(answer).to.include({ backend: 'postgres', jobs: 1 });

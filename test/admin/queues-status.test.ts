@@ -118,7 +118,7 @@ for (const backendName of backendsUnderTest()) {
         const unserved = `Jobs wait in the queue ${QUEUE}, and no worker takes them`;
         expect(inQueue.problems).to.deep.equal([NO_DISPATCHER, unserved]);
         expect(inQueue.due).to.include({ kind: 'collection', count: 1 });
-        const step = { id: collection.id, merchant_id: merchant.merchantId, step: 'submit' };
+        const step = { id: collection.id, merchant_id: merchant.merchant_id, step: 'submit' };
         expect(inQueue.sample[0]).to.include({ ...step, queue: QUEUE, lost: false });
         const line = (lost: number) =>
           new RegExp(`^ {2}collection +1 +2h +1 +${lost} +${collection.id}$`, 'm');
@@ -178,11 +178,11 @@ describe('admin queues status, with a Redis that does not tell who works', () =>
     const job = {
       kind: 'collection',
       step: 'submit',
-      merchantId: 1,
-      rowId: 'a',
-      stepNo: 1,
+      merchant_id: 1,
+      row_id: 'a',
+      step_no: 1,
     } as const;
-    await queues.add(QUEUE, [{ ...job, queue: QUEUE, delayMs: 0 }]);
+    await queues.add(QUEUE, [{ ...job, queue: QUEUE, delay_ms: 0 }]);
     const { data, lines } = await statusOf(createService(config, logger, admin.database));
     await queues.of(QUEUE).obliterate({ force: true });
     await queues.close();

@@ -159,7 +159,7 @@ describe('admin reconcile', () => {
     it('rules it out by the word of the gateway', async () => {
       const { failed } = await admin.changeJson(['reconcile', ...days()], { env });
       expect(failed).to.deep.equal([
-        { kind: 'payout', merchant_id: merchant.merchantId, id: payout.id },
+        { kind: 'payout', merchant_id: merchant.merchant_id, id: payout.id },
       ]);
       const { details } = await admin.lastAudit();
       expect(details).to.deep.include({ failed: [`payout ${payout.id}`] });

@@ -81,16 +81,16 @@ describe('admin restore', () => {
   it('lets the numbers of merchants and apps go on above all that may have been given', async () => {
     const { database } = admin;
     const numbers = async () => {
-      const { merchantId, appCode } = await createTestMerchant({
+      const { merchant_id, app_code } = await createTestMerchant({
         database,
         config: loadConfig({ DATABASE_URL: admin.url }),
       });
-      return { merchantId, appCode };
+      return { merchant_id, app_code };
     };
     const before = await numbers();
     await inTransaction(database, skipDirectoryNumbers);
     const after = await numbers();
-    for (const each of ['merchantId', 'appCode'] as const) {
+    for (const each of ['merchant_id', 'app_code'] as const) {
       expect(after[each] - before[each], each).to.be.above(SKIPPED_DIRECTORY_NUMBERS);
     }
   });
@@ -135,7 +135,7 @@ describe('admin restore', () => {
     }
     const payment = null;
     await inTransaction(admin.database, (trx) =>
-      openDiscrepancy(trx, { kind: 'unknown_movement', payment, transId: 'LOST1', details: {} }),
+      openDiscrepancy(trx, { kind: 'unknown_movement', payment, trans_id: 'LOST1', details: {} }),
     );
     const after = await admin.json('restore status');
     expect(after).to.include({ unasked: 0, unexplained: 1 });

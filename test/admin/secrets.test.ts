@@ -19,20 +19,20 @@ const withKeys = (...keys: string[]) => ({ env: { SECRETS_KEY: keys.join(',') } 
 describe('admin secrets', () => {
   const { jwtKeys } = loadConfig({ DATABASE_URL: 'postgres://unused' });
   let admin: AdminTester;
-  let merchantId: number;
+  let merchant_id: number;
   const apps: AppCredentials[] = [];
 
   before(async () => {
     admin = await createAdminTester();
-    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
-    merchantId = await createMerchant(admin.database, { ...details, approved: true });
+    const details = { name: 'Duka', email: 'duka@x.example', phone_number: '+254712345678' };
+    merchant_id = await createMerchant(admin.database, { ...details, approved: true });
     for (let count = 0; count < APPS; count += 1) apps.push(await newApp());
   });
 
   after(() => admin.close());
 
   function newApp(keys = OLD): Promise<AppCredentials> {
-    return createApp(admin.database, keyRingFromText(keys), merchantId, {
+    return createApp(admin.database, keyRingFromText(keys), merchant_id, {
       name: 'Till',
       products: ['collections'],
     });
@@ -40,11 +40,11 @@ describe('admin secrets', () => {
 
   const letsIn = (keys: string, app: AppCredentials) =>
     issueAppTokens(admin.database, { jwtKeys, secretsKeys: keyRingFromText(keys) }, app);
-  const keyOf = async ({ appCode }: AppCredentials) =>
+  const keyOf = async ({ app_code }: AppCredentials) =>
     (await firstRow<{ key_id: string }>(
       admin.database,
-      'SELECT key_id FROM app_secrets WHERE app_code = :appCode',
-      { appCode },
+      'SELECT key_id FROM app_secrets WHERE app_code = :app_code',
+      { app_code },
     ))!.key_id;
 
   it('encrypts all again with the first key, in batches', async () => {
@@ -59,7 +59,7 @@ describe('admin secrets', () => {
       { count: 50, from_keys: ['old'], to_key: 'new' },
     ]);
     expect(await admin.lastAudit()).to.include({ merchant_id: null, subject: 'app secrets' });
-    expect(JSON.stringify(audits)).to.not.include(apps[0]!.appSecret);
+    expect(JSON.stringify(audits)).to.not.include(apps[0]!.app_secret);
   });
 
   it('finds nothing the second time', async () => {
@@ -86,8 +86,8 @@ describe('admin secrets', () => {
     const sound = await newApp();
     await rows(
       admin.database,
-      "UPDATE app_secrets SET ciphertext = ciphertext || '\\x00' WHERE app_code = :appCode",
-      { appCode: broken.appCode },
+      "UPDATE app_secrets SET ciphertext = ciphertext || '\\x00' WHERE app_code = :app_code",
+      { app_code: broken.app_code },
     );
     const { status, stdout, stderr } = await admin.run(
       'secrets rekey --reason because --json',
@@ -95,15 +95,15 @@ describe('admin secrets', () => {
     );
     expect([status, stdout]).to.deep.equal([1, '']);
     expect(stderr).to.equal(
-      `Encrypted again: 1; but the secrets of 1 apps cannot be decrypted with the key they name (${broken.appCode})\n`,
+      `Encrypted again: 1; but the secrets of 1 apps cannot be decrypted with the key they name (${broken.app_code})\n`,
     );
     await letsIn(NEW, sound);
     expect(await keyOf(broken)).to.equal('old');
     // Once nobody needs the secret, it is in nobody's way.
     await rows(
       admin.database,
-      'UPDATE app_secrets SET expires_at = now() WHERE app_code = :appCode',
-      { appCode: broken.appCode },
+      'UPDATE app_secrets SET expires_at = now() WHERE app_code = :app_code',
+      { app_code: broken.app_code },
     );
     expect(await admin.changeJson('secrets rekey', withKeys(NEW, OLD))).to.include({ rekeyed: 0 });
   });

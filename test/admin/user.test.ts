@@ -20,12 +20,12 @@ const PASSWORD = 'correct horse battery';
 describe('admin user', () => {
   const { jwtKeys } = loadConfig({ DATABASE_URL: 'postgres://unused' });
   let admin: AdminTester;
-  let merchantId: number;
+  let merchant_id: number;
 
   before(async () => {
     admin = await createAdminTester();
-    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
-    merchantId = await createMerchant(admin.database, { ...details, approved: true });
+    const details = { name: 'Duka', email: 'duka@x.example', phone_number: '+254712345678' };
+    merchant_id = await createMerchant(admin.database, { ...details, approved: true });
   });
 
   after(() => admin.close());
@@ -39,18 +39,18 @@ describe('admin user', () => {
   async function newUser(): Promise<string> {
     count += 1;
     const email = `user-${count}@x.example`;
-    await createUser(admin.database, merchantId, { email, password: PASSWORD, role: 'Finance' });
+    await createUser(admin.database, merchant_id, { email, password: PASSWORD, role: 'Finance' });
     return email;
   }
 
   it('creates one with a password that is shown once and kept nowhere', async () => {
     const created = await admin.changeJson(
-      `user create --merchant ${merchantId} --email Amina@X.example --role Admin`,
+      `user create --merchant ${merchant_id} --email Amina@X.example --role Admin`,
     );
     const { user_id, password, created_at, ...rest } = created;
     expect(created_at).to.be.a('string');
     expect(rest).to.deep.equal({
-      merchant_id: merchantId,
+      merchant_id,
       email: 'amina@x.example',
       role: 'Admin',
       active: true,
@@ -59,7 +59,7 @@ describe('admin user', () => {
     await logIn('amina@x.example', password as string);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'user.create',
-      merchant_id: merchantId,
+      merchant_id,
       subject: 'user amina@x.example',
       details: { email: 'amina@x.example', role: 'Admin' },
     });
@@ -70,7 +70,7 @@ describe('admin user', () => {
     );
     expect(row!.text).to.not.include(password as string);
     const text = await admin.change(
-      `user create --merchant ${merchantId} --email juma@x.example --role Operator`,
+      `user create --merchant ${merchant_id} --email juma@x.example --role Operator`,
     );
     expect(text).to.match(/^User juma@x\.example created\n/);
     expect(text.trimEnd()).to.match(/The password is shown this once only\.$/);
@@ -78,7 +78,7 @@ describe('admin user', () => {
   });
 
   it('takes a password from a pipe and does not repeat it', async () => {
-    const command = `user create --merchant ${merchantId} --email pipe@x.example --role Finance --password-stdin`;
+    const command = `user create --merchant ${merchant_id} --email pipe@x.example --role Finance --password-stdin`;
     const text = await admin.change(command, { input: `${PASSWORD}\r\n` });
     expect(text).to.include('User pipe@x.example created').and.not.include(PASSWORD);
     expect(text).to.not.include('password');
@@ -89,17 +89,17 @@ describe('admin user', () => {
     const [first, second] = [await newUser(), await newUser()];
     const [all, text] = await Promise.all([
       admin.json(`user list --limit 1 --after user-0@x.example`),
-      admin.text(`user list --merchant ${merchantId} --after ${first.toUpperCase()}`),
+      admin.text(`user list --merchant ${merchant_id} --after ${first.toUpperCase()}`),
     ]);
     expect(all.next).to.equal(first);
     const [listed] = all.users as Document[];
-    expect(listed).to.include({ email: first, merchant_id: merchantId, role: 'Finance' });
+    expect(listed).to.include({ email: first, merchant_id, role: 'Finance' });
     expect(listed).to.have.all.keys(
       ...['user_id', 'merchant_id', 'email', 'role', 'active', 'created_at'],
     );
     const [titles, row] = text.split('\n');
     expect(titles).to.match(/^E-MAIL +MERCHANT +ROLE +ACTIVE$/);
-    expect(row).to.match(new RegExp(`^${second} +${merchantId} +Finance +yes$`));
+    expect(row).to.match(new RegExp(`^${second} +${merchant_id} +Finance +yes$`));
   });
 
   it('ends the sessions of a user whose role changes', async () => {
@@ -110,12 +110,12 @@ describe('admin user', () => {
     expect(await problemOf(access)).to.equal('token_revoked');
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'user.update',
-      merchant_id: merchantId,
+      merchant_id,
       subject: `user ${email}`,
       details: { role: { from: 'Finance', to: 'Operator' }, revoked_token_families: 1 },
     });
     const { access: newer } = await logIn(email, PASSWORD);
-    const same = `user update --email ${email} --merchant ${merchantId} --role Operator`;
+    const same = `user update --email ${email} --merchant ${merchant_id} --role Operator`;
     const again = await admin.unchanged(() => admin.change(same));
     expect(again).to.match(/is like that already: nothing was changed\n/);
     await authenticate(admin.database, jwtKeys, newer, null);
@@ -157,7 +157,7 @@ describe('admin user', () => {
       revoked_token_families: 1,
     });
     const again = await admin.unchanged(() =>
-      admin.changeJson(`user deactivate --email ${email} --merchant ${merchantId}`),
+      admin.changeJson(`user deactivate --email ${email} --merchant ${merchant_id}`),
     );
     expect(again).to.include({ active: false, changed: false, revoked_token_families: 0 });
     const back = await admin.changeJson(`user update --email ${email} --reactivate`);
@@ -171,8 +171,8 @@ describe('admin user', () => {
     const create = 'user create --role Finance --merchant';
     await admin.refused([
       [
-        `${create} ${merchantId} --email ${email.toUpperCase()}`,
-        `${email} is a user of merchant ${merchantId} already`,
+        `${create} ${merchant_id} --email ${email.toUpperCase()}`,
+        `${email} is a user of merchant ${merchant_id} already`,
       ],
       [`${create} 99 --email a@x.example`, /^There is no merchant 99\n$/],
       [
@@ -201,7 +201,7 @@ describe('admin user', () => {
   it('takes no bad password, and never repeats it', async () => {
     const run = await admin.unchanged(() =>
       admin.run(
-        `user create --merchant ${merchantId} --email a@x.example --role Admin --password-stdin --reason x`,
+        `user create --merchant ${merchant_id} --email a@x.example --role Admin --password-stdin --reason x`,
         { input: 'eleven char' },
       ),
     );

@@ -15,7 +15,7 @@ import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
 
 describe('admin wallet', () => {
   let admin: AdminTester;
-  let merchantId: number;
+  let merchant_id: number;
 
   before(async () => {
     admin = await createAdminTester();
@@ -24,19 +24,19 @@ describe('admin wallet', () => {
   after(() => admin.close());
 
   beforeEach(async () => {
-    merchantId = await newMerchant();
+    merchant_id = await newMerchant();
   });
 
   function newMerchant(): Promise<number> {
-    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
+    const details = { name: 'Duka', email: 'duka@x.example', phone_number: '+254712345678' };
     return createMerchant(admin.database, { ...details, approved: true });
   }
 
   afterEach(() => expectSoundLedger(admin.database));
 
-  const topup = (rest: string) => `wallet topup --merchant ${merchantId} ${rest}`;
-  const adjust = (rest: string) => `wallet adjust --merchant ${merchantId} ${rest}`;
-  const balances = () => walletBalances(admin.database, merchantId);
+  const topup = (rest: string) => `wallet topup --merchant ${merchant_id} ${rest}`;
+  const adjust = (rest: string) => `wallet adjust --merchant ${merchant_id} ${rest}`;
+  const balances = () => walletBalances(admin.database, merchant_id);
   const withoutTime = ({ booked_at, ...rest }: Document) => {
     expect(booked_at).to.be.a('string');
     return rest;
@@ -50,11 +50,11 @@ describe('admin wallet', () => {
       .and.match(/amount +250000\.50\n/)
       .and.match(/balance after +250000\.50\n/);
     expect(await balances()).to.deep.equal({ collection: 0, payout: 25_000_050 });
-    expect(await accountBalance(admin.database, merchantId, 'bank')).to.equal(-25_000_050);
+    expect(await accountBalance(admin.database, merchant_id, 'bank')).to.equal(-25_000_050);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'wallet.topup',
-      merchant_id: merchantId,
-      subject: `payout wallet of merchant ${merchantId}`,
+      merchant_id,
+      subject: `payout wallet of merchant ${merchant_id}`,
       details: { reference: 'BANK-1', amount: '250000.50', balance_after: '250000.50' },
     });
     const repeated = await admin.unchanged(() => admin.change(command));
@@ -66,7 +66,7 @@ describe('admin wallet', () => {
   it('adjusts both wallets, up and down, against the bank account', async () => {
     const up = await admin.changeJson(adjust('--wallet payout --amount 80.00 --reference A-1'));
     expect(withoutTime(up)).to.deep.equal({
-      merchant_id: merchantId,
+      merchant_id,
       type: 'adjustment',
       wallet: 'payout',
       amount: '80.00',
@@ -81,18 +81,18 @@ describe('admin wallet', () => {
     const below = adjust('--wallet collection --amount=-0.01 --reference A-3');
     expect(await admin.changeJson(below)).to.include({ balance_after: '-0.01' });
     expect(await balances()).to.deep.equal({ collection: -1, payout: 0 });
-    expect(await accountBalance(admin.database, merchantId, 'bank')).to.equal(1);
+    expect(await accountBalance(admin.database, merchant_id, 'bank')).to.equal(1);
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'wallet.adjust',
-      merchant_id: merchantId,
-      subject: `collection wallet of merchant ${merchantId}`,
+      merchant_id,
+      subject: `collection wallet of merchant ${merchant_id}`,
       details: { reference: 'A-3', amount: '-0.01', balance_after: '-0.01' },
     });
     const seen = await rows(
       admin.database,
       `SELECT type, ref_no, counterparty, description FROM entries
        WHERE merchant_id = :merchant_id AND ref_no = 'A-2'`,
-      { merchant_id: merchantId },
+      { merchant_id },
     );
     expect(seen, 'what the merchant sees').to.deep.equal([
       { type: 'adjustment', ref_no: 'A-2', counterparty: null, description: REASON },
@@ -109,7 +109,7 @@ describe('admin wallet', () => {
     expect(answers[0]!.booked_at).to.equal(answers[1]!.booked_at);
     for (const { repeated: _repeated, ...answer } of answers) {
       expect(withoutTime(answer)).to.deep.equal({
-        merchant_id: merchantId,
+        merchant_id,
         type: 'topup',
         wallet: 'payout',
         amount: '10.00',
@@ -118,7 +118,7 @@ describe('admin wallet', () => {
       });
     }
     expect((await balances()).payout).to.equal(1_000);
-    const audits = (await admin.audits()).filter(({ merchant_id }) => merchant_id === merchantId);
+    const audits = (await admin.audits()).filter((audit) => audit.merchant_id === merchant_id);
     expect(audits).to.have.length(1);
   });
 
@@ -126,21 +126,21 @@ describe('admin wallet', () => {
     await inTransaction(admin.database, (trx) =>
       bookOperatorEntry(trx, {
         kind: 'topup',
-        merchantId,
+        merchant_id,
         wallet: 'payout',
-        amountCents: 1_000,
+        amount_cents: 1_000,
         reference: 'R-1',
         reason: REASON,
       }),
     );
-    const taken = `Reference R-1 of merchant ${merchantId} is that of a top-up of 10.00 on the payout wallet already`;
+    const taken = `Reference R-1 of merchant ${merchant_id} is that of a top-up of 10.00 on the payout wallet already`;
     await admin.refused([
       [topup('--amount 10.01 --reference R-1'), taken],
       [adjust('--wallet payout --amount 10.00 --reference R-1'), taken],
       [adjust('--wallet collection --amount 10.00 --reference R-1'), taken],
       [
         adjust('--wallet payout --amount -10.01 --reference R-2'),
-        `The payout wallet of merchant ${merchantId} holds 10.00: an adjustment of -10.01 would make it negative`,
+        `The payout wallet of merchant ${merchant_id} holds 10.00: an adjustment of -10.01 would make it negative`,
       ],
       ['wallet topup --merchant 99 --amount 10.00 --reference R-1', 'There is no merchant 99'],
     ]);

@@ -53,7 +53,7 @@ describe('When HTTPS is required', () => {
     expectRefusal(await initiate(), 403, REQUIRED);
     const strange = clientOf(behindProxy, { access: 'wrong' });
     expectRefusal(await strange.get('/channels'), 403, REQUIRED);
-    const credentials = { app_key: merchant.appKey, app_secret: merchant.appSecret };
+    const credentials = { app_key: merchant.app_key, app_secret: merchant.app_secret };
     expectRefusal(await strange.post('/auth/app/token', credentials), 403, REQUIRED);
   });
 

@@ -71,7 +71,7 @@ describe('An app’s list of addresses', () => {
   });
 
   const allow = (list: string) =>
-    assign(behindProxy.database, merchant.merchantId, 'apps', `ip_allow_list = '{${list}}'`);
+    assign(behindProxy.database, merchant.merchant_id, 'apps', `ip_allow_list = '{${list}}'`);
   const read = (service: TestService, address?: string) =>
     request('GET', `${service.baseUrl}/collections/checkouts`, {
       access: merchant.access,
@@ -79,7 +79,7 @@ describe('An app’s list of addresses', () => {
     });
   const getToken = (service: TestService, address?: string) =>
     request('POST', `${service.baseUrl}/auth/app/token`, {
-      body: { app_key: merchant.appKey, app_secret: merchant.appSecret },
+      body: { app_key: merchant.app_key, app_secret: merchant.app_secret },
       headers: address === undefined ? {} : { 'x-forwarded-for': address },
     });
 
@@ -128,7 +128,7 @@ describe('An app’s list of addresses', () => {
   it('is looked at only when the secret is right', async () => {
     await allow('203.0.113.7');
     const answer = await request('POST', `${direct.baseUrl}/auth/app/token`, {
-      body: { app_key: merchant.appKey, app_secret: 'wrong' },
+      body: { app_key: merchant.app_key, app_secret: 'wrong' },
     });
     expectRefusal(answer, 401, 'Invalid app credentials');
   });

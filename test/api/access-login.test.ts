@@ -28,7 +28,7 @@ describe('Logging in', () => {
 
   beforeEach(async () => {
     merchant = await createTestMerchant(service);
-    user = await createTestUser(service, merchant.merchantId, 'Finance');
+    user = await createTestUser(service, merchant.merchant_id, 'Finance');
     // Failures are counted by address, and each test makes its own.
     address += 1;
   });
@@ -47,7 +47,7 @@ describe('Logging in', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
-      merchant_code: merchant.merchantId,
+      merchant_code: merchant.merchant_id,
       phone_number: '+254711000001',
       requires_verification: false,
       message: 'Logged in',
@@ -73,18 +73,18 @@ describe('Logging in', () => {
     expectRefusal(await logIn({ password: 'wrong' }), 401, WRONG);
     expectRefusal(await logIn({ email: 'nobody@test.example' }), 401, WRONG);
     expectRefusal(await logIn({ email: "' OR true --" }), 401, WRONG);
-    await assign(service.database, merchant.merchantId, 'users', 'active = false');
+    await assign(service.database, merchant.merchant_id, 'users', 'active = false');
     expectRefusal(await logIn(), 401, WRONG);
   });
 
   it('refuses a person whose merchant is not active, if the password is right', async () => {
-    await assign(service.database, merchant.merchantId, 'merchants', 'active = false');
+    await assign(service.database, merchant.merchant_id, 'merchants', 'active = false');
     expectRefusal(await logIn(), 403, 'Merchant account is not active');
     expectRefusal(await logIn({ password: 'wrong' }), 401, WRONG);
   });
 
   it('needs no approval', async () => {
-    await assign(service.database, merchant.merchantId, 'merchants', 'approved = false');
+    await assign(service.database, merchant.merchant_id, 'merchants', 'approved = false');
     expect((await logIn()).body.requires_verification).to.equal(true);
   });
 
@@ -118,7 +118,7 @@ describe('Logging in', () => {
     expect(Number(limited.headers.get('retry-after'))).to.be.within(1, 60);
     expectRefusal(await logIn(), 429, LIMITED);
     expectRefusal(await logIn({ email: user.email.toUpperCase() }), 429, LIMITED);
-    const other = await createTestUser(service, merchant.merchantId);
+    const other = await createTestUser(service, merchant.merchant_id);
     expect((await logIn({ email: other.email, password: other.password })).status).to.equal(200);
     expect((await logIn({}, from(250))).status).to.equal(200);
   });
@@ -143,20 +143,20 @@ describe('Logging in', () => {
   it('lets an app in that starts in many places at once, and counts no account for it', async () => {
     const getToken = (app_secret: string) =>
       request('POST', `${service.baseUrl}/auth/app/token`, {
-        body: { app_key: merchant.appKey, app_secret },
+        body: { app_key: merchant.app_key, app_secret },
         headers: from(),
       });
     for (let count = 0; count < FAILURES_ALLOWED; count += 1) {
       expectRefusal(await getToken('wrong'), 401, 'Invalid app credentials');
     }
     const answers = await Promise.all(
-      Array.from({ length: 60 }, () => getToken(merchant.appSecret)),
+      Array.from({ length: 60 }, () => getToken(merchant.app_secret)),
     );
     expect(answers.map(({ status }) => status)).to.deep.equal(Array(60).fill(200));
   });
 
   it('counts wrong credentials only, not what right ones are refused for', async () => {
-    await assign(service.database, merchant.merchantId, 'merchants', 'active = false');
+    await assign(service.database, merchant.merchant_id, 'merchants', 'active = false');
     for (let count = 0; count < FAILURES_ALLOWED; count += 1) {
       expectRefusal(await logIn(), 403, 'Merchant account is not active');
     }

@@ -38,7 +38,7 @@ const OPERATIONS: Record<string, Operation> = {
     path: '/payouts/initiate',
     product: 'payouts',
     prepare: async ({ database }, merchant) => {
-      await topUpPayoutWallet(database, merchant.merchantId, AMOUNT_CENTS, 'T1');
+      await topUpPayoutWallet(database, merchant.merchant_id, AMOUNT_CENTS, 'T1');
       return payoutBody(merchant);
     },
     last: ['SELECT :id', 400, 'Insufficient balance in payout wallet'],
@@ -82,7 +82,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     const set =
       (table: Parameters<typeof assign>[2], assignment: string): (() => Promise<void>) =>
       () =>
-        assign(service.database, merchant.merchantId, table, assignment);
+        assign(service.database, merchant.merchant_id, table, assignment);
     const send = () =>
       request('POST', `${service.baseUrl}${path}`, {
         ...(access ? { access } : {}),
@@ -98,7 +98,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     const [statement, lastStatus, lastDetail] = last;
     const undoable: Break = [
       'cannot be done',
-      () => rows(service.database, statement, { id: merchant.merchantId }),
+      () => rows(service.database, statement, { id: merchant.merchant_id }),
       lastStatus,
       lastDetail,
     ];
@@ -270,8 +270,8 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     });
 
     it('is refused for the first in the order of checks when a person sends it', async () => {
-      access = (await createTestUser(service, merchant.merchantId)).access;
-      body = { ...(body as object), app_code: merchant.appCode };
+      access = (await createTestUser(service, merchant.merchant_id)).access;
+      body = { ...(body as object), app_code: merchant.app_code };
       await expectOrder(OF_PEOPLE);
     });
   });

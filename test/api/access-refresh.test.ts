@@ -32,7 +32,7 @@ describe('Refreshing tokens', () => {
   const refresh = (token: string) => post({ refresh: token });
   const read = (access: string) => request('GET', `${service.baseUrl}/channels`, { access });
   const set = (table: Parameters<typeof assign>[2], assignment: string) =>
-    assign(service.database, merchant.merchantId, table, assignment);
+    assign(service.database, merchant.merchant_id, table, assignment);
 
   it('answers with a new pair, and whose it is', async () => {
     const answer = await refresh(tokens.refresh);
@@ -40,7 +40,7 @@ describe('Refreshing tokens', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh: next, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
-      merchant_code: merchant.merchantId,
+      merchant_code: merchant.merchant_id,
       phone_number: '+254711000001',
       requires_verification: false,
       message: 'Token refreshed',
@@ -177,7 +177,7 @@ describe('Refreshing tokens', () => {
     await rows(
       service.database,
       'UPDATE app_secrets SET expires_at = now() WHERE merchant_id = :id',
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
     expectRefusal(await read(pair.access), 401, REVOKED);
     expectRefusal(await refresh(pair.refresh), 401, REVOKED);
@@ -192,7 +192,7 @@ describe('Refreshing tokens', () => {
   });
 
   it('gives a person new tokens until the person is deactivated', async () => {
-    const user = await createTestUser(service, merchant.merchantId);
+    const user = await createTestUser(service, merchant.merchant_id);
     const { status, body } = await refresh(user.refresh);
     expect(status).to.equal(200);
     expect((await read(body.access)).status).to.equal(200);

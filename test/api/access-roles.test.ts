@@ -56,7 +56,7 @@ describe('Roles', () => {
     merchant = await createTestMerchant(service);
     tokens.app = merchant.access;
     for (const role of ['Admin', 'Finance', 'Operator'] satisfies Role[]) {
-      tokens[role] = (await createTestUser(service, merchant.merchantId, role)).access;
+      tokens[role] = (await createTestUser(service, merchant.merchant_id, role)).access;
     }
   });
 
@@ -92,7 +92,7 @@ describe('Roles', () => {
   }
 
   it('count as they are now, not as they were at log-in', async () => {
-    const admin = await createTestUser(service, merchant.merchantId, 'Admin');
+    const admin = await createTestUser(service, merchant.merchant_id, 'Admin');
     const url = `${service.baseUrl}/wallets/balance`;
     expect((await request('GET', url, { access: admin.access })).status).to.equal(200);
     await service.database.raw(`UPDATE users SET role = 'Operator' WHERE id = ?`, [admin.userId]);

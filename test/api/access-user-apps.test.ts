@@ -26,14 +26,14 @@ describe('A person who initiates a collection', () => {
 
   beforeEach(async () => {
     merchant = await createTestMerchant(service);
-    const user = await createTestUser(service, merchant.merchantId, 'Finance');
+    const user = await createTestUser(service, merchant.merchant_id, 'Finance');
     person = clientOf(service, user);
   });
 
   const anotherApp = (products?: Parameters<typeof createTestApp>[2]) =>
-    createTestApp(service, merchant.merchantId, products);
+    createTestApp(service, merchant.merchant_id, products);
   const set = (table: 'apps' | 'merchants', assignment: string) =>
-    assign(service.database, merchant.merchantId, table, assignment);
+    assign(service.database, merchant.merchant_id, table, assignment);
 
   async function bookedOn(fields: Record<string, unknown> = {}): Promise<number> {
     const { status, body } = await person.initiate(fields);
@@ -47,38 +47,40 @@ describe('A person who initiates a collection', () => {
   }
 
   it('books it on the only app', async () => {
-    expect(await bookedOn()).to.equal(merchant.appCode);
-    expect(await bookedOn({ app_code: null })).to.equal(merchant.appCode);
+    expect(await bookedOn()).to.equal(merchant.app_code);
+    expect(await bookedOn({ app_code: null })).to.equal(merchant.app_code);
   });
 
   it('must name one of several apps', async () => {
     const other = await anotherApp();
     expectRefusal(await person.initiate(), 400, 'app_code field is required');
-    expect(await bookedOn({ app_code: other.appCode })).to.equal(other.appCode);
-    expect(await bookedOn({ app_code: merchant.appCode })).to.equal(merchant.appCode);
+    expect(await bookedOn({ app_code: other.app_code })).to.equal(other.app_code);
+    expect(await bookedOn({ app_code: merchant.app_code })).to.equal(merchant.app_code);
   });
 
   it('books it on the only one that is active and has the product', async () => {
     await anotherApp(['payouts']);
     const inactive = await anotherApp();
-    await service.database.raw('UPDATE apps SET active = false WHERE code = ?', [inactive.appCode]);
-    expect(await bookedOn()).to.equal(merchant.appCode);
+    await service.database.raw('UPDATE apps SET active = false WHERE code = ?', [
+      inactive.app_code,
+    ]);
+    expect(await bookedOn()).to.equal(merchant.app_code);
   });
 
   it('cannot without an app that has the product', async () => {
     await set('apps', `products = '{payouts,disbursements}'`);
     expectRefusal(await person.initiate(), 403, WITHOUT_PRODUCT);
-    const named = await person.initiate({ app_code: merchant.appCode });
+    const named = await person.initiate({ app_code: merchant.app_code });
     expectRefusal(named, 403, WITHOUT_PRODUCT);
   });
 
   it('cannot name an app that is not active, not there or another merchant’s', async () => {
     const other = await createTestMerchant(service);
-    for (const app_code of [other.appCode, 1, Number.MAX_SAFE_INTEGER]) {
+    for (const app_code of [other.app_code, 1, Number.MAX_SAFE_INTEGER]) {
       expectRefusal(await person.initiate({ app_code }), 404, 'App not found');
     }
     await set('apps', 'active = false');
-    const named = await person.initiate({ app_code: merchant.appCode });
+    const named = await person.initiate({ app_code: merchant.app_code });
     expectRefusal(named, 403, 'App is not active');
     expectRefusal(await person.initiate(), 403, WITHOUT_PRODUCT);
   });
@@ -100,17 +102,17 @@ describe('A person who initiates a collection', () => {
 
   it('is not held up by an app’s own addresses, which are for the app’s tokens', async () => {
     await set('apps', `ip_allow_list = '{203.0.113.7}'`);
-    expect(await bookedOn()).to.equal(merchant.appCode);
+    expect(await bookedOn()).to.equal(merchant.app_code);
   });
 
   it('differs from an app, whose token says which app it is whatever the body says', async () => {
     const other = await anotherApp();
-    const { body } = await clientOf(service, merchant).initiate({ app_code: other.appCode });
+    const { body } = await clientOf(service, merchant).initiate({ app_code: other.app_code });
     const row = await firstRow<{ app_code: number }>(
       service.database,
       'SELECT app_code FROM collections WHERE id = :id',
       { id: body.id },
     );
-    expect(row!.app_code).to.equal(merchant.appCode);
+    expect(row!.app_code).to.equal(merchant.app_code);
   });
 });

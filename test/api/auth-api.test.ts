@@ -28,7 +28,7 @@ describe('Getting a token for an app', () => {
       service.database,
       `UPDATE ${table} SET ${assignment}
        WHERE ${table === 'merchants' ? 'id' : 'merchant_id'} = :id`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
 
   const initiate = (access: string) =>
@@ -38,7 +38,7 @@ describe('Getting a token for an app', () => {
     });
 
   const post = (body: unknown) => request('POST', `${service.baseUrl}/auth/app/token`, { body });
-  const credentials = () => ({ app_key: merchant.appKey, app_secret: merchant.appSecret });
+  const credentials = () => ({ app_key: merchant.app_key, app_secret: merchant.app_secret });
 
   it('answers with two tokens and whose they are', async () => {
     const answer = await post(credentials());
@@ -46,8 +46,8 @@ describe('Getting a token for an app', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh, ...rest } = answer.body;
     expect(rest).to.deep.equal({
-      merchant_id: merchant.merchantId,
-      app_code: merchant.appCode,
+      merchant_id: merchant.merchant_id,
+      app_code: merchant.app_code,
       products: ['collections', 'payouts'],
     });
     for (const [token, lifetimeS] of [
@@ -101,7 +101,7 @@ describe('Getting a token for an app', () => {
 
   it('does not take one app’s secret for another’s', async () => {
     const other = await createTestMerchant(service);
-    const mixed = { app_key: merchant.appKey, app_secret: other.appSecret };
+    const mixed = { app_key: merchant.app_key, app_secret: other.app_secret };
     expectRefusal(await post(mixed), 401, WRONG_CREDENTIALS);
   });
 
@@ -130,7 +130,7 @@ describe('Getting a token for an app', () => {
   it('takes no secret that has expired', async () => {
     const expire = (when: string) =>
       rows(service.database, `UPDATE app_secrets SET expires_at = ${when} WHERE app_code = :code`, {
-        code: merchant.appCode,
+        code: merchant.app_code,
       });
     await expire(`now() + interval '1 hour'`);
     expect((await post(credentials())).status).to.equal(200);

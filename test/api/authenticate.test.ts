@@ -32,7 +32,7 @@ describe('A request that needs a token', () => {
       service.database,
       `UPDATE ${table} SET ${assignment}
        WHERE ${table === 'merchants' ? 'id' : 'merchant_id'} = :id`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
 
   const initiate = (access: string, body: unknown = collectionBody()) =>
@@ -87,7 +87,7 @@ describe('A request that needs a token', () => {
 
   const FORGERIES: Readonly<Record<string, () => string | Promise<string>>> = {
     'a refresh token': async () => {
-      const credentials = { appKey: merchant.appKey, appSecret: merchant.appSecret };
+      const credentials = { app_key: merchant.app_key, app_secret: merchant.app_secret };
       return (await issueAppTokens(service.database, service.config, credentials)).refresh;
     },
     'a token without signature': () => {
@@ -175,10 +175,15 @@ describe('A request that needs a token', () => {
 
   it('reads what another app of the same merchant has initiated', async () => {
     const initiated = await initiate(merchant.access);
-    const app = await createApp(service.database, service.config.secretsKeys, merchant.merchantId, {
-      name: 'Second till',
-      products: [],
-    });
+    const app = await createApp(
+      service.database,
+      service.config.secretsKeys,
+      merchant.merchant_id,
+      {
+        name: 'Second till',
+        products: [],
+      },
+    );
     const { access } = await issueAppTokens(service.database, service.config, app);
     const url = `${service.baseUrl}/collections/checkouts/${initiated.body.id}`;
     expect((await request('GET', url, { access })).body.id).to.equal(initiated.body.id);

@@ -58,9 +58,9 @@ describe('A callback to an address that we did not give out', () => {
     'the same id in capitals': (url) => url.replace(collection.id, collection.id.toUpperCase()),
     'another kind of payment': (url) => url.replace('~collection~', '~return~'),
     'another kind of callback': (url) => url.replace('result~', 'query~'),
-    'another merchant': (url) => url.replace(`~${merchant.merchantId}~`, '~1~'),
+    'another merchant': (url) => url.replace(`~${merchant.merchant_id}~`, '~1~'),
     'the merchant written otherwise': (url) =>
-      url.replace(`~${merchant.merchantId}~`, `~0${merchant.merchantId}~`),
+      url.replace(`~${merchant.merchant_id}~`, `~0${merchant.merchant_id}~`),
     'another gateway': (url) => url.replace('/simulator/', '/daraja/'),
     'a name of another key': (url) => url.replace('~dev~', '~old~'),
     'a NUL for a token': (url) => url.replace(/[^/]+$/, '%00'),

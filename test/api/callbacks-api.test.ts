@@ -51,7 +51,7 @@ describe('A gateway’s callback', () => {
     kind,
   }: Pick<Collection, 'merchant_id' | 'id'> & { kind: CallbackTarget['kind'] }) => ({
     kind,
-    merchantId: merchant_id,
+    merchant_id,
     id,
   });
 
@@ -66,7 +66,7 @@ describe('A gateway’s callback', () => {
     payment: Collection | { id: string },
   ): Promise<[string, string | null][]> {
     for (const { id } of await callbacksOf(service.database, payment)) {
-      await processStoredCallback(service, merchant.merchantId, id);
+      await processStoredCallback(service, merchant.merchant_id, id);
     }
     return (await callbacksOf(service.database, payment)).map(({ status, problem }) => [
       status,
@@ -74,7 +74,7 @@ describe('A gateway’s callback', () => {
     ]);
   }
 
-  const wallet = () => walletBalance(service.database, merchant.merchantId, 'collection');
+  const wallet = () => walletBalance(service.database, merchant.merchant_id, 'collection');
 
   async function expectUntouched(payment: Collection): Promise<void> {
     expect((await reread(service.database, payment)).status).to.equal('pending');
@@ -148,7 +148,7 @@ describe('A gateway’s callback', () => {
     expect((await post(url, successBody(payment, { kind: 'return' }))).status).to.equal(200);
     expect(await processAll(payment)).to.deep.equal([['processed', null]]);
     expect((await reread(service.database, payment)).status).to.equal('completed');
-    expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(0);
+    expect(await accountBalance(service.database, merchant.merchant_id, 'suspense')).to.equal(0);
   });
 
   it('that names another payment than its address moves neither, and is a discrepancy', async () => {
@@ -169,7 +169,7 @@ describe('A gateway’s callback', () => {
     ]);
     expect(await discrepanciesOf(service.database, collection.id)).to.deep.equal(['other_amount']);
     await expectUntouched(collection);
-    expect(await accountBalance(service.database, merchant.merchantId, 'suspense')).to.equal(100);
+    expect(await accountBalance(service.database, merchant.merchant_id, 'suspense')).to.equal(100);
   });
 
   it('that something is pending moves nothing', async () => {
@@ -192,7 +192,7 @@ describe('A gateway’s callback', () => {
 
   it('about a payment that is not here is a discrepancy', async () => {
     const id = crypto.randomUUID();
-    const target = { kind: 'collection', merchantId: merchant.merchantId, id } as const;
+    const target = { kind: 'collection', merchant_id: merchant.merchant_id, id } as const;
     expect((await post(addressOf(target), successBody({ id }))).status).to.equal(200);
     expect(await processAll({ id })).to.deep.equal([['rejected', 'the payment is not known here']]);
     expect(await discrepanciesOf(service.database, id)).to.deep.equal(['unknown_payment']);
@@ -205,7 +205,7 @@ describe('A gateway’s callback', () => {
     );
     const { details, ...columns } = found!;
     expect(columns).to.deep.equal({
-      merchant_id: merchant.merchantId,
+      merchant_id: merchant.merchant_id,
       trans_id: successBody({ id }).trans_id,
       amount_cents: AMOUNT_CENTS,
     });

@@ -10,7 +10,7 @@ describe('A channel that knows whole shillings only', () => {
     expect(carriedBy(WHOLE, MPESA, '12.00')).to.deep.equal({
       channel: MPESA,
       gateway: 'daraja',
-      amountCents: 1_200,
+      amount_cents: 1_200,
     });
   });
 

@@ -106,7 +106,7 @@ describe('Initiating a collection', () => {
 
   it('refuses, and records nothing, without a wallet for the money', async () => {
     const owner = await createTestMerchant(service);
-    const bindings = { id: owner.merchantId };
+    const bindings = { id: owner.merchant_id };
     await rows(service.database, `DELETE FROM wallets WHERE merchant_id = :id`, bindings);
     const answer = await initiate(collectionBody(), owner);
     expectRefusal(answer, 403, 'Wallet not found or not initialized');
@@ -125,7 +125,7 @@ describe('Initiating a collection', () => {
     const owner = await createTestMerchant(service);
     for (const [assignments, commission, net_amount] of RATES) {
       await rows(service.database, `UPDATE merchants SET ${assignments} WHERE id = :id`, {
-        id: owner.merchantId,
+        id: owner.merchant_id,
       });
       const { body } = await initiate(collectionBody(), owner);
       expect((await detail(body.id, owner)).body).to.include({ commission, net_amount });
@@ -149,7 +149,7 @@ describe('Initiating a collection', () => {
       expect([answer.status, answer.body]).to.deep.equal([200, open]);
       const collection = await findPayment(service.database, {
         kind: 'collection',
-        merchantId: merchant.merchantId,
+        merchant_id: merchant.merchant_id,
         id: record.id,
       });
       await learn(service.database, collection!, succeeded());

@@ -38,12 +38,12 @@ describe('Requests made at random from the documentation', () => {
   before(async () => {
     service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
     merchant = await createTestMerchant(service);
-    await topUpPayoutWallet(service.database, merchant.merchantId, FUNDS_CENTS, 'T1');
+    await topUpPayoutWallet(service.database, merchant.merchant_id, FUNDS_CENTS, 'T1');
     agent = new Agent({ keepAlive: true });
     operations = operationsOf((await request('GET', `${service.origin}/openapi.json`)).body);
     // The documentation's own app and collection are nobody's: requests would go no further.
     const { ref_no } = await newCompletedCollection(service.database, merchant, null);
-    const own = { app_code: merchant.appCode, checkout_ref_no: ref_no };
+    const own = { app_code: merchant.app_code, checkout_ref_no: ref_no };
     for (const { body } of operations) {
       for (const [name, value] of Object.entries(own)) {
         if (body && name in body.example) body.example[name] = value;

@@ -235,7 +235,7 @@ describe('The API over HTTP', () => {
 
   it('says that it is unavailable while the database is away, and comes back with it', async () => {
     const body = collectionBody();
-    const target = { kind: 'collection', merchantId: merchant.merchantId } as const;
+    const target = { kind: 'collection', merchant_id: merchant.merchant_id } as const;
     const genuine = callbackUrl(origin, store.config.secretsKeys, 'simulator', {
       ...target,
       id: crypto.randomUUID(),
@@ -246,7 +246,7 @@ describe('The API over HTTP', () => {
         access: merchant.access,
       }),
       request('POST', `${baseUrl}/auth/app/token`, {
-        body: { app_key: merchant.appKey, app_secret: merchant.appSecret },
+        body: { app_key: merchant.app_key, app_secret: merchant.app_secret },
       }),
       request('POST', genuine, { body: {} }),
     ];

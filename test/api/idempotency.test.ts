@@ -33,10 +33,10 @@ describe('An Idempotency-Key', () => {
   const initiate = (body: unknown, key?: string, { access } = merchant) =>
     clientOf(service, { access }).post(INITIATE, body, key ? { 'idempotency-key': key } : {});
   const recorded = () =>
-    countOf(service.database, 'collections WHERE merchant_id = :id', { id: merchant.merchantId });
+    countOf(service.database, 'collections WHERE merchant_id = :id', { id: merchant.merchant_id });
   const kept = () =>
     countOf(service.database, 'idempotency_keys WHERE merchant_id = :id', {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
 
   function expectReplay(answer: Answer, first: Answer): void {
@@ -146,7 +146,7 @@ describe('An Idempotency-Key', () => {
         service.database,
         `UPDATE idempotency_keys SET created_at = now() - ${hours} * interval '1 hour'
          WHERE merchant_id = :id`,
-        { id: merchant.merchantId },
+        { id: merchant.merchant_id },
       );
     await age(47.9);
     expectReplay(await initiate(body, 'k1'), first);
@@ -164,7 +164,7 @@ describe('An Idempotency-Key', () => {
     const theirs = await initiate(body, 'k1', other);
     expect([theirs.status, theirs.headers.get('idempotent-replayed')]).to.deep.equal([200, null]);
     expect(theirs.body.id).to.not.equal(first.body.id);
-    const app = await createTestApp(service, merchant.merchantId);
+    const app = await createTestApp(service, merchant.merchant_id);
     expectReplay(await initiate(body, 'k1', { ...merchant, access: app.access }), first);
     const transferred = await clientOf(service, merchant).post(
       '/wallets/transfers',
@@ -178,7 +178,7 @@ describe('An Idempotency-Key', () => {
     const body = collectionBody();
     await initiate(body, 'k1');
     await rows(service.database, 'UPDATE apps SET active = false WHERE merchant_id = :id', {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
     expectRefusal(await initiate(body, 'k1'), 403, 'App is not active');
   });
@@ -221,7 +221,7 @@ describe('An Idempotency-Key', () => {
   const direct = (work: Parameters<typeof onceByKey>[2]) =>
     onceByKey(
       service.database,
-      { merchantId: merchant.merchantId, path: INITIATE, key: 'k1', fields: collectionBody() },
+      { merchant_id: merchant.merchant_id, path: INITIATE, key: 'k1', fields: collectionBody() },
       work,
     );
 

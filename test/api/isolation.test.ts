@@ -52,13 +52,13 @@ describe('What a merchant owns', () => {
     owner = await createTestMerchant(service);
     owning = clientOf(service, owner);
     strange = clientOf(service, await createTestMerchant(service));
-    sister = clientOf(service, await createTestApp(service, owner.merchantId, []));
-    const collection = await newCollection(service.database, owner, { refNo: 'own-1' });
+    sister = clientOf(service, await createTestApp(service, owner.merchant_id, []));
+    const collection = await newCollection(service.database, owner, { ref_no: 'own-1' });
     await learn(service.database, collection, succeeded());
-    const payout = await newPayout(service.database, owner, { refNo: 'own-1' });
+    const payout = await newPayout(service.database, owner, { ref_no: 'own-1' });
     ids['/collections/checkouts/{checkout_id}'] = collection.id;
     ids['/payouts/{payout_id}'] = payout.id;
-    const reversal = reversalRequest(collection, { refNo: 'own-1' });
+    const reversal = reversalRequest(collection, { ref_no: 'own-1' });
     ids['/reversals/{ref_no}'] = (await createReversal(service.database, reversal)).ref_no;
     await owning.post('/wallets/transfers', { amount: '10.00', ref_no: 'own-1' });
   });

@@ -124,7 +124,7 @@ describe('Pages of a list', () => {
       service.database,
       'UPDATE collections SET created_at = :at WHERE merchant_id = :id',
       {
-        id: merchant.merchantId,
+        id: merchant.merchant_id,
         at: '2026-03-01T12:00:00.123456Z',
       },
     );

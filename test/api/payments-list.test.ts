@@ -44,7 +44,7 @@ const KINDS: Record<string, Listed> = {
     detail: ({ id }) => `/collections/checkouts/${id}`,
     maxRefNo: 50,
     add: (database, merchant, refNo) =>
-      newCollection(database, merchant, refNo === undefined ? {} : { refNo }),
+      newCollection(database, merchant, refNo === undefined ? {} : { ref_no: refNo }),
   },
   payouts: {
     list: '/payouts',
@@ -55,7 +55,7 @@ const KINDS: Record<string, Listed> = {
     detail: ({ id }) => `/payouts/${id}`,
     maxRefNo: 50,
     add: (database, merchant, refNo) =>
-      newPayout(database, merchant, refNo === undefined ? {} : { refNo }),
+      newPayout(database, merchant, refNo === undefined ? {} : { ref_no: refNo }),
   },
   reversals: {
     list: '/reversals',
@@ -66,7 +66,7 @@ const KINDS: Record<string, Listed> = {
     maxRefNo: 60,
     add: async (database, merchant, refNo) => {
       const collection = await newCompletedCollection(database, merchant);
-      const overrides = refNo === undefined ? {} : { refNo };
+      const overrides = refNo === undefined ? {} : { ref_no: refNo };
       return createReversal(database, reversalRequest(collection, overrides));
     },
   },

@@ -40,7 +40,7 @@ describe('Initiating a payout', () => {
 
   async function newOwner(fundsCents = RICH_CENTS): Promise<TestMerchant> {
     const owner = await createTestMerchant(service);
-    await topUpPayoutWallet(service.database, owner.merchantId, fundsCents, 'T1');
+    await topUpPayoutWallet(service.database, owner.merchant_id, fundsCents, 'T1');
     return owner;
   }
 
@@ -51,10 +51,10 @@ describe('Initiating a payout', () => {
   const detail = (id: string, { access } = merchant) =>
     request('GET', `${service.baseUrl}/payouts/${id}`, { access });
   const recorded = () => countOf(service.database, 'payouts');
-  const balance = ({ merchantId } = merchant) =>
-    walletBalance(service.database, merchantId, 'payout');
-  const stored = (id: string, { merchantId } = merchant) =>
-    findPayment(service.database, { kind: 'payout', merchantId, id });
+  const balance = ({ merchant_id } = merchant) =>
+    walletBalance(service.database, merchant_id, 'payout');
+  const stored = (id: string, { merchant_id } = merchant) =>
+    findPayment(service.database, { kind: 'payout', merchant_id, id });
 
   it('answers with the record, which is then debited and stored with its first job', async () => {
     const before = (await balance())!;
@@ -145,7 +145,7 @@ describe('Initiating a payout', () => {
 
   it('refuses, and records nothing, without a wallet for the money', async () => {
     const owner = await createTestMerchant(service);
-    const bindings = { id: owner.merchantId };
+    const bindings = { id: owner.merchant_id };
     await rows(service.database, 'DELETE FROM wallets WHERE merchant_id = :id', bindings);
     const answer = await initiate(bodyOf({}, owner), owner);
     expectRefusal(answer, 403, 'Wallet not found or not initialized');
@@ -162,7 +162,7 @@ describe('Initiating a payout', () => {
     const owner = await newOwner();
     for (const [assignments, fee, cents] of RATES) {
       await rows(service.database, `UPDATE merchants SET ${assignments} WHERE id = :id`, {
-        id: owner.merchantId,
+        id: owner.merchant_id,
       });
       const before = (await balance(owner))!;
       const { body } = await initiate(bodyOf({}, owner), owner);
@@ -187,7 +187,7 @@ describe('Initiating a payout', () => {
     expect((await initiate(body)).status).to.equal(200);
     expectRefusal(await initiate(body), 409, TAKEN);
     const other = await newOwner();
-    expect((await initiate({ ...body, app_code: other.appCode }, other)).status).to.equal(200);
+    expect((await initiate({ ...body, app_code: other.app_code }, other)).status).to.equal(200);
   });
 
   it('records one of 50 identical requests that come at once', async () => {
@@ -210,8 +210,8 @@ describe('Initiating a payout', () => {
     for (const answer of refused) expectRefusal(answer, 400, POOR);
     expect(await balance(owner)).to.equal(0);
     const from = 'payouts WHERE merchant_id = :id';
-    expect(await countOf(service.database, from, { id: owner.merchantId })).to.equal(50);
-    const inFlight = await accountBalance(service.database, owner.merchantId, 'payouts_in_flight');
+    expect(await countOf(service.database, from, { id: owner.merchant_id })).to.equal(50);
+    const inFlight = await accountBalance(service.database, owner.merchant_id, 'payouts_in_flight');
     expect(inFlight).to.equal(500_000);
     await expectSoundLedger(service.database);
   });
@@ -268,7 +268,7 @@ describe('Initiating a payout', () => {
       expect((await detail(record.id)).body).to.include({ status: 'failed', result_code: 1032 });
       expect(await documentedEvents(service.database, record.id, 'payoutEnded')).to.deep.equal([]);
       const { step_no } = await reread(service.database, payout);
-      const ref = { kind: 'payout', merchantId: merchant.merchantId, id: record.id } as const;
+      const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: record.id } as const;
       expect(await refundPayout(service.database, ref, step_no)).to.equal(true);
       expect(await balance()).to.equal(before + 10_000);
       const [event] = await documentedEvents(service.database, record.id, 'payoutEnded');

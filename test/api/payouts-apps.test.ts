@@ -26,27 +26,27 @@ describe('The app of a payout', () => {
 
   beforeEach(async () => {
     merchant = await createTestMerchant(service);
-    await topUpPayoutWallet(service.database, merchant.merchantId, FUNDS_CENTS, 'T1');
+    await topUpPayoutWallet(service.database, merchant.merchant_id, FUNDS_CENTS, 'T1');
   });
 
   const another = (products?: Parameters<typeof createTestApp>[2]) =>
-    createTestApp(service, merchant.merchantId, products);
-  const person = () => createTestUser(service, merchant.merchantId, 'Finance');
-  const initiate = (caller: { access: string }, appCode: number) =>
-    clientOf(service, caller).post('/payouts/initiate', payoutBody({ appCode }));
+    createTestApp(service, merchant.merchant_id, products);
+  const person = () => createTestUser(service, merchant.merchant_id, 'Finance');
+  const initiate = (caller: { access: string }, app_code: number) =>
+    clientOf(service, caller).post('/payouts/initiate', payoutBody({ app_code }));
 
   it('is the one that the body names, whoever asks', async () => {
     const other = await another(['payouts']);
     for (const caller of [merchant, other, await person()]) {
-      for (const { appCode } of [merchant, other]) {
-        const { status, body } = await initiate(caller, appCode);
+      for (const { app_code } of [merchant, other]) {
+        const { status, body } = await initiate(caller, app_code);
         expect(status, JSON.stringify(body)).to.equal(200);
         const row = await firstRow<{ app_code: number }>(
           service.database,
           'SELECT app_code FROM payouts WHERE id = :id',
           { id: body.id },
         );
-        expect(row?.app_code).to.equal(appCode);
+        expect(row?.app_code).to.equal(app_code);
       }
     }
   });
@@ -56,16 +56,16 @@ describe('The app of a payout', () => {
     const without = await another(['collections', 'disbursements']);
     const inactive = await another(['payouts']);
     await rows(service.database, 'UPDATE apps SET active = false WHERE code = :code', {
-      code: inactive.appCode,
+      code: inactive.app_code,
     });
     for (const caller of [merchant, await person()]) {
-      for (const [appCode, status, text] of [
-        [stranger.appCode, 404, 'App not found'],
+      for (const [app_code, status, text] of [
+        [stranger.app_code, 404, 'App not found'],
         [Number.MAX_SAFE_INTEGER, 404, 'App not found'],
-        [inactive.appCode, 403, 'App is not active'],
-        [without.appCode, 403, WITHOUT_PRODUCT],
+        [inactive.app_code, 403, 'App is not active'],
+        [without.app_code, 403, WITHOUT_PRODUCT],
       ] as const) {
-        expectRefusal(await initiate(caller, appCode), status, text);
+        expectRefusal(await initiate(caller, app_code), status, text);
       }
     }
     const { body } = await clientOf(service, merchant).get('/wallets/balance');
@@ -74,6 +74,6 @@ describe('The app of a payout', () => {
 
   it('does not let a token of an app without the product pay', async () => {
     const without = await another(['collections']);
-    expectRefusal(await initiate(without, merchant.appCode), 403, WITHOUT_PRODUCT);
+    expectRefusal(await initiate(without, merchant.app_code), 403, WITHOUT_PRODUCT);
   });
 });

@@ -73,7 +73,7 @@ describe('The rate limit', () => {
   });
 
   it('is shared by a merchant’s apps and by no other merchant', async () => {
-    const app = await createTestApp(service, merchant.merchantId);
+    const app = await createTestApp(service, merchant.merchant_id);
     const ours = await times(4 * BURST, (index) =>
       read(index % 2 ? merchant : { ...merchant, access: app.access }),
     );
@@ -83,19 +83,19 @@ describe('The rate limit', () => {
 
   it('may be a merchant’s own', async () => {
     const own = 'rate_limit_per_minute = 2, rate_limit_burst = 9';
-    await assign(service.database, merchant.merchantId, 'merchants', own);
+    await assign(service.database, merchant.merchant_id, 'merchants', own);
     const answers = await times(20, () => read());
     expect(allowed(answers)).to.equal(9);
     expect(numberIn(answers[0]!, 'x-ratelimit-limit')).to.equal(2);
     const other = await createTestMerchant(service);
-    await assign(service.database, other.merchantId, 'merchants', 'rate_limit_burst = 2');
+    await assign(service.database, other.merchant_id, 'merchants', 'rate_limit_burst = 2');
     const theirs = await times(5, () => read(other));
     expect(allowed(theirs)).to.equal(2);
     expect(numberIn(theirs[0]!, 'x-ratelimit-limit')).to.equal(1);
   });
 
   it('does not count calls that need no token', async () => {
-    const credentials = { app_key: merchant.appKey, app_secret: merchant.appSecret };
+    const credentials = { app_key: merchant.app_key, app_secret: merchant.app_secret };
     for (let time = 0; time < 2 * BURST; time += 1) {
       const answer = await clientOf(service, { access: '' }).post('/auth/app/token', credentials);
       expect(answer.status).to.equal(200);

@@ -46,22 +46,22 @@ describe('Initiating a reversal', () => {
 
   async function newOwner(): Promise<TestMerchant> {
     const owner = await createTestMerchant(service);
-    originals.set(owner.merchantId, await newOriginal(owner));
+    originals.set(owner.merchant_id, await newOriginal(owner));
     return owner;
   }
 
   const newOriginal = async (owner: TestMerchant) =>
     (await newCompletedCollection(service.database, owner, null)).ref_no;
   const bodyOf = (overrides: Record<string, unknown> = {}, owner = merchant) =>
-    reversalBody(originals.get(owner.merchantId)!, overrides);
+    reversalBody(originals.get(owner.merchant_id)!, overrides);
   const initiate = (body: unknown, { access } = merchant) =>
     request('POST', `${service.baseUrl}/reversals/initiate`, { access, body });
   const get = (path: string, { access } = merchant) =>
     request('GET', `${service.baseUrl}${path}`, { access });
   const detail = (refNo: string, owner = merchant) => get(`/reversals/${refNo}`, owner);
   const recorded = () => countOf(service.database, 'reversals');
-  const stored = async (refNo: string, { merchantId } = merchant) =>
-    (await findReversal(service.database, merchantId, refNo))!;
+  const stored = async (refNo: string, { merchant_id } = merchant) =>
+    (await findReversal(service.database, merchant_id, refNo))!;
 
   it('answers with the record, which is then stored with its first job', async () => {
     const owner = await newOwner();
@@ -139,7 +139,7 @@ describe('Initiating a reversal', () => {
     expect((await initiate(second, owner)).status).to.equal(200);
     await learn(service.database, await stored(String(second.ref_no), owner), succeeded());
     expectRefusal(await initiate(bodyOf({}, owner), owner), 409, DONE);
-    const balance = await walletBalance(service.database, owner.merchantId, 'collection');
+    const balance = await walletBalance(service.database, owner.merchant_id, 'collection');
     expect(balance).to.equal(0);
   });
 
@@ -165,23 +165,23 @@ describe('Initiating a reversal', () => {
       expect(refused).to.have.length(49);
       for (const answer of refused) expectRefusal(answer, 409, text);
       const from = 'reversals WHERE merchant_id = :id';
-      expect(await countOf(service.database, from, { id: owner.merchantId })).to.equal(1);
+      expect(await countOf(service.database, from, { id: owner.merchant_id })).to.equal(1);
     });
   }
 
   it('books it on the token’s app, a person’s on that of the collection', async () => {
     const owner = await createTestMerchant(service);
-    const sister = await createTestApp(service, owner.merchantId, ['collections']);
-    const person = await createTestUser(service, owner.merchantId, 'Finance');
-    for (const [{ access }, appCode] of [
-      [owner, owner.appCode],
-      [sister, sister.appCode],
-      [person, owner.appCode],
+    const sister = await createTestApp(service, owner.merchant_id, ['collections']);
+    const person = await createTestUser(service, owner.merchant_id, 'Finance');
+    for (const [{ access }, app_code] of [
+      [owner, owner.app_code],
+      [sister, sister.app_code],
+      [person, owner.app_code],
     ] as const) {
       const body = { ...reversalBody(await newOriginal(owner)), app_code: 1 };
       const answer = await initiate(body, { ...owner, access });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      expect((await stored(answer.body.ref_no, owner)).app_code).to.equal(appCode);
+      expect((await stored(answer.body.ref_no, owner)).app_code).to.equal(app_code);
     }
   });
 
@@ -251,7 +251,7 @@ describe('Initiating a reversal', () => {
       const theirs = await initiate(bodyOf({}, other), other);
       for (const refNo of [
         ...[theirs.body.ref_no, crypto.randomUUID(), 'initiate', '%00', '..%2f', "' OR true --"],
-        ...['x'.repeat(61), 'x'.repeat(2_000), '%F0%9F%8E%89', originals.get(other.merchantId)!],
+        ...['x'.repeat(61), 'x'.repeat(2_000), '%F0%9F%8E%89', originals.get(other.merchant_id)!],
       ]) {
         expectRefusal(await detail(refNo), 404, 'Transaction not found');
       }

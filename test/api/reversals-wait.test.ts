@@ -59,16 +59,16 @@ describe('A reversal that waits for the gateway', () => {
   const detail = async () =>
     (await clientOf(patient, merchant).get(`/reversals/${body.ref_no}`)).body;
   const recorded = () =>
-    countOf(patient.database, 'reversals WHERE merchant_id = :id', { id: merchant.merchantId });
+    countOf(patient.database, 'reversals WHERE merchant_id = :id', { id: merchant.merchant_id });
   const kept = (condition: string) =>
     countOf(patient.database, `idempotency_keys WHERE merchant_id = :id AND ${condition}`, {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
 
   /** The reversal that a request has recorded, and the worker for it. */
   async function work({ ref_no } = body) {
     const reversal = await eventually('the reversal', () =>
-      findReversal(patient.database, merchant.merchantId, String(ref_no)),
+      findReversal(patient.database, merchant.merchant_id, String(ref_no)),
     );
     return { reversal, ...workOn(patient.database, reversal) };
   }

@@ -27,7 +27,7 @@ describe('A transfer', () => {
     merchant = await createTestMerchant(service);
     client = clientOf(service, merchant);
     const collection = await newCollection(service.database, merchant);
-    await learn(service.database, collection, succeeded({ transId: `T${merchant.merchantId}` }));
+    await learn(service.database, collection, succeeded({ transId: `T${merchant.merchant_id}` }));
   });
 
   afterEach(() => expectSoundLedger(service.database));
@@ -39,7 +39,7 @@ describe('A transfer', () => {
     return [body.collection_wallet_balance, body.payout_wallet_balance];
   };
   const stored = () =>
-    countOf(service.database, 'transfers WHERE merchant_id = :id', { id: merchant.merchantId });
+    countOf(service.database, 'transfers WHERE merchant_id = :id', { id: merchant.merchant_id });
 
   it('moves money at once, and answers with the transaction that the list shows', async () => {
     const answer = await transfer('20.25', 't1');
@@ -59,7 +59,7 @@ describe('A transfer', () => {
 
   it('needs a merchant who is approved', async () => {
     await rows(service.database, 'UPDATE merchants SET approved = false WHERE id = :id', {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
     expectRefusal(
       await transfer('10.00', 'unapproved'),

@@ -36,20 +36,20 @@ describe('Wallets', () => {
   });
 
   async function collect(refNo: string, transId = `T-${refNo}`): Promise<string> {
-    const collection = await newCollection(service.database, merchant, { refNo });
+    const collection = await newCollection(service.database, merchant, { ref_no: refNo });
     await learn(service.database, collection, succeeded({ transId }));
     return collection.id;
   }
 
   const topUp = (amountCents: number, reference: string) =>
-    topUpPayoutWallet(service.database, merchant.merchantId, amountCents, reference);
+    topUpPayoutWallet(service.database, merchant.merchant_id, amountCents, reference);
   const adjust = (amountCents: number, reference: string) =>
     inTransaction(service.database, (trx) =>
       bookOperatorEntry(trx, {
         kind: 'adjustment',
-        merchantId: merchant.merchantId,
+        merchant_id: merchant.merchant_id,
         wallet: 'collection',
-        amountCents,
+        amount_cents: amountCents,
         reference,
         reason: 'Correction',
       }),
@@ -77,7 +77,7 @@ describe('Wallets', () => {
   it('are missing until they are set up', async () => {
     const drop = (kind: string) =>
       rows(service.database, 'DELETE FROM wallets WHERE merchant_id = :id AND kind = :kind', {
-        id: merchant.merchantId,
+        id: merchant.merchant_id,
         kind,
       });
     for (const kind of ['payout', 'collection']) {

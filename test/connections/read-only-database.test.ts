@@ -69,7 +69,7 @@ describe('The command line on a database that can only be read', () => {
 
   before(async () => {
     admin = await createAdminTester();
-    const details = { name: 'Duka', email: 'duka@x.example', phoneNumber: '+254712345678' };
+    const details = { name: 'Duka', email: 'duka@x.example', phone_number: '+254712345678' };
     await createMerchant(admin.database, { ...details, approved: false });
     await makeReadOnly(admin.url);
   });

@@ -20,7 +20,7 @@ describe('The settings that the role carries', () => {
     const merchant = await store.newMerchant();
     await newEvent(database, merchant);
     const inTheWay = await database.transaction();
-    await rows(inTheWay, 'INSERT INTO event_sequences VALUES (:merchantId, 0)', { ...merchant });
+    await rows(inTheWay, 'INSERT INTO event_sequences VALUES (:merchant_id, 0)', { ...merchant });
     const numbering = numberEvents(database);
     await eventually('the numbering waits', () =>
       firstRow(

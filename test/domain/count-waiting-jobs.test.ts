@@ -51,7 +51,7 @@ describe('The count of failed jobs that wait for somebody', () => {
     const other = await failedPayout(database, merchant);
     await rows(
       database,
-      `UPDATE payouts SET parked_reason = 'discrepancy: x' WHERE merchant_id = :merchantId AND id = :id`,
+      `UPDATE payouts SET parked_reason = 'discrepancy: x' WHERE merchant_id = :merchant_id AND id = :id`,
       { ...merchant, id: other.payout.id },
     );
 
@@ -72,7 +72,7 @@ describe('The count of failed jobs that wait for somebody', () => {
     await rows(
       database,
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error)
-       SELECT 'queue', 'payout', 'submit', :merchantId, gen_random_uuid(), 1, 'bug'
+       SELECT 'queue', 'payout', 'submit', :merchant_id, gen_random_uuid(), 1, 'bug'
        FROM generate_series(1, 5000)`,
       { ...merchant },
     );

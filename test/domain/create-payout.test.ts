@@ -37,17 +37,17 @@ describe('Accepting a payout', () => {
     await topUp(TOP_UP_CENTS);
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
+  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
 
   const topUp = (cents: number, reference = 'bank-1') =>
-    topUpPayoutWallet(store.database, merchant.merchantId, cents, reference);
+    topUpPayoutWallet(store.database, merchant.merchant_id, cents, reference);
 
   const accept = (overrides: Partial<NewPayout> = {}) =>
     createPayout(store.database, payoutRequest(merchant, overrides));
 
-  const wallet = () => walletBalance(store.database, merchant.merchantId, 'payout');
+  const wallet = () => walletBalance(store.database, merchant.merchant_id, 'payout');
 
-  const inFlight = () => accountBalance(store.database, merchant.merchantId, 'payouts_in_flight');
+  const inFlight = () => accountBalance(store.database, merchant.merchant_id, 'payouts_in_flight');
 
   /** The lines of the payout wallet and of what is in flight, as the payouts left them. */
   const entries = () =>
@@ -57,7 +57,7 @@ describe('Accepting a payout', () => {
          e.ref_no, e.counterparty, e.description
        FROM entries e JOIN journals j ON j.merchant_id = e.merchant_id AND j.id = e.journal_id
        WHERE e.merchant_id = :id AND j.source_kind = 'payout' ORDER BY j.created_at, e.line`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
 
   /** How many rows of this merchant there are wherever a payout leaves one. */
@@ -66,7 +66,7 @@ describe('Accepting a payout', () => {
     const tables = ['payouts', 'journals', 'entries', 'payment_history', 'outbox', 'events'];
     for (const table of tables) {
       counts[table] = await countOf(store.database, `${table} WHERE merchant_id = :id`, {
-        id: merchant.merchantId,
+        id: merchant.merchant_id,
       });
     }
     return counts;
@@ -153,29 +153,29 @@ describe('Accepting a payout', () => {
 
   it('takes the last cent of a wallet, and no cent more', async () => {
     const amountCents = TOP_UP_CENTS - PAYOUT_FEE_CENTS;
-    await expectRefused('insufficient_balance', { amountCents: amountCents + 1 });
-    await accept({ amountCents });
+    await expectRefused('insufficient_balance', { amount_cents: amountCents + 1 });
+    await accept({ amount_cents: amountCents });
     expect(await wallet()).to.equal(0);
-    await expectRefused('insufficient_balance', { amountCents: 100 });
+    await expectRefused('insufficient_balance', { amount_cents: 100 });
   });
 
   it('names the wallet that does not cover it', async () => {
-    const { name, message } = await rejection(accept({ amountCents: TOP_UP_CENTS }));
+    const { name, message } = await rejection(accept({ amount_cents: TOP_UP_CENTS }));
     expect([name, message]).to.deep.equal(['Refusal', 'insufficient_balance: payout']);
   });
 
   it('refuses a reference that is taken, of the same merchant only', async () => {
-    await accept({ refNo: 'salary-1' });
-    await expectRefused('duplicate_reference', { refNo: 'salary-1' });
+    await accept({ ref_no: 'salary-1' });
+    await expectRefused('duplicate_reference', { ref_no: 'salary-1' });
     merchant = await store.newMerchant();
     await topUp(COST_CENTS);
-    await accept({ refNo: 'salary-1' });
+    await accept({ ref_no: 'salary-1' });
   });
 
   it('records nothing for a merchant without a payout wallet', async () => {
     merchant = await store.newMerchant();
     await rows(store.database, `DELETE FROM wallets WHERE merchant_id = :id AND kind = 'payout'`, {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
     await expectRefused('wallet_missing');
   });
@@ -199,7 +199,7 @@ describe('Accepting a payout', () => {
 
   it('takes the same reference once of many that come at once', async () => {
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 20 }, () => accept({ refNo: 'same' })),
+      Array.from({ length: 20 }, () => accept({ ref_no: 'same' })),
     );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused).to.have.length(19);

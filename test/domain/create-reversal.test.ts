@@ -47,7 +47,7 @@ describe('Accepting a reversal', () => {
 
   const reversals = (where = 'true') =>
     countOf(store.database, `reversals WHERE merchant_id = :id AND ${where}`, {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
 
   async function expectRefused(code: string, overrides: Partial<NewReversal> = {}): Promise<void> {
@@ -67,7 +67,7 @@ describe('Accepting a reversal', () => {
       account: PAYER,
       amount_cents: AMOUNT_CENTS,
       commission_cents: COMMISSION_CENTS,
-      app_code: merchant.appCode,
+      app_code: merchant.app_code,
       reason: 'Broken',
       next_step: 'submit',
       step_no: 1,
@@ -84,29 +84,29 @@ describe('Accepting a reversal', () => {
         step_no: 1,
       },
     ]);
-    expect(await walletBalance(store.database, merchant.merchantId, 'collection')).to.equal(
+    expect(await walletBalance(store.database, merchant.merchant_id, 'collection')).to.equal(
       NET_CENTS,
     );
   });
 
   it('books it on the app that asks, and on the collection’s when none does', async () => {
-    const other = await createTestApp(store, merchant.merchantId);
-    expect(await accept({ appCode: other.appCode })).to.include({ app_code: other.appCode });
+    const other = await createTestApp(store, merchant.merchant_id);
+    expect(await accept({ app_code: other.app_code })).to.include({ app_code: other.app_code });
     collection = await newCompletedCollection(store.database, merchant);
-    expect(await accept({ appCode: null })).to.include({ app_code: merchant.appCode });
+    expect(await accept({ app_code: null })).to.include({ app_code: merchant.app_code });
   });
 
   it('refuses what is not a completed collection of this merchant', async () => {
-    await expectRefused('transaction_not_found', { checkoutRefNo: 'nobody-s' });
+    await expectRefused('transaction_not_found', { checkout_ref_no: 'nobody-s' });
     const stranger = await store.newMerchant();
-    await expectRefused('transaction_not_found', { merchantId: stranger.merchantId });
+    await expectRefused('transaction_not_found', { merchant_id: stranger.merchant_id });
     const open = await newCollection(store.database, merchant);
-    await expectRefused('collection_not_completed', { checkoutRefNo: open.ref_no });
+    await expectRefused('collection_not_completed', { checkout_ref_no: open.ref_no });
     await learn(store.database, open, failed());
-    await expectRefused('collection_not_completed', { checkoutRefNo: open.ref_no });
+    await expectRefused('collection_not_completed', { checkout_ref_no: open.ref_no });
     // Its money is on the way back by itself.
     await learn(store.database, open, succeeded());
-    await expectRefused('collection_not_completed', { checkoutRefNo: open.ref_no });
+    await expectRefused('collection_not_completed', { checkout_ref_no: open.ref_no });
   });
 
   it('refuses a second one while the first is open, and for ever once it is done', async () => {
@@ -119,7 +119,7 @@ describe('Accepting a reversal', () => {
   it('allows another one after a failure, under a reference of its own', async () => {
     const first = await accept();
     await learn(store.database, first, failed());
-    await expectRefused('duplicate_reference', { refNo: first.ref_no });
+    await expectRefused('duplicate_reference', { ref_no: first.ref_no });
     await accept();
     expect(await reversals()).to.equal(2);
   });
@@ -158,13 +158,13 @@ describe('Accepting a reversal', () => {
   });
 
   it('refuses a reference that is taken, of the same merchant only', async () => {
-    await accept({ refNo: 'rev-1' });
-    await expectRefused('duplicate_reference', { refNo: 'rev-1' });
+    await accept({ ref_no: 'rev-1' });
+    await expectRefused('duplicate_reference', { ref_no: 'rev-1' });
     collection = await newCompletedCollection(store.database, merchant);
-    await expectRefused('duplicate_reference', { refNo: 'rev-1' });
+    await expectRefused('duplicate_reference', { ref_no: 'rev-1' });
     merchant = await store.newMerchant();
     collection = await newCompletedCollection(store.database, merchant);
-    await accept({ refNo: 'rev-1' });
+    await accept({ ref_no: 'rev-1' });
   });
 
   it('records nothing on a channel that is paused', async () => {
@@ -181,7 +181,7 @@ describe('Accepting a reversal', () => {
     for (const { reason } of refused) expect(reason).to.include({ code: 'reversal_in_progress' });
     collection = await newCompletedCollection(store.database, merchant);
     const same = await Promise.allSettled(
-      Array.from({ length: 20 }, () => accept({ refNo: 'same' })),
+      Array.from({ length: 20 }, () => accept({ ref_no: 'same' })),
     );
     const repeated = same.filter((outcome) => outcome.status === 'rejected');
     expect(repeated).to.have.length(19);

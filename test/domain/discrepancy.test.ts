@@ -82,8 +82,8 @@ describe('A discrepancy', () => {
         openDiscrepancy(trx, {
           kind: 'unknown_movement',
           payment: null,
-          transId: `STRANGE-${refOf(collection).id}`,
-          amountCents: 100,
+          trans_id: `STRANGE-${refOf(collection).id}`,
+          amount_cents: 100,
           details: {},
         }),
       );

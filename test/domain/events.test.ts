@@ -41,15 +41,15 @@ describe('Settlement events', () => {
   });
 
   /** Events in the order of their numbers; those without one at the end. */
-  const eventsOf = (merchantId: number) =>
+  const eventsOf = (merchant_id: number) =>
     rows<{ id: string; sequence: number | null; payment_id: string }>(
       store.database,
       'SELECT * FROM events WHERE merchant_id = :id ORDER BY sequence, id',
-      { id: merchantId },
+      { id: merchant_id },
     );
 
-  const sequencesOf = async (merchantId: number) =>
-    (await eventsOf(merchantId)).map(({ sequence }) => sequence);
+  const sequencesOf = async (merchant_id: number) =>
+    (await eventsOf(merchant_id)).map(({ sequence }) => sequence);
 
   function countUpTo(last: number): number[] {
     return Array.from({ length: last }, (_, index) => index + 1);
@@ -60,8 +60,8 @@ describe('Settlement events', () => {
       const ids = [];
       for (let count = 0; count < 4; count += 1) ids.push(await newEvent(store.database, merchant));
       expect(await numberEvents(store.database)).to.equal(4);
-      expect((await eventsOf(merchant.merchantId)).map(({ id }) => id)).to.deep.equal(ids);
-      const deliveries = await deliveriesOf(store.database, merchant.merchantId);
+      expect((await eventsOf(merchant.merchant_id)).map(({ id }) => id)).to.deep.equal(ids);
+      const deliveries = await deliveriesOf(store.database, merchant.merchant_id);
       expect(deliveries.map(({ event_id }) => event_id)).to.deep.equal(ids);
       expect(await numberEvents(store.database)).to.equal(0);
     });
@@ -74,8 +74,8 @@ describe('Settlement events', () => {
       await numberEvents(store.database);
       await newEvent(store.database, merchant);
       await numberEvents(store.database);
-      expect(await sequencesOf(merchant.merchantId)).to.deep.equal([1, 2, 3]);
-      expect(await sequencesOf(other.merchantId)).to.deep.equal([1, 2, 3]);
+      expect(await sequencesOf(merchant.merchant_id)).to.deep.equal([1, 2, 3]);
+      expect(await sequencesOf(other.merchant_id)).to.deep.equal([1, 2, 3]);
     });
 
     it('without gaps or repeats while many are made and several number at once', async () => {
@@ -91,9 +91,9 @@ describe('Settlement events', () => {
       making = false;
       await Promise.all(numberers);
       await numberEvents(store.database);
-      for (const { merchantId } of merchants) {
-        expect(await sequencesOf(merchantId)).to.deep.equal(countUpTo(20));
-        expect(await deliveriesOf(store.database, merchantId)).to.have.length(20);
+      for (const { merchant_id } of merchants) {
+        expect(await sequencesOf(merchant_id)).to.deep.equal(countUpTo(20));
+        expect(await deliveriesOf(store.database, merchant_id)).to.have.length(20);
       }
     });
 
@@ -106,7 +106,7 @@ describe('Settlement events', () => {
       expect(await numberEvents(store.database)).to.equal(0);
       await open.commit();
       expect(await numberEvents(store.database)).to.equal(1);
-      const events = await eventsOf(merchant.merchantId);
+      const events = await eventsOf(merchant.merchant_id);
       expect(events.map(({ sequence }) => sequence)).to.deep.equal([1, 2]);
       expect(events[0]!.id).to.equal(early);
       expect(events[1]!.payment_id).to.equal(late.id);
@@ -120,12 +120,12 @@ describe('Settlement events', () => {
          SELECT :merchant_id, gen_random_uuid(), :app_code, 'collection', gen_random_uuid(),
            'transaction.completed', 'http://shop.example/', 'http://shop.example', '{}'
          FROM generate_series(1, 1200)`,
-        { merchant_id: merchant.merchantId, app_code: merchant.appCode },
+        { merchant_id: merchant.merchant_id, app_code: merchant.app_code },
       );
       let rounds = 0;
       while ((await numberEvents(store.database)) > 0) rounds += 1;
       expect(rounds).to.be.greaterThan(1);
-      expect(await sequencesOf(merchant.merchantId)).to.deep.equal(countUpTo(1_200));
+      expect(await sequencesOf(merchant.merchant_id)).to.deep.equal(countUpTo(1_200));
     });
 
     const ENDPOINTS: Readonly<Record<string, string>> = {
@@ -179,7 +179,7 @@ describe('Settlement events', () => {
       createEvent(trx, { ...collection, status: 'failed' }),
     );
     expect(violates(await rejection(again), 'events_one_per_payment')).to.equal(true);
-    expect(await eventsOf(merchant.merchantId)).to.have.length(1);
+    expect(await eventsOf(merchant.merchant_id)).to.have.length(1);
   });
 
   describe('are admitted for delivery', () => {
@@ -191,13 +191,13 @@ describe('Settlement events', () => {
     }
 
     async function admittedOf(owner = merchant): Promise<string[]> {
-      const deliveries = await deliveriesOf(store.database, owner.merchantId);
+      const deliveries = await deliveriesOf(store.database, owner.merchant_id);
       return deliveries.filter(({ admitted }) => admitted).map(({ event_id }) => event_id);
     }
 
     async function attempt(eventId: string, status: number): Promise<void> {
       const { step_no } = await deliveryOf(store.database, eventId);
-      const delivery = await findDelivery(store.database, merchant.merchantId, eventId, step_no);
+      const delivery = await findDelivery(store.database, merchant.merchant_id, eventId, step_no);
       await recordAttempt(store.database, delivery!, { status, error: null, durationMs: 1 });
     }
 
@@ -262,7 +262,7 @@ describe('Settlement events', () => {
 
     it('not at all when there are none', async () => {
       expect(await admitDeliveries(store.database, 8)).to.equal(0);
-      expect(await findDelivery(store.database, merchant.merchantId, randomUUID(), 1)).to.equal(
+      expect(await findDelivery(store.database, merchant.merchant_id, randomUUID(), 1)).to.equal(
         null,
       );
     });

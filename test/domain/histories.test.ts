@@ -68,15 +68,15 @@ describe('Whatever happens to payments, in whatever order', () => {
     this.timeout(TEST_TIMEOUT_MS);
     await fc.assert(
       fc.asyncProperty(history, async ({ resubmit, happenings }) => {
-        const { merchantId, appCode } = await store.newMerchant();
-        const told = new History(database, { merchantId, appCode }, resubmit);
+        const { merchant_id, app_code } = await store.newMerchant();
+        const told = new History(database, { merchant_id, app_code }, resubmit);
         for (const one of happenings) await told.happen(one);
         await told.settleDown();
         expect(told.world.sentTwice, 'sent again after they were taken').to.deep.equal([]);
-        await expectReconciled(told, merchantId);
+        await expectReconciled(told, merchant_id);
         await expectDecided(told);
-        await expectEvents(merchantId);
-        await expectInFlight(merchantId);
+        await expectEvents(merchant_id);
+        await expectInFlight(merchant_id);
       }),
       { numRuns: HISTORIES, endOnFailure: true },
     );
@@ -84,7 +84,7 @@ describe('Whatever happens to payments, in whatever order', () => {
   });
 
   /** What the gateway has moved is what is booked. What nobody told is learned by its statement. */
-  async function expectReconciled(told: History, merchantId: number): Promise<void> {
+  async function expectReconciled(told: History, merchant_id: number): Promise<void> {
     const period = { from: told.world.day, to: told.world.day };
     const options = { gateway: 'simulator', channel: 63902, period };
     const importId = await inTransaction(database, (trx) =>
@@ -104,7 +104,7 @@ describe('Whatever happens to payments, in whatever order', () => {
       (sum, { kind, amountCents }) => sum + (kind === 'collection' ? -amountCents : amountCents),
       0,
     );
-    expect(await accountBalance(database, merchantId, 'gateway_float')).to.equal(moved);
+    expect(await accountBalance(database, merchant_id, 'gateway_float')).to.equal(moved);
   }
 
   /** Final, or waiting for a person because of something that has happened to it. */
@@ -123,7 +123,7 @@ describe('Whatever happens to payments, in whatever order', () => {
     }
   }
 
-  async function expectEvents(merchantId: number): Promise<void> {
+  async function expectEvents(merchant_id: number): Promise<void> {
     const wrong = await rows(
       database,
       `SELECT p.kind, p.id, p.status, count(e.id) AS events FROM (
@@ -138,18 +138,18 @@ describe('Whatever happens to payments, in whatever order', () => {
        ) p LEFT JOIN events e ON e.merchant_id = :merchant_id AND e.payment_id = p.id
        GROUP BY p.kind, p.id, p.status, p.ended
        HAVING count(e.id) <> CASE WHEN p.ended THEN 1 ELSE 0 END`,
-      { merchant_id: merchantId },
+      { merchant_id },
     );
     expect(wrong, 'payments without their one event').to.deep.equal([]);
   }
 
-  async function expectInFlight(merchantId: number): Promise<void> {
+  async function expectInFlight(merchant_id: number): Promise<void> {
     const [open] = await rows<{ sum: number }>(
       database,
       `SELECT coalesce(sum(amount_cents + fee_cents), 0)::bigint AS sum FROM payouts
        WHERE merchant_id = :merchant_id AND status <> 'completed' AND refund_posted_at IS NULL`,
-      { merchant_id: merchantId },
+      { merchant_id },
     );
-    expect(await accountBalance(database, merchantId, 'payouts_in_flight')).to.equal(open!.sum);
+    expect(await accountBalance(database, merchant_id, 'payouts_in_flight')).to.equal(open!.sum);
   }
 });

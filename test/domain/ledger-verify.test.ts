@@ -42,11 +42,11 @@ describe('The verification of the ledger', () => {
   }
 
   const verify = (options: VerifyOptions = {}) =>
-    verifyLedger(store.database, { merchantId: merchant.merchantId, ...options });
+    verifyLedger(store.database, { merchant_id: merchant.merchant_id, ...options });
   const breaksOf = async (options?: VerifyOptions) => (await verify(options)).breaks;
   const harm = (sql: string) => tamper(store.database, sql, bindingsFor(sql));
   const bindingsFor = (sql: string) => ({
-    m: merchant.merchantId,
+    m: merchant.merchant_id,
     ...(sql.includes(':uuid') && { uuid: uuidv7() }),
   });
 
@@ -56,7 +56,7 @@ describe('The verification of the ledger', () => {
       store.database,
       `UPDATE journal_checkpoints SET verified_at = verified_at + interval '2 hours'
        WHERE merchant_id = :m`,
-      { m: merchant.merchantId },
+      { m: merchant.merchant_id },
     );
 
   it('finds nothing wrong with payments of every kind in every state', async () => {
@@ -87,7 +87,7 @@ describe('The verification of the ledger', () => {
       await harm(sql);
       const { breaks, counts } = await verify();
       expect(breaks.map((each) => each.kind)).to.deep.equal([kind]);
-      expect(breaks[0]).to.include({ merchantId: merchant.merchantId, ...gives });
+      expect(breaks[0]).to.include({ merchant_id: merchant.merchant_id, ...gives });
       expect(counts[kind as BreakKind]).to.equal(1);
       expect(await breaksOf(), 'the run after it').to.deep.equal(breaks);
     });
@@ -100,13 +100,13 @@ describe('The verification of the ledger', () => {
     expect(own).to.have.length(1);
     const other = await store.newMerchant();
     await newCompletedCollection(store.database, other);
-    expect(await breaksOf({ merchantId: other.merchantId })).to.deep.equal([]);
+    expect(await breaksOf({ merchant_id: other.merchant_id })).to.deep.equal([]);
     const { checked, breaks } = await verifyLedger(store.database);
     expect(checked.merchants).to.be.above(1);
-    expect(breaks.filter(({ merchantId }) => merchantId === merchant.merchantId)).to.deep.equal(
+    expect(breaks.filter(({ merchant_id }) => merchant_id === merchant.merchant_id)).to.deep.equal(
       own,
     );
-    expect(breaks.filter(({ merchantId }) => merchantId === other.merchantId)).to.deep.equal([]);
+    expect(breaks.filter(({ merchant_id }) => merchant_id === other.merchant_id)).to.deep.equal([]);
   });
 
   it('reads no more than what is new since a run that found nothing wrong', async () => {
@@ -176,7 +176,7 @@ describe('The verification of the ledger', () => {
       `SELECT FROM wallets w JOIN ledger_checkpoints c ON c.merchant_id = w.merchant_id
          AND c.wallet = w.kind AND c.entry_no = w.entry_no AND c.balance_cents = w.balance_cents
        WHERE w.merchant_id = :m`,
-      { m: merchant.merchantId },
+      { m: merchant.merchant_id },
     );
     expect(ends, 'checkpoints at the wallets’ ends').to.have.length(2);
     await harm(SABOTAGE.journal_missing.sql);
@@ -190,7 +190,7 @@ describe('The verification of the ledger', () => {
     const locked = await store.database.transaction();
     for (const table of ['collections', 'wallets']) {
       await rows(locked, `SELECT FROM ${table} WHERE merchant_id = :m FOR UPDATE`, {
-        m: merchant.merchantId,
+        m: merchant.merchant_id,
       });
     }
     expect(await breaksOf()).to.deep.equal([]);
@@ -200,7 +200,7 @@ describe('The verification of the ledger', () => {
   it('sees one moment from beginning to end, and cannot change it', async () => {
     const count = (database: Database | Transaction) =>
       rows(database, 'SELECT count(*) FROM collections WHERE merchant_id = :m', {
-        m: merchant.merchantId,
+        m: merchant.merchant_id,
       });
     await inSnapshot(store.database, async (trx) => {
       const before = await count(trx);

@@ -34,9 +34,9 @@ describe('The ledger', () => {
 
   function journal(lines: JournalLine[], overrides: Partial<Journal> = {}): Journal {
     return {
-      merchantId: merchant.merchantId,
-      sourceKind: 'collection',
-      sourceId: randomUUID(),
+      merchant_id: merchant.merchant_id,
+      source_kind: 'collection',
+      source_id: randomUUID(),
       kind: 'completed',
       lines,
       ...overrides,
@@ -50,16 +50,16 @@ describe('The ledger', () => {
   /** Two lines that sum to zero, so much from one account to the other. */
   function between(from: Account, to: Account, amountCents: number): JournalLine[] {
     return [
-      { account: from, amountCents: -amountCents },
-      { account: to, amountCents },
+      { account: from, amount_cents: -amountCents },
+      { account: to, amount_cents: amountCents },
     ];
   }
 
   const balance = (kind: 'collection' | 'payout') =>
-    walletBalance(store.database, merchant.merchantId, kind);
+    walletBalance(store.database, merchant.merchant_id, kind);
 
   async function expectNothingPosted(): Promise<void> {
-    const bindings = { id: merchant.merchantId };
+    const bindings = { id: merchant.merchant_id };
     for (const table of ['journals', 'entries']) {
       const count = await countOf(store.database, `${table} WHERE merchant_id = :id`, bindings);
       expect(count, table).to.equal(0);
@@ -68,10 +68,10 @@ describe('The ledger', () => {
 
   it('moves the wallets and keeps every line that is not zero', async () => {
     const lines: JournalLine[] = [
-      { account: 'gateway_float', amountCents: -10_000 },
-      { account: 'commission', amountCents: 150 },
-      { account: 'fees', amountCents: 0 },
-      { account: 'wallet:collection', amountCents: 9_850 },
+      { account: 'gateway_float', amount_cents: -10_000 },
+      { account: 'commission', amount_cents: 150 },
+      { account: 'fees', amount_cents: 0 },
+      { account: 'wallet:collection', amount_cents: 9_850 },
     ];
     expect(await post(journal(lines))).to.equal(true);
     expect(await balance('collection')).to.equal(9_850);
@@ -80,7 +80,7 @@ describe('The ledger', () => {
       store.database,
       `SELECT account, amount_cents, entry_no, balance_after_cents FROM entries
        WHERE merchant_id = :id ORDER BY line`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
     const internal = { entry_no: null, balance_after_cents: null };
     expect(entries).to.deep.equal([
@@ -97,11 +97,11 @@ describe('The ledger', () => {
 
   it('refuses, in the database, a journal that does not sum to zero', async () => {
     const UNBALANCED: JournalLine[][] = [
-      [{ account: 'wallet:collection', amountCents: 1 }],
-      [...between('gateway_float', 'wallet:collection', 100), { account: 'fees', amountCents: 1 }],
+      [{ account: 'wallet:collection', amount_cents: 1 }],
+      [...between('gateway_float', 'wallet:collection', 100), { account: 'fees', amount_cents: 1 }],
       [
-        { account: 'gateway_float', amountCents: -100 },
-        { account: 'wallet:collection', amountCents: 99 },
+        { account: 'gateway_float', amount_cents: -100 },
+        { account: 'wallet:collection', amount_cents: 99 },
       ],
     ];
     for (const lines of UNBALANCED) {
@@ -119,7 +119,7 @@ describe('The ledger', () => {
       store.database,
       `INSERT INTO entries (merchant_id, journal_id, line, account, amount_cents)
        SELECT merchant_id, id, 9, 'fees', 1 FROM journals WHERE merchant_id = :id`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
     expect(await rejection(adding)).to.have.property('code', CHECK_VIOLATION);
   });
@@ -140,9 +140,11 @@ describe('The ledger', () => {
   it('posts different things of one source, and one thing of different sources', async () => {
     const lines = between('gateway_float', 'wallet:collection', 100);
     const sourceId = randomUUID();
-    expect(await post(journal(lines, { sourceId }))).to.equal(true);
-    expect(await post(journal(lines, { sourceId, kind: 'suspense' }))).to.equal(true);
-    expect(await post(journal(lines, { sourceId, sourceKind: 'return' }))).to.equal(true);
+    expect(await post(journal(lines, { source_id: sourceId }))).to.equal(true);
+    expect(await post(journal(lines, { source_id: sourceId, kind: 'suspense' }))).to.equal(true);
+    expect(await post(journal(lines, { source_id: sourceId, source_kind: 'return' }))).to.equal(
+      true,
+    );
     expect(await post(journal(lines))).to.equal(true);
     expect(await balance('collection')).to.equal(400);
   });
@@ -155,13 +157,13 @@ describe('The ledger', () => {
     expect(posted).to.not.include(false);
     const total = amounts.reduce((sum, amount) => sum + amount);
     expect(await balance('collection')).to.equal(total);
-    expect(await accountBalance(store.database, merchant.merchantId, 'gateway_float')).to.equal(
+    expect(await accountBalance(store.database, merchant.merchant_id, 'gateway_float')).to.equal(
       -total,
     );
     const [last] = await rows<{ entry_no: number }>(
       store.database,
       `SELECT entry_no FROM wallets WHERE merchant_id = :id AND kind = 'collection'`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
     expect(last!.entry_no).to.equal(50);
   });
@@ -186,7 +188,7 @@ describe('The ledger', () => {
   });
 
   it('lets no payout wallet go below zero, even when many draw on it at once', async () => {
-    await topUpPayoutWallet(store.database, merchant.merchantId, 1_000, 'top-up-1');
+    await topUpPayoutWallet(store.database, merchant.merchant_id, 1_000, 'top-up-1');
     const draws = await Promise.allSettled(
       Array.from({ length: 10 }, () =>
         post(journal(between('wallet:payout', 'payouts_in_flight', 300))),
@@ -201,9 +203,9 @@ describe('The ledger', () => {
       });
     }
     expect(await balance('payout')).to.equal(100);
-    expect(await accountBalance(store.database, merchant.merchantId, 'payouts_in_flight')).to.equal(
-      900,
-    );
+    expect(
+      await accountBalance(store.database, merchant.merchant_id, 'payouts_in_flight'),
+    ).to.equal(900);
   });
 
   it('lets a collection wallet go below zero: later collections settle it', async () => {
@@ -215,7 +217,7 @@ describe('The ledger', () => {
 
   it('posts nothing when the wallet is missing', async () => {
     await rows(store.database, `DELETE FROM wallets WHERE merchant_id = :id`, {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
     await rejection(post(journal(between('gateway_float', 'wallet:collection', 100))));
     await expectNothingPosted();
@@ -234,12 +236,12 @@ describe('The ledger', () => {
 
   it('books a top-up once per reference and merchant', async () => {
     const other = await store.newMerchant();
-    const topUp = (merchantId: number, reference: string) =>
-      topUpPayoutWallet(store.database, merchantId, 1_000, reference);
-    expect(await topUp(merchant.merchantId, 'bank-1')).to.equal(true);
-    expect(await topUp(merchant.merchantId, 'bank-1')).to.equal(false);
-    expect(await topUp(merchant.merchantId, 'bank-2')).to.equal(true);
-    expect(await topUp(other.merchantId, 'bank-1')).to.equal(true);
+    const topUp = (merchant_id: number, reference: string) =>
+      topUpPayoutWallet(store.database, merchant_id, 1_000, reference);
+    expect(await topUp(merchant.merchant_id, 'bank-1')).to.equal(true);
+    expect(await topUp(merchant.merchant_id, 'bank-1')).to.equal(false);
+    expect(await topUp(merchant.merchant_id, 'bank-2')).to.equal(true);
+    expect(await topUp(other.merchant_id, 'bank-1')).to.equal(true);
     expect(await balance('payout')).to.equal(2_000);
   });
 
@@ -256,7 +258,7 @@ describe('The ledger', () => {
       fc.asyncProperty(fc.array(posting, { minLength: 1, maxLength: 15 }), async (postings) => {
         await Promise.allSettled(
           postings.map(({ from, to, amount, off }) =>
-            post(journal([...between(from, to, amount), { account: 'fees', amountCents: off }])),
+            post(journal([...between(from, to, amount), { account: 'fees', amount_cents: off }])),
           ),
         );
         await expectSoundLedger(store.database);

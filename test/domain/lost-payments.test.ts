@@ -94,7 +94,7 @@ describe('Payments that a restored database does not have', () => {
     expect(await idsOfReturns(store.database, collection.id)).to.deep.equal([id]);
     const planned = await findPayment(store.database, {
       kind: 'return',
-      merchantId: merchant.merchantId,
+      merchant_id: merchant.merchant_id,
       id: id!,
     });
     await learn(store.database, planned!, succeeded({ transId: returned.transId }), 'poll');
@@ -112,9 +112,9 @@ describe('Payments that a restored database does not have', () => {
 
   async function hear({ reference }: StatementLine, verdict: ParsedCallback['verdict']) {
     const { database } = store;
-    const ref = { kind: 'payout', merchantId: merchant.merchantId, id: reference! } as const;
+    const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: reference! } as const;
     const callbackId = await storeCallback(database, 'simulator', ref, '{}');
-    const callback = await findStoredCallback(database, merchant.merchantId, callbackId);
+    const callback = await findStoredCallback(database, merchant.merchant_id, callbackId);
     const result = await processCallback(database, callback!, () => ({ reference, verdict }));
     expect(result).to.equal('rejected');
   }
@@ -125,8 +125,8 @@ describe('Payments that a restored database does not have', () => {
       store.database,
       `SELECT kind FROM discrepancies
        WHERE resolved_at IS NULL AND (details->>'reference' = :reference
-         OR merchant_id = :merchantId AND CAST(payment_id AS text) = :reference)`,
-      { reference, merchantId: merchant.merchantId },
+         OR merchant_id = :merchant_id AND CAST(payment_id AS text) = :reference)`,
+      { reference, merchant_id: merchant.merchant_id },
     );
     return found.map(({ kind }) => kind);
   }

@@ -18,21 +18,21 @@ describe('The partitions of a month', () => {
       { months },
     );
 
-  const tableOf = (merchantId: number) =>
+  const tableOf = (merchant_id: number) =>
     rows<{ table: string }>(
       testDatabase.database,
       'SELECT tableoid::regclass::text AS "table" FROM payment_history WHERE merchant_id = :id',
-      { id: merchantId },
+      { id: merchant_id },
     );
 
-  const insert = (merchantId: number, months: number) =>
+  const insert = (merchant_id: number, months: number) =>
     rows(
       testDatabase.database,
       `INSERT INTO payment_history
          (merchant_id, payment_kind, payment_id, to_status, cause, happened_at)
        VALUES (:id, 'collection', gen_random_uuid(), 'pending', 'test',
          now() + make_interval(months => :months))`,
-      { id: merchantId, months },
+      { id: merchant_id, months },
     );
 
   it('are made ahead, and making them again changes nothing', async () => {

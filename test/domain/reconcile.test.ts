@@ -242,7 +242,7 @@ describe('Reconciling a statement', () => {
     const payout = await newPayment('payout', database, merchant);
     for (const payment of [collection, payout]) await learn(database, payment, failed());
     const { step_no } = await reread(database, payout);
-    const ref = { kind: 'payout', merchantId: merchant.merchantId, id: payout.id } as const;
+    const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: payout.id } as const;
     await refundPayout(database, ref, step_no);
     const { lines } = await run([lineOf(collection), lineOf(payout)]);
     expect(lines).to.include({ settled: 1, contradicts: 1 });

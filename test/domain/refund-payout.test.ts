@@ -54,7 +54,7 @@ describe('The refund of a failed payout', () => {
       { id: payout.id },
     );
 
-  const books = () => payoutBooks(store.database, merchant.merchantId);
+  const books = () => payoutBooks(store.database, merchant.merchant_id);
 
   async function expectRefunded(): Promise<void> {
     expect(await current()).to.include({ status: 'failed', next_step: null, parked_reason: null });
@@ -111,7 +111,7 @@ describe('The refund of a failed payout', () => {
       `SELECT type, amount_cents, entry_no, balance_after_cents, ref_no FROM entries
        WHERE merchant_id = :id AND account = 'wallet:payout' AND amount_cents > 0
          AND type <> 'topup' ORDER BY entry_no`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
     const { ref_no } = payout;
     expect(lines).to.deep.equal([
@@ -160,9 +160,9 @@ describe('The refund of a failed payout', () => {
   it('does nothing at all when its money cannot be booked', async () => {
     await inTransaction(store.database, (trx) =>
       postJournal(trx, {
-        merchantId: merchant.merchantId,
-        sourceKind: 'payout',
-        sourceId: payout.id,
+        merchant_id: merchant.merchant_id,
+        source_kind: 'payout',
+        source_id: payout.id,
         kind: 'refunded',
         lines: [],
       }),
@@ -206,7 +206,7 @@ describe('The refund of a failed payout', () => {
         `events e JOIN payouts p ON p.id = e.payment_id
          WHERE e.merchant_id = :id AND e.type = :type
            AND (p.refund_posted_at IS NOT NULL) = (e.type = 'transaction.failed')`,
-        { id: merchant.merchantId, type },
+        { id: merchant.merchant_id, type },
       );
     expect(await told('transaction.completed')).to.equal(completed);
     expect(await told('transaction.failed')).to.equal(refunded);

@@ -62,7 +62,7 @@ describe('A discrepancy that is resolved while the gateway has late news', () =>
           expect(decision.reason).to.be.instanceOf(OperatorRefusal);
         }
         expect(
-          await accountBalance(store.database, scene.merchant.merchantId, 'suspense'),
+          await accountBalance(store.database, scene.merchant.merchant_id, 'suspense'),
         ).to.equal(await suspenseOwed(scene));
         expect(await eventsOf(scene, payment)).to.have.length.at.most(1);
         const { status, next_step, parked_reason } = await reread(store.database, payment);

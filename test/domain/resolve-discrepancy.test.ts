@@ -50,7 +50,7 @@ describe('A discrepancy', () => {
 
   afterEach(async () => {
     await expectSoundLedger(store.database);
-    const suspense = await accountBalance(store.database, scene.merchant.merchantId, 'suspense');
+    const suspense = await accountBalance(store.database, scene.merchant.merchant_id, 'suspense');
     expect(suspense, 'suspense').to.equal(await suspenseOwed(scene));
   });
 
@@ -61,7 +61,7 @@ describe('A discrepancy', () => {
       (table) => `SELECT '${table}' AS of, md5(string_agg(CAST(t AS text), '|'
          ORDER BY CAST(t AS text))) AS digest FROM ${table} t WHERE merchant_id = :id`,
     );
-    return rows(store.database, parts.join(' UNION ALL '), { id: scene.merchant.merchantId });
+    return rows(store.database, parts.join(' UNION ALL '), { id: scene.merchant.merchant_id });
   }
 
   async function expectDecided(payment: AnyPayment, decided: Decided): Promise<void> {
@@ -117,7 +117,7 @@ describe('A discrepancy', () => {
   for (const kind of WITHOUT_PAYMENT) {
     it(`(${kind}) can only be dismissed`, async () => {
       const payment = await newCollection(store.database, scene.merchant);
-      const { merchantId } = scene.merchant;
+      const { merchant_id } = scene.merchant;
       const of: Record<string, AnyPayment['id'] | null> = {
         missing_at_gateway: payment.id,
         other_payment: payment.id,
@@ -127,7 +127,7 @@ describe('A discrepancy', () => {
       await inTransaction(store.database, (trx) =>
         openDiscrepancy(trx, {
           kind,
-          payment: id === null ? null : { kind: 'collection', merchantId, id },
+          payment: id === null ? null : { kind: 'collection', merchant_id, id },
           details: {},
         }),
       );
@@ -176,7 +176,7 @@ describe('A discrepancy', () => {
       await rows(
         store.database,
         'UPDATE merchants SET commission_bps = 1000, commission_fixed_cents = 10 WHERE id = :id',
-        { id: scene.merchant.merchantId },
+        { id: scene.merchant.merchant_id },
       );
       await arrange('another amount for an open collection');
       await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'accept-amount');
@@ -265,7 +265,7 @@ describe('A discrepancy', () => {
       const { message } = await rejection(resolve(scene, discrepancy, 'accept-amount'));
       expect(message).to.equal('The payout wallet does not hold the money for it: top it up first');
       expect(await snapshot()).to.deep.equal(before);
-      await topUpPayoutWallet(store.database, scene.merchant.merchantId, 2_000, 'more');
+      await topUpPayoutWallet(store.database, scene.merchant.merchant_id, 2_000, 'more');
       await resolve(scene, discrepancy, 'accept-amount');
       const fees = { fees: 250, gateway_float: 12_000 };
       expect(await booksOf(scene)).to.deep.equal({ bank: -12_250, ...fees });

@@ -179,7 +179,7 @@ describe('In a restored database that was marked', () => {
       store.database,
       `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
          commission_cents, ref_no, account_number, callback_url, deadline_at, next_step, next_step_at)
-       SELECT :merchantId, gen_random_uuid(), :appCode, 63902, 'simulator', '+254712345678', 100, 0,
+       SELECT :merchant_id, gen_random_uuid(), :app_code, 63902, 'simulator', '+254712345678', 100, 0,
          'batch-' || n, 'A', 'http://x.example', now() + interval '1 hour', 'submit', now()
        FROM generate_series(1, :count) n`,
       { ...merchant, count: MARK_BATCH_SIZE + 1 },

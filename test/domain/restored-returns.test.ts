@@ -41,7 +41,7 @@ describe('Returns in a restored database', () => {
     actor: 'operator',
     action: 'restore.mark',
     reason: 'Restore',
-    merchantId: null,
+    merchant_id: null,
     subject: 'open returns',
     details: {},
   };

@@ -34,7 +34,7 @@ describe('A run of retention', () => {
     await rows(
       database,
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, failed_at)
-       VALUES ('x', 'payout', 'poll', :merchantId, gen_random_uuid(), 1, 'bug', now() - interval '1 year')`,
+       VALUES ('x', 'payout', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug', now() - interval '1 year')`,
       { ...merchant },
     );
     await refuseToDelete(database);

@@ -68,14 +68,14 @@ describe('Retention', () => {
   const INSERTS: Readonly<Record<string, string>> = {
     idempotency_keys: `INSERT INTO idempotency_keys
       (merchant_id, path, key, fingerprint, response_status, response_body, created_at)
-      VALUES (:merchantId, '/x', gen_random_uuid(), '', 200, '{}', now() - CAST(:age AS interval))`,
+      VALUES (:merchant_id, '/x', gen_random_uuid(), '', 200, '{}', now() - CAST(:age AS interval))`,
     token_families: `INSERT INTO token_families (id, merchant_id, app_code, current_jti, expires_at)
-      VALUES (gen_random_uuid(), :merchantId, :appCode, gen_random_uuid(), now() - CAST(:age AS interval))`,
+      VALUES (gen_random_uuid(), :merchant_id, :app_code, gen_random_uuid(), now() - CAST(:age AS interval))`,
     callbacks: `INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body, status, received_at)
-      VALUES (gen_random_uuid(), 'simulator', :merchantId, 'payout', gen_random_uuid(), '{}', 'processed',
+      VALUES (gen_random_uuid(), 'simulator', :merchant_id, 'payout', gen_random_uuid(), '{}', 'processed',
         now() - CAST(:age AS interval))`,
     failed_jobs: `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, failed_at)
-      VALUES ('x', 'payout', 'poll', :merchantId, gen_random_uuid(), 1, 'bug', now() - CAST(:age AS interval))`,
+      VALUES ('x', 'payout', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug', now() - CAST(:age AS interval))`,
     statement_imports: `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, imported_at)
       VALUES (gen_random_uuid(), 'simulator', 63902, '2026-01-01', '2026-01-01', 'x', now() - CAST(:age AS interval))`,
   };
@@ -160,7 +160,7 @@ describe('Retention', () => {
 
   async function question(paymentId: string, state: 'open' | 'resolved'): Promise<void> {
     if (state === 'open') {
-      const ref = { kind: 'payout', merchantId: merchant.merchantId, id: paymentId } as const;
+      const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: paymentId } as const;
       await inTransaction(database, (trx) =>
         openDiscrepancy(trx, { kind: 'failure_after_success', payment: ref, details: {} }),
       );

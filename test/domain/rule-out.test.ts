@@ -95,7 +95,7 @@ describe('A statement that covers the life of an overdue payment', () => {
          VALUES (:merchant_id, 'payout', :id, 1, :result,
            now() - :begun * interval '1 second', now() - :answered * interval '1 second')`,
         {
-          ...{ merchant_id: merchant.merchantId, id: payment.id, begun, answered },
+          ...{ merchant_id: merchant.merchant_id, id: payment.id, begun, answered },
           result: answered === null ? null : 'unknown',
         },
       );
@@ -135,7 +135,7 @@ describe('A statement that covers the life of an overdue payment', () => {
       database,
       `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result, answered_at)
        VALUES (:merchant_id, 'payout', :id, 1, 'unknown', now())`,
-      { merchant_id: merchant.merchantId, id: payment.id },
+      { merchant_id: merchant.merchant_id, id: payment.id },
     );
     const { ruledOut } = await withFastClock(HOUR_MS, () =>
       run([], AROUND_NOW, { settlingWindowMs: 60_000, completeUntil: new Date('2999-01-01') }),

@@ -48,9 +48,10 @@ describe('News of a collection', () => {
     merchant = await store.newMerchant();
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
+  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
 
-  const balance = (account: string) => accountBalance(store.database, merchant.merchantId, account);
+  const balance = (account: string) =>
+    accountBalance(store.database, merchant.merchant_id, account);
 
   const eventsOf = (collection: Collection) =>
     rows<{ type: string; body: string }>(
@@ -83,7 +84,7 @@ describe('News of a collection', () => {
     const events = await eventsOf(collection);
     expect(events.map(({ type }) => type)).to.deep.equal(row.event ? [row.event] : []);
     const completed = row.status === 'completed';
-    const wallet = await walletBalance(store.database, merchant.merchantId, 'collection');
+    const wallet = await walletBalance(store.database, merchant.merchant_id, 'collection');
     expect(wallet, 'wallet').to.equal(completed ? NET_CENTS : 0);
     const commission = completed ? COMMISSION_CENTS : 0;
     expect(await balance('commission'), 'commission').to.equal(commission);
@@ -232,7 +233,7 @@ describe('News of a collection', () => {
         expect((await balance('gateway_float')) + total).to.equal(0);
         expect((await eventsOf(collection)).length).to.be.at.most(1);
         expect((await returnsOf(collection)).length).to.be.at.most(1);
-        await expectRightBooks(store.database, merchant.merchantId);
+        await expectRightBooks(store.database, merchant.merchant_id);
       }),
       { numRuns: 25 },
     );

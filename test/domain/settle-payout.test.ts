@@ -51,7 +51,7 @@ describe('News of a payout', () => {
     payout = await newPayout(store.database, merchant);
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
+  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
 
   const current = () => reread(store.database, payout);
 
@@ -69,7 +69,7 @@ describe('News of a payout', () => {
       { id: payout.id },
     );
 
-  const books = () => payoutBooks(store.database, merchant.merchantId);
+  const books = () => payoutBooks(store.database, merchant.merchant_id);
 
   /** Everything that the news must and must not have done. */
   async function expectOutcome(story: PayoutStory): Promise<void> {
@@ -220,7 +220,7 @@ describe('News of a payout', () => {
         );
         const isOver = refund_posted_at !== null || status === 'completed';
         expect(await eventsOf()).to.have.length(isOver ? 1 : 0);
-        await expectRightBooks(store.database, merchant.merchantId);
+        await expectRightBooks(store.database, merchant.merchant_id);
       }),
       { numRuns: 25 },
     );

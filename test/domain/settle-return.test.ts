@@ -167,9 +167,10 @@ describe('News of a return', () => {
     payment = await newReturn(store.database, merchant);
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
+  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
 
-  const balance = (account: string) => accountBalance(store.database, merchant.merchantId, account);
+  const balance = (account: string) =>
+    accountBalance(store.database, merchant.merchant_id, account);
 
   async function expectOutcome(story: Story): Promise<void> {
     const settled = await reread(store.database, payment);
@@ -188,10 +189,10 @@ describe('News of a return', () => {
   /** A return is our own doing: the merchant neither pays for it nor hears of it. */
   async function expectMerchantUntouched(): Promise<void> {
     for (const kind of ['collection', 'payout'] as const) {
-      expect(await walletBalance(store.database, merchant.merchantId, kind), kind).to.equal(0);
+      expect(await walletBalance(store.database, merchant.merchant_id, kind), kind).to.equal(0);
     }
     const events = await countOf(store.database, 'events WHERE merchant_id = :id', {
-      id: merchant.merchantId,
+      id: merchant.merchant_id,
     });
     expect(events, 'events').to.equal(1);
   }

@@ -47,7 +47,7 @@ describe('News of a reversal', () => {
     reversal = await another();
   });
 
-  afterEach(() => expectRightBooks(store.database, merchant.merchantId));
+  afterEach(() => expectRightBooks(store.database, merchant.merchant_id));
 
   const another = () => createReversal(store.database, reversalRequest(collection));
 
@@ -62,10 +62,10 @@ describe('News of a reversal', () => {
 
   /** The merchant's books, in cents, after so many collections of which so many came back. */
   async function expectBooks(expected: { collected: number; returned: number; suspense?: number }) {
-    const of = (account: string) => accountBalance(store.database, merchant.merchantId, account);
+    const of = (account: string) => accountBalance(store.database, merchant.merchant_id, account);
     const kept = expected.collected - expected.returned;
     const suspense = expected.suspense ?? 0;
-    const wallet = await walletBalance(store.database, merchant.merchantId, 'collection');
+    const wallet = await walletBalance(store.database, merchant.merchant_id, 'collection');
     expect(wallet, 'wallet').to.equal(kept * NET_CENTS);
     expect(await of('commission'), 'commission').to.equal(kept * COMMISSION_CENTS);
     expect((await of('gateway_float')) + kept * AMOUNT_CENTS, 'float').to.equal(suspense);
@@ -129,7 +129,7 @@ describe('News of a reversal', () => {
       store.database,
       `SELECT amount_cents, ref_no, counterparty, description FROM entries
        WHERE merchant_id = :id AND type = 'reversal'`,
-      { id: merchant.merchantId },
+      { id: merchant.merchant_id },
     );
     const { ref_no, account, reason } = reversal;
     expect(lines).to.deep.equal([
@@ -156,18 +156,18 @@ describe('News of a reversal', () => {
   it('of success takes the net from a wallet that is empty by now, which later collections settle', async () => {
     await inTransaction(store.database, (trx) =>
       postJournal(trx, {
-        merchantId: merchant.merchantId,
-        sourceKind: 'adjustment',
-        sourceId: collection.id,
+        merchant_id: merchant.merchant_id,
+        source_kind: 'adjustment',
+        source_id: collection.id,
         kind: 'adjustment',
         lines: [
-          { account: 'bank', amountCents: NET_CENTS },
-          { account: 'wallet:collection', amountCents: -NET_CENTS },
+          { account: 'bank', amount_cents: NET_CENTS },
+          { account: 'wallet:collection', amount_cents: -NET_CENTS },
         ],
       }),
     );
     await hear(SUCCESS);
-    const wallet = () => walletBalance(store.database, merchant.merchantId, 'collection');
+    const wallet = () => walletBalance(store.database, merchant.merchant_id, 'collection');
     expect(await wallet()).to.equal(-NET_CENTS);
     await newCompletedCollection(store.database, merchant);
     expect(await wallet()).to.equal(0);
@@ -258,7 +258,7 @@ describe('News of a reversal', () => {
     }
     const twice = `(SELECT FROM reversals WHERE merchant_id = :id AND status <> 'failed'
       GROUP BY collection_id HAVING count(*) > 1) t`;
-    expect(await countOf(store.database, twice, { id: merchant.merchantId })).to.equal(0);
+    expect(await countOf(store.database, twice, { id: merchant.merchant_id })).to.equal(0);
     await expectBooks({
       collected: ROUNDS + 1,
       returned: reversed,

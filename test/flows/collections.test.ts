@@ -76,10 +76,10 @@ for (const backend of backendsUnderTest()) {
     });
 
     const balance = ({ merchant }: Initiated, account: string) =>
-      accountBalance(service.database, merchant.merchantId, account);
+      accountBalance(service.database, merchant.merchant_id, account);
 
     const wallet = ({ merchant }: Initiated) =>
-      walletBalance(service.database, merchant.merchantId, 'collection');
+      walletBalance(service.database, merchant.merchant_id, 'collection');
 
     for (const ending of ENDINGS) {
       it(`ends ${ending.status} when the gateway answers with: ${ending.behaviour}`, async () => {
@@ -107,7 +107,7 @@ for (const backend of backendsUnderTest()) {
         firstRow<{ kind: string; amount_cents: number }>(
           service.database,
           'SELECT * FROM discrepancies WHERE merchant_id = :merchant_id AND payment_id = :id',
-          { merchant_id: collection.merchant.merchantId, id: collection.id },
+          { merchant_id: collection.merchant.merchant_id, id: collection.id },
         ),
       );
       expect(discrepancy.kind).to.equal('other_amount');
@@ -126,7 +126,7 @@ for (const backend of backendsUnderTest()) {
           service.database,
           `SELECT * FROM returns
            WHERE merchant_id = :merchant_id AND collection_id = :id AND status = 'completed'`,
-          { merchant_id: collection.merchant.merchantId, id: collection.id },
+          { merchant_id: collection.merchant.merchant_id, id: collection.id },
         ),
       );
       expect(returned.account).to.equal('+254712345107');
@@ -164,7 +164,7 @@ for (const backend of backendsUnderTest()) {
       { merchant, id }: Initiated,
       { statement }: Expectation,
     ): Promise<void> {
-      const bindings = { merchant_id: merchant.merchantId, id };
+      const bindings = { merchant_id: merchant.merchant_id, id };
       const returns = () =>
         rows<{ id: string; status: string }>(
           service.database,

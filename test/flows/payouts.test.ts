@@ -74,7 +74,7 @@ for (const backend of backendsUnderTest()) {
       const merchant = await createTestMerchant(where);
       return newPayout(where.database, merchant, {
         payto: `+254712345${ending}`,
-        callbackUrl: shop.url,
+        callback_url: shop.url,
       });
     }
 

@@ -118,7 +118,7 @@ describeWith(
       });
       expect(Math.max(...counts)).to.be.at.most(SERVER_CONNECTIONS);
       expect([...new Set(lent)]).to.include.members(['malipo-web', 'malipo-submission']);
-      await expectRightBooks(testDatabase.database, stack.merchant.merchantId);
+      await expectRightBooks(testDatabase.database, stack.merchant.merchant_id);
       expect(stack.complaints()).to.deep.equal([]);
     });
 

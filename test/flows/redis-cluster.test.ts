@@ -62,7 +62,7 @@ describeWith(['redis-server'], 'The whole service on a Redis Cluster of three ma
     });
     console.log(`      at most ${Math.max(...counts)} connections at once`);
     expect(Math.max(...counts)).to.be.within(6, CONNECTIONS);
-    await expectRightBooks(testDatabase.database, stack.merchant.merchantId);
+    await expectRightBooks(testDatabase.database, stack.merchant.merchant_id);
     expect(stack.complaints()).to.deep.equal([]);
   });
 
@@ -82,7 +82,7 @@ describeWith(['redis-server'], 'The whole service on a Redis Cluster of three ma
         const byWeb = async () =>
           Number((await client.get('/channels')).headers.get('x-ratelimit-remaining'));
         const byUs = async () =>
-          (await limiter.take(`merchant:${merchant.merchantId}`, LIMIT)).remaining;
+          (await limiter.take(`merchant:${merchant.merchant_id}`, LIMIT)).remaining;
         const left = [await byWeb(), await byUs(), await byWeb(), await byUs()];
         return left.join() === [1, 2, 3, 4].map((taken) => LIMIT.burst - taken).join();
       });

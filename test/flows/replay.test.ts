@@ -72,7 +72,7 @@ for (const backend of backendsUnderTest()) {
     let dryRun: string[];
     let replays: Awaited<ReturnType<typeof runHere>>[];
 
-    const payout = () => newPayout(service.database, merchant, { callbackUrl: shop.url });
+    const payout = () => newPayout(service.database, merchant, { callback_url: shop.url });
 
     /** The request reaches the gateway, and whoever sent it dies before the answer. */
     async function submitAndDie(payment: AnyPayment): Promise<void> {
@@ -184,7 +184,7 @@ for (const backend of backendsUnderTest()) {
       'a webhook': {
         begin: async () => {
           const payment = await newCollection(service.database, merchant, {
-            callbackUrl: shop.url,
+            callback_url: shop.url,
           });
           await learn(service.database, payment, succeeded());
           await numberEvents(service.database);

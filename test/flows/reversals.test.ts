@@ -63,7 +63,7 @@ for (const backend of backendsUnderTest()) {
       const merchant = await createTestMerchant(service);
       const collection = await newCollection(service.database, merchant, {
         payfrom: `+254712345${ending}`,
-        callbackUrl: shop.url,
+        callback_url: shop.url,
       });
       return ended(collection);
     }
@@ -71,7 +71,7 @@ for (const backend of backendsUnderTest()) {
     const giveBack = (collection: Collection) =>
       createReversal(
         service.database,
-        reversalRequest(collection, { callbackUrl: shop.url, reason: 'Out of stock' }),
+        reversalRequest(collection, { callback_url: shop.url, reason: 'Out of stock' }),
       );
 
     const ended = <P extends Collection | Reversal>(payment: P): Promise<P> =>
@@ -131,10 +131,10 @@ for (const backend of backendsUnderTest()) {
         expect(line).to.include({ kind: 'reversal', account, amount: '100.00' });
         expect(line.trans_id).to.equal(reversal.trans_id);
       }
-      const merchantId = collection.merchant_id;
+      const merchant_id = collection.merchant_id;
       const kept = isReversed ? 0 : 1;
-      const balance = (account: string) => accountBalance(service.database, merchantId, account);
-      expect(await walletBalance(service.database, merchantId, 'collection')).to.equal(
+      const balance = (account: string) => accountBalance(service.database, merchant_id, account);
+      expect(await walletBalance(service.database, merchant_id, 'collection')).to.equal(
         kept * NET_CENTS,
       );
       expect(await balance('commission')).to.equal(kept * COMMISSION_CENTS);

@@ -98,7 +98,7 @@ describe('What PostgreSQL knows of jobs', () => {
       expect(others).to.deep.equal([]);
       expect(found).to.deep.include({ kind, count: 1 });
       const [step] = found!.sample;
-      expect(step).to.include({ kind, queue, rowId: id, merchantId: merchant.merchantId });
+      expect(step).to.include({ kind, queue, row_id: id, merchant_id: merchant.merchant_id });
       expect(await isStillDue(store.database, step!, GRACE_MS)).to.equal(true);
     });
   }
@@ -128,7 +128,7 @@ describe('What PostgreSQL knows of jobs', () => {
          (id, gateway, merchant_id, payment_kind, payment_id, body, next_step, next_step_at)
        SELECT gen_random_uuid(), 'simulator', :merchant_id, 'collection', gen_random_uuid(), '{}',
          'process', now() - i * interval '1 hour' FROM generate_series(1, 100) i`,
-      { merchant_id: merchant.merchantId },
+      { merchant_id: merchant.merchant_id },
     );
     const [found] = (await due()) as [DueSteps];
     expect(found).to.include({ kind: 'callback', count: 100 });

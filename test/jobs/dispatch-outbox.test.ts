@@ -97,9 +97,9 @@ describe('The dispatcher', () => {
       expect(job!.data).to.include({
         kind: 'collection',
         step: 'submit',
-        merchantId: merchant.merchantId,
-        rowId: collection.id,
-        stepNo: 1,
+        merchant_id: merchant.merchant_id,
+        row_id: collection.id,
+        step_no: 1,
       });
       expect(job!.opts).to.include({ attempts: JOB_TRIES, removeOnComplete: true, delay: 0 });
       expect(await dispatch(queues)).to.equal(0);
@@ -180,9 +180,9 @@ describe('The dispatcher', () => {
     const rounds = [];
     while ((await waiting()) > 0) rounds.push(await dispatch(queues));
     expect(rounds).to.deep.equal([500, 500, 100]);
-    const first = queues.added.slice(0, 500).map(({ rowId }) => rowId);
+    const first = queues.added.slice(0, 500).map(({ row_id: rowId }) => rowId);
     expect(first).to.have.members(ids.slice(0, 500).map(({ row_id }) => row_id));
-    expect(new Set(queues.added.map(({ rowId }) => rowId)).size).to.equal(1_100);
+    expect(new Set(queues.added.map(({ row_id: rowId }) => rowId)).size).to.equal(1_100);
   });
 
   it('leaves the rows when adding fails, for the next round to try', async () => {

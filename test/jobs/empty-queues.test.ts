@@ -11,9 +11,9 @@ const NAMES = queuesOf('settlement', ['simulator']);
 const DATA: JobData = {
   kind: 'callback',
   step: 'process',
-  merchantId: 1001,
-  rowId: '0192f0c0-0000-7000-8000-000000000001',
-  stepNo: 1,
+  merchant_id: 1001,
+  row_id: '0192f0c0-0000-7000-8000-000000000001',
+  step_no: 1,
 };
 
 for (const name of backendsUnderTest()) {

@@ -101,9 +101,9 @@ describe('A job that fails', () => {
     const data: JobData = {
       kind: 'collection',
       step: 'poll',
-      merchantId: merchant.merchantId,
-      rowId: id,
-      stepNo: step_no,
+      merchant_id: merchant.merchant_id,
+      row_id: id,
+      step_no: step_no,
     };
     return { collection, data };
   }
@@ -134,8 +134,8 @@ describe('A job that fails', () => {
       queue: 'polling-simulator',
       kind: 'collection',
       step: 'poll',
-      merchant_id: merchant.merchantId,
-      step_no: data.stepNo,
+      merchant_id: merchant.merchant_id,
+      step_no: data.step_no,
       error: reason,
     });
     expect(failedJob!.stack).to.include('TypeError');
@@ -146,8 +146,8 @@ describe('A job that fails', () => {
     const work = workOn(store.database, collection);
     await work.answer(await work.claim(), UNKNOWN);
     const jobOf = ({ step_no: stepNo }: typeof collection): JobData => ({
-      ...{ kind: 'collection', step: 'poll', merchantId: merchant.merchantId },
-      ...{ rowId: collection.id, stepNo },
+      ...{ kind: 'collection', step: 'poll', merchant_id: merchant.merchant_id },
+      ...{ row_id: collection.id, step_no: stepNo },
     });
     const first = jobOf(await reread(store.database, collection));
     onQuery = () => {
@@ -211,9 +211,9 @@ describe('A job that fails', () => {
     await run('submission-simulator', {
       kind: 'collection',
       step: 'submit',
-      merchantId: merchant.merchantId,
-      rowId: collection.id,
-      stepNo: 1,
+      merchant_id: merchant.merchant_id,
+      row_id: collection.id,
+      step_no: 1,
     });
     expect(submissions).to.equal(1);
     expect(await reread(store.database, collection)).to.include({
@@ -228,9 +228,9 @@ describe('A job that fails', () => {
     const data: JobData = {
       kind: 'return',
       step: 'submit',
-      merchantId: merchant.merchantId,
-      rowId: payment.id,
-      stepNo: payment.step_no,
+      merchant_id: merchant.merchant_id,
+      row_id: payment.id,
+      step_no: payment.step_no,
     };
     await run('refunds', data, []);
     const attempts = await countOf(store.database, 'attempts WHERE payment_id = :id', {
@@ -250,7 +250,7 @@ describe('A job that fails', () => {
     await run('polling-simulator', data);
     await rows(store.database, 'ALTER TABLE failed_jobs_away RENAME TO failed_jobs');
     expect(await reread(store.database, collection)).to.include({
-      ...{ next_step: 'poll', step_no: data.stepNo, parked_reason: null },
+      ...{ next_step: 'poll', step_no: data.step_no, parked_reason: null },
     });
     await rows(store.database, 'DELETE FROM outbox');
     await rows(
@@ -260,7 +260,7 @@ describe('A job that fails', () => {
     );
     await sweep(store.database, 60_000);
     const [sent] = await outboxOf(store.database, collection.id);
-    expect(sent).to.include({ step: 'poll', step_no: data.stepNo });
+    expect(sent).to.include({ step: 'poll', step_no: data.step_no });
     await run('polling-simulator', data);
     expect(queries).to.equal(2 * JOB_TRIES);
     expect(await failedJobsOf(collection.id)).to.have.length(1);

@@ -19,7 +19,15 @@ import { createRedisUser } from '../support/redis-user.ts';
 const logger = winston.createLogger({ silent: true });
 
 function job(queue: string, delayMs: number, rowId: string): StepJob {
-  return { queue, kind: 'collection', step: 'submit', merchantId: 1, rowId, stepNo: 1, delayMs };
+  return {
+    queue,
+    kind: 'collection',
+    step: 'submit',
+    merchant_id: 1,
+    row_id: rowId,
+    step_no: 1,
+    delay_ms: delayMs,
+  };
 }
 
 for (const backendName of backendsUnderTest()) {
@@ -88,7 +96,7 @@ for (const backendName of backendsUnderTest()) {
       const another = `${queue}-another`;
       await queues.add(another, [job(another, 0, 'a'), job(another, 60_000, 'b')]);
       const has = (rowId: string) =>
-        states.has(another, jobId({ kind: 'collection', rowId, stepNo: 1 }));
+        states.has(another, jobId({ kind: 'collection', row_id: rowId, step_no: 1 }));
       expect([await has('a'), await has('b'), await has('c')]).to.deep.equal([true, true, false]);
     });
 
@@ -106,8 +114,8 @@ for (const backendName of backendsUnderTest()) {
       it('has counted what its workers have ended, also what they fail', async () => {
         const counted = `${queue}-counted`;
         await queues.add(counted, [job(counted, 0, 'a'), job(counted, 0, 'b')]);
-        const work = ({ data }: { data: { rowId: string } }) =>
-          data.rowId === 'a' ? Promise.resolve() : Promise.reject(new UnrecoverableError('bug'));
+        const work = ({ data }: { data: { row_id: string } }) =>
+          data.row_id === 'a' ? Promise.resolve() : Promise.reject(new UnrecoverableError('bug'));
         const worker = backend.createWorker(counted, work, { concurrency: 1, lockMs: 30_000 });
         const reader = backend.createQueue(counted);
         await eventually('both to be counted', async () => {

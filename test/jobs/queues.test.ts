@@ -47,14 +47,16 @@ for (const name of backendsUnderTest()) {
         await queues.add(queueName, jobs);
         await queues.add(queueName, jobs);
         const found = await queue.getJobs(['waiting', 'prioritized', 'delayed']);
-        expect(found.map(({ data }) => data.rowId)).to.have.members(jobs.map(({ rowId }) => rowId));
+        expect(found.map(({ data }) => data.row_id)).to.have.members(
+          jobs.map(({ row_id: rowId }) => rowId),
+        );
         expect(new Set(found.map(({ opts }) => opts.attempts))).to.deep.equal(new Set([5]));
       });
     }
 
     it('takes some that are due later beside others', async () => {
       const [now, later] = newJobs(2);
-      await queues.add(queueName, [now!, { ...later!, delayMs: 60_000 }]);
+      await queues.add(queueName, [now!, { ...later!, delay_ms: 60_000 }]);
       expect(await queue.getJobCounts('waiting', 'delayed')).to.include({ waiting: 1, delayed: 1 });
     });
 
@@ -78,10 +80,10 @@ for (const name of backendsUnderTest()) {
         queue: queueName,
         kind: 'callback',
         step: 'process',
-        merchantId: 1,
-        rowId: randomUUID(),
-        stepNo: 1,
-        delayMs: 0,
+        merchant_id: 1,
+        row_id: randomUUID(),
+        step_no: 1,
+        delay_ms: 0,
       }));
     }
   });

@@ -25,9 +25,9 @@ describe('A job that has failed for good', () => {
   /** A collection, and the job that submits it. */
   async function collectionToSend() {
     const collection = await newCollection(store.database, merchant);
-    const { merchantId } = merchant;
+    const { merchant_id } = merchant;
     const data: JobData = {
-      ...{ kind: 'collection', step: 'submit', merchantId, rowId: collection.id, stepNo: 1 },
+      ...{ kind: 'collection', step: 'submit', merchant_id, row_id: collection.id, step_no: 1 },
     };
     return { collection, data };
   }
@@ -44,9 +44,9 @@ describe('A job that has failed for good', () => {
   it('parks nothing when it is stale', async () => {
     const { collection, data } = await collectionToSend();
     const before = await reread(store.database, collection);
-    await fail({ ...data, stepNo: data.stepNo - 1 });
-    await fail({ ...data, stepNo: data.stepNo + 1 });
-    await fail({ ...data, merchantId: data.merchantId + 1 });
+    await fail({ ...data, step_no: data.step_no - 1 });
+    await fail({ ...data, step_no: data.step_no + 1 });
+    await fail({ ...data, merchant_id: data.merchant_id + 1 });
     expect(await reread(store.database, collection)).to.deep.equal(before);
     expect(await failedJobsOf(store.database, collection.id)).to.deep.equal([]);
   });
@@ -56,8 +56,8 @@ describe('A job that has failed for good', () => {
     await numberEvents(store.database);
     await admitDeliveries(store.database, 8);
     const { step_no: stepNo } = await deliveryOf(store.database, id);
-    const { merchantId } = merchant;
-    await fail({ kind: 'webhook', step: 'deliver', merchantId, rowId: id, stepNo });
+    const { merchant_id } = merchant;
+    await fail({ kind: 'webhook', step: 'deliver', merchant_id, row_id: id, step_no: stepNo });
     const delivery = await deliveryOf(store.database, id);
     expect(delivery).to.include({ admitted: false, next_step: null, status: 'pending' });
     expect(delivery).to.have.property('parked_reason', 'job failed: bug');
@@ -76,8 +76,8 @@ describe('A job that has failed for good', () => {
   it('leaves a stored callback stored', async () => {
     const collection = await newCollection(store.database, merchant);
     const id = await storeCallback(store.database, 'simulator', refOf(collection), '{}');
-    const { merchantId } = merchant;
-    await fail({ kind: 'callback', step: 'process', merchantId, rowId: id, stepNo: 1 });
+    const { merchant_id } = merchant;
+    await fail({ kind: 'callback', step: 'process', merchant_id, row_id: id, step_no: 1 });
     const [callback] = await rows(store.database, 'SELECT * FROM callbacks WHERE id = :id', {
       id,
     });

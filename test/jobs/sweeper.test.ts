@@ -221,7 +221,7 @@ describe('The sweeper', () => {
          (id, gateway, merchant_id, payment_kind, payment_id, body, next_step, next_step_at)
        SELECT gen_random_uuid(), 'simulator', :merchant_id, 'collection', gen_random_uuid(), '{}',
          'process', now() - interval '1 hour' FROM generate_series(1, 1500)`,
-      { merchant_id: merchant.merchantId },
+      { merchant_id: merchant.merchant_id },
     );
     expect(await sweepOnce()).to.equal(1_500);
     expect(await sweepOnce()).to.equal(0);

@@ -64,8 +64,14 @@ describe('What a worker counts of a job that throws', () => {
     const collection = await newCollection(store.database, merchant);
     await changeStep(store.database, refOf(collection), pollStep(collection, 0));
     const { id: rowId, step_no: stepNo } = await reread(store.database, collection);
-    const { merchantId } = merchant;
-    const data: JobData = { kind: 'collection', step: 'poll', merchantId, rowId, stepNo };
+    const { merchant_id } = merchant;
+    const data: JobData = {
+      kind: 'collection',
+      step: 'poll',
+      merchant_id,
+      row_id: rowId,
+      step_no: stepNo,
+    };
     const backend = createQueueBackend(store.config);
     const queue = backend.createQueue(QUEUE);
     await queue.add('test', data, {

@@ -96,8 +96,14 @@ describe('What dispatchers show of the whole service', () => {
 
   it('a job that failed for good, until its row moves on', async () => {
     const collection = await newCollection(store.database, merchant);
-    const { kind, id: rowId, step_no: stepNo } = collection;
-    const data = { kind, step: 'submit', merchantId: merchant.merchantId, rowId, stepNo } as const;
+    const { kind, id: row_id, step_no } = collection;
+    const data = {
+      kind,
+      step: 'submit',
+      merchant_id: merchant.merchant_id,
+      row_id,
+      step_no,
+    } as const;
     await recordFailedJob(store.database, 'submission-simulator', data, new Error('a bug'));
     const labels = { queue: 'submission-simulator' };
     expect(await change('malipo_failed_jobs', labels)).to.deep.equal([undefined, 1]);
@@ -114,7 +120,7 @@ describe('What dispatchers show of the whole service', () => {
     await work.answer(claim, ACKNOWLEDGED);
     await query(
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error)
-       SELECT 'polling', 'collection', 'poll', :merchantId, gen_random_uuid(), 1, 'bug'
+       SELECT 'polling', 'collection', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug'
        FROM generate_series(1, 1001)`,
       { ...merchant },
     );

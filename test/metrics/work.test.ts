@@ -96,7 +96,7 @@ for (const backend of backendsUnderTest()) {
     });
 
     it('without naming a merchant, a payment or an account', () => {
-      const forbidden = [String(merchant.merchantId), String(merchant.appCode), id, '2547'];
+      const forbidden = [String(merchant.merchant_id), String(merchant.app_code), id, '2547'];
       for (const { name, labels } of samples) {
         for (const text of Object.values(labels)) {
           expect(forbidden, `${name} ${text}`).not.to.satisfy((words: string[]) =>

@@ -102,7 +102,7 @@ describe('A log line', () => {
 
   for (const name of [
     'secret',
-    'appSecret',
+    'app_secret',
     'app_secret',
     'SECRETS_KEY',
     'password',
@@ -132,7 +132,7 @@ describe('A log line', () => {
   });
 
   describe('about a gateway’s callback', () => {
-    const target = { kind: 'collection', merchantId: 1001, id: crypto.randomUUID() } as const;
+    const target = { kind: 'collection', merchant_id: 1001, id: crypto.randomUUID() } as const;
     const keys = keyRingFromText(DEVELOPMENT_KEYS);
     const url = callbackUrl('https://pay.example', keys, 'simulator', target);
     const proof = url.split('~').at(-1)!;

@@ -63,7 +63,7 @@ export type Client = ReturnType<typeof clientOf>;
 
 /** A valid body for initiating a payout of 100.00, booked on this app. */
 export function payoutBody(
-  { appCode }: { appCode: number },
+  { app_code }: { app_code: number },
   overrides: Record<string, unknown> = {},
 ): Record<string, unknown> {
   return {
@@ -71,7 +71,7 @@ export function payoutBody(
     amount: '100.00',
     ref_no: `ref-${Math.random().toString(36).slice(2)}`,
     callback_url: 'http://127.0.0.1:9/hook',
-    app_code: appCode,
+    app_code,
     ...overrides,
   };
 }

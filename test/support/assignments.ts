@@ -11,11 +11,11 @@ const OWNER = {
 /** Changes all rows of a merchant, such as `assign(database, id, 'apps', 'active = false')`. */
 export async function assign(
   database: Database,
-  merchantId: number,
+  merchant_id: number,
   table: keyof typeof OWNER,
   assignment: string,
 ): Promise<void> {
   await rows(database, `UPDATE ${table} SET ${assignment} WHERE ${OWNER[table]} = :id`, {
-    id: merchantId,
+    id: merchant_id,
   });
 }

@@ -48,7 +48,7 @@ export async function startChaosWorld(options: {
   await createQueueBackend({ databaseUrl: postgres.url }).migrate();
   const receiver = await startFakeMerchant();
   const merchant = await createTestMerchant({ database, config: loadConfig(env) });
-  await topUpPayoutWallet(database, merchant.merchantId, WALLET_CENTS, 'chaos');
+  await topUpPayoutWallet(database, merchant.merchant_id, WALLET_CENTS, 'chaos');
   const crew = await startCrew(options.members, { env, logFolder, reaper });
   console.log(`      logs: ${logFolder}`);
   return {

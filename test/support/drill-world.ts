@@ -49,7 +49,7 @@ export async function startDrillWorld(simulatorTimes: NodeJS.ProcessEnv) {
   await createQueueBackend({ databaseUrl: urlOf('malipo') }).migrate();
   const receiver = await startFakeMerchant();
   const merchant = await createTestMerchant({ database, config: loadConfig(env) });
-  await topUpPayoutWallet(database, merchant.merchantId, WALLET_CENTS, 'drill');
+  await topUpPayoutWallet(database, merchant.merchant_id, WALLET_CENTS, 'drill');
   const simulator = await startProcess('simulator', options);
   let stack = new Map<StackType, ServiceProcess>();
   console.log(`      logs: ${logFolder}`);

@@ -6,9 +6,9 @@ import type { TestMerchant } from './test-merchant.ts';
 export async function newEvent(
   database: Database,
   merchant: TestMerchant,
-  callbackUrl = 'http://shop.example/hook',
+  callback_url = 'http://shop.example/hook',
 ): Promise<string> {
-  const collection = await newCollection(database, merchant, { callbackUrl });
+  const collection = await newCollection(database, merchant, { callback_url });
   await learn(database, collection, succeeded());
   const event = await firstRow<{ id: string }>(
     database,
@@ -30,13 +30,13 @@ export interface DeliveryRow {
 }
 
 /** A merchant's deliveries in the order of their numbers. */
-export function deliveriesOf(database: Database, merchantId: number): Promise<DeliveryRow[]> {
+export function deliveriesOf(database: Database, merchant_id: number): Promise<DeliveryRow[]> {
   return rows<DeliveryRow>(
     database,
     `SELECT d.*, d.admitted_at IS NOT NULL AS admitted
      FROM webhook_deliveries d JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
      WHERE d.merchant_id = :id ORDER BY e.sequence`,
-    { id: merchantId },
+    { id: merchant_id },
   );
 }
 

@@ -40,8 +40,8 @@ export async function failJob(
   { queue = `queue-of-${kind}`, error = 'bug' } = {},
 ): Promise<FailedJob> {
   const row = await stepRow(database, kind, id);
-  const { merchant_id: merchantId, step_no: stepNo, next_step: step } = row;
-  const data = { kind, step: step!, merchantId, rowId: id, stepNo };
+  const { merchant_id, step_no, next_step: step } = row;
+  const data = { kind, step: step!, merchant_id, row_id: id, step_no };
   await rows(database, 'DELETE FROM outbox WHERE row_id = :id', { id });
   await recordFailedJob(database, queue, data, new Error(error));
   const kept = await failedJobsOf(database, id);

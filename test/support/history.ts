@@ -39,18 +39,18 @@ export class History {
   readonly payments: AnyPayment[] = [];
   readonly world: GatewayWorld;
   readonly #database: Database;
-  readonly #merchant: { merchantId: number; appCode: number };
+  readonly #merchant: { merchant_id: number; app_code: number };
   readonly #resubmit: 'safe' | 'never';
 
   constructor(
     database: Database,
-    merchant: { merchantId: number; appCode: number },
+    merchant: { merchant_id: number; app_code: number },
     resubmit: 'safe' | 'never',
   ) {
     this.#database = database;
     this.#merchant = merchant;
     this.#resubmit = resubmit;
-    this.world = new GatewayWorld(merchant.merchantId);
+    this.world = new GatewayWorld(merchant.merchant_id);
   }
 
   async happen(happening: Happening): Promise<void> {
@@ -176,7 +176,7 @@ export class History {
       this.#database,
       'SELECT * FROM returns WHERE merchant_id = :merchant_id AND id <> ALL (:known)',
       {
-        merchant_id: this.#merchant.merchantId,
+        merchant_id: this.#merchant.merchant_id,
         known: this.payments.map(({ id }) => id),
       },
     );

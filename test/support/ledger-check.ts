@@ -6,9 +6,9 @@ import { verifyLedger } from '../../src/domain/ledger/verification/verify-ledger
  * Fails unless the books are right by both proofs: the one below, which is independent of
  * the service, and the service's own, which also knows what each payment calls for: of one merchant, or of all.
  */
-export async function expectRightBooks(database: Database, merchantId?: number): Promise<void> {
+export async function expectRightBooks(database: Database, merchant_id?: number): Promise<void> {
   await expectSoundLedger(database);
-  const { breaks } = await verifyLedger(database, { merchantId, full: true });
+  const { breaks } = await verifyLedger(database, { merchant_id, full: true });
   expect(breaks, 'breaks of the books').to.deep.equal([]);
 }
 
@@ -42,14 +42,14 @@ export async function expectSoundLedger(database: Database): Promise<void> {
 /** The sum of an internal account's entries, in cents. */
 export async function accountBalance(
   database: Database,
-  merchantId: number,
+  merchant_id: number,
   account: string,
 ): Promise<number> {
   const [row] = await rows<{ sum: number }>(
     database,
     `SELECT coalesce(sum(amount_cents), 0)::bigint AS sum FROM entries
      WHERE merchant_id = :merchant_id AND account = :account`,
-    { merchant_id: merchantId, account },
+    { merchant_id, account },
   );
   return row!.sum;
 }
@@ -60,12 +60,12 @@ const PAYOUT_ACCOUNTS = ['wallet:payout', 'payouts_in_flight', 'fees', 'gateway_
 /** The sums of a merchant's accounts that payouts touch, in cents. */
 export async function payoutBooks(
   database: Database,
-  merchantId: number,
+  merchant_id: number,
 ): Promise<Record<string, number>> {
   const sums = await Promise.all(
     PAYOUT_ACCOUNTS.map(async (account) => [
       account,
-      await accountBalance(database, merchantId, account),
+      await accountBalance(database, merchant_id, account),
     ]),
   );
   return Object.fromEntries(sums);

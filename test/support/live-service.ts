@@ -62,7 +62,7 @@ export async function startLiveService(
   const config = loadConfig(env);
   const { database } = testDatabase;
   const merchant = await createTestMerchant({ database, config });
-  await topUpPayoutWallet(database, merchant.merchantId, WALLET_CENTS, 'live');
+  await topUpPayoutWallet(database, merchant.merchant_id, WALLET_CENTS, 'live');
   const children: ServiceProcess[] = [];
   const keep = (child: ServiceProcess) => {
     children.push(child);

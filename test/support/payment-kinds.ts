@@ -12,7 +12,7 @@ import type { TestMerchant } from './test-merchant.ts';
 
 /** The payments of every kind, as they were just accepted. */
 
-type Owner = Pick<TestMerchant, 'merchantId' | 'appCode'>;
+type Owner = Pick<TestMerchant, 'merchant_id' | 'app_code'>;
 
 export const PAYMENT_KINDS = ['collection', 'payout', 'reversal', 'return'] as const;
 
@@ -58,18 +58,18 @@ let count = 0;
 export function payoutRequest(merchant: Owner, overrides: Partial<NewPayout> = {}): NewPayout {
   count += 1;
   return {
-    merchantId: merchant.merchantId,
-    appCode: merchant.appCode,
+    merchant_id: merchant.merchant_id,
+    app_code: merchant.app_code,
     payto: PAYER,
-    amountCents: AMOUNT_CENTS,
-    refNo: `out-${count}`,
+    amount_cents: AMOUNT_CENTS,
+    ref_no: `out-${count}`,
     category: 'other',
     narration: 'Disbursement',
-    callbackUrl: 'http://127.0.0.1:9/hook',
+    callback_url: 'http://127.0.0.1:9/hook',
     channel: 63902,
     gateway: 'simulator',
     rate: { bps: 0, fixedCents: PAYOUT_FEE_CENTS },
-    deadlineMs: 4 * 3_600_000,
+    deadline_ms: 4 * 3_600_000,
     ...overrides,
   };
 }
@@ -81,8 +81,8 @@ export async function newPayout(
   overrides: Partial<NewPayout> = {},
 ): Promise<Payout> {
   const request = payoutRequest(merchant, overrides);
-  const cost = costOf({ amount_cents: request.amountCents, fee_cents: PAYOUT_FEE_CENTS });
-  await topUpPayoutWallet(database, merchant.merchantId, cost, `for-${request.refNo}`);
+  const cost = costOf({ amount_cents: request.amount_cents, fee_cents: PAYOUT_FEE_CENTS });
+  await topUpPayoutWallet(database, merchant.merchant_id, cost, `for-${request.ref_no}`);
   return createPayout(database, request);
 }
 
@@ -99,17 +99,17 @@ export async function newCompletedCollection(
 
 /** A request to give a collection back. */
 export function reversalRequest(
-  { merchant_id: merchantId, ref_no: checkoutRefNo }: Collection,
+  { merchant_id, ref_no: checkoutRefNo }: Collection,
   overrides: Partial<NewReversal> = {},
 ): NewReversal {
   count += 1;
   return {
-    merchantId,
-    appCode: null,
-    checkoutRefNo,
-    refNo: `back-${count}`,
+    merchant_id,
+    app_code: null,
+    checkout_ref_no: checkoutRefNo,
+    ref_no: `back-${count}`,
     reason: 'Out of stock',
-    callbackUrl: 'http://127.0.0.1:9/hook',
+    callback_url: 'http://127.0.0.1:9/hook',
     ...overrides,
   };
 }

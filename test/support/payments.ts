@@ -43,22 +43,22 @@ let count = 0;
 /** A collection of 100.00 as it was just accepted, its job waiting in the outbox. */
 export function newCollection(
   database: Database,
-  merchant: { merchantId: number; appCode: number },
-  overrides: { callbackUrl?: string; refNo?: string; payfrom?: string } = {},
+  merchant: { merchant_id: number; app_code: number },
+  overrides: { callback_url?: string; ref_no?: string; payfrom?: string } = {},
 ): Promise<Collection> {
   count += 1;
   return createCollection(database, {
     payfrom: PAYER,
-    amountCents: AMOUNT_CENTS,
-    refNo: `ref-${count}`,
-    accountNumber: 'INV-1',
-    callbackUrl: 'http://127.0.0.1:9/hook',
+    amount_cents: AMOUNT_CENTS,
+    ref_no: `ref-${count}`,
+    account_number: 'INV-1',
+    callback_url: 'http://127.0.0.1:9/hook',
     channel: 63902,
-    merchantId: merchant.merchantId,
-    appCode: merchant.appCode,
+    merchant_id: merchant.merchant_id,
+    app_code: merchant.app_code,
     gateway: 'simulator',
     rate: { bps: 150, fixedCents: 0 },
-    deadlineMs: 600_000,
+    deadline_ms: 600_000,
     ...overrides,
   });
 }
@@ -66,7 +66,7 @@ export function newCollection(
 /** A return as a late success leaves it: its collection failed, then the customer paid. */
 export async function newReturn(
   database: Database,
-  merchant: { merchantId: number; appCode: number },
+  merchant: { merchant_id: number; app_code: number },
 ): Promise<Return> {
   const collection = await newCollection(database, merchant);
   await learn(database, collection, failed());
@@ -128,12 +128,12 @@ export interface HistoryRow {
   cause: string;
 }
 
-export function historyOf(database: Database, { merchantId, id }: PaymentRef) {
+export function historyOf(database: Database, { merchant_id, id }: PaymentRef) {
   return rows<HistoryRow>(
     database,
     `SELECT from_status, to_status, cause FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_id = :id ORDER BY happened_at`,
-    { merchant_id: merchantId, id },
+    { merchant_id, id },
   );
 }
 

@@ -54,8 +54,8 @@ export async function startProcessStack(options: {
   const logFolder = makeFolder('stack');
   const { reaper } = environment;
   const merchant = await createTestMerchant({ database, config });
-  await topUpPayoutWallet(database, merchant.merchantId, WALLET_CENTS, 'stack');
-  const receiver = await startMerchantReceiver(merchant.appSecret);
+  await topUpPayoutWallet(database, merchant.merchant_id, WALLET_CENTS, 'stack');
+  const receiver = await startMerchantReceiver(merchant.app_secret);
   const processes = await Promise.all(
     SHAPES[shape].map((type) =>
       type === 'worker'

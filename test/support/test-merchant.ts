@@ -10,10 +10,10 @@ import {
 import type { Service } from '../../src/process/boot.ts';
 
 export interface TestMerchant {
-  merchantId: number;
-  appCode: number;
-  appKey: string;
-  appSecret: string;
+  merchant_id: number;
+  app_code: number;
+  app_key: string;
+  app_secret: string;
   access: string;
 }
 
@@ -25,18 +25,18 @@ export async function createTestMerchant(
   options: { approved?: boolean; products?: Product[] } = {},
 ): Promise<TestMerchant> {
   count += 1;
-  const merchantId = await createMerchant(database, {
+  const merchant_id = await createMerchant(database, {
     name: `Merchant ${count}`,
     email: `merchant-${count}@test.example`,
-    phoneNumber: '+254711000001',
+    phone_number: '+254711000001',
     approved: options.approved ?? true,
   });
-  const app = await createApp(database, config.secretsKeys, merchantId, {
+  const app = await createApp(database, config.secretsKeys, merchant_id, {
     name: 'Till',
     products: options.products ?? ['collections', 'payouts'],
   });
   const { access } = await issueAppTokens(database, config, app);
-  return { merchantId, ...app, access };
+  return { merchant_id, ...app, access };
 }
 
 export interface TestUser extends TokenPair {
@@ -48,13 +48,13 @@ export interface TestUser extends TokenPair {
 /** A person of a merchant, who has just logged in. */
 export async function createTestUser(
   { database, config }: Pick<Service, 'database' | 'config'>,
-  merchantId: number,
+  merchant_id: number,
   role: Role = 'Admin',
 ): Promise<TestUser> {
   count += 1;
   const email = `user-${count}@test.example`;
   const password = `correct horse ${count}`;
-  const userId = await createUser(database, merchantId, { email, password, role });
+  const userId = await createUser(database, merchant_id, { email, password, role });
   const { access, refresh } = await logInUser(database, config.jwtKeys, email, password);
   return { userId, email, password, access, refresh };
 }
@@ -62,10 +62,10 @@ export async function createTestUser(
 /** Another app of a merchant, with tokens of its own. */
 export async function createTestApp(
   { database, config }: Pick<Service, 'database' | 'config'>,
-  merchantId: number,
+  merchant_id: number,
   products: Product[] = ['collections'],
 ) {
-  const app = await createApp(database, config.secretsKeys, merchantId, {
+  const app = await createApp(database, config.secretsKeys, merchant_id, {
     name: 'Second till',
     products,
   });

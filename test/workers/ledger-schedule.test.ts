@@ -61,7 +61,7 @@ describe('The scheduled verification of the ledger', () => {
   });
 
   it('leaves its result for every process, and a log line and a number for each break', async () => {
-    const { merchantId } = await store.newMerchant().then(async (merchant) => {
+    const { merchant_id } = await store.newMerchant().then(async (merchant) => {
       await newCompletedCollection(store.database, merchant);
       return merchant;
     });
@@ -74,7 +74,7 @@ describe('The scheduled verification of the ledger', () => {
       expect(await metrics()).to.include(`malipo_ledger_breaks{kind="${kind}"} 0\n`);
     }
     await tamper(store.database, 'UPDATE wallets SET balance_cents = 1 WHERE merchant_id = :m', {
-      m: merchantId,
+      m: merchant_id,
     });
     await letIntervalPass();
     await round();
@@ -82,7 +82,7 @@ describe('The scheduled verification of the ledger', () => {
     expect(errors()[0]).to.include({
       message: 'the books are wrong',
       kind: 'wallet_astray',
-      merchant_id: merchantId,
+      merchant_id,
       id: 'collection',
       expected: '98.50 after entry 1',
       found: '0.01 after entry 1',

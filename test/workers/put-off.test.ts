@@ -69,12 +69,18 @@ describe('A question to a gateway', () => {
     const collection = await newCollection(store.database, merchant);
     await changeStep(store.database, refOf(collection), pollStep(collection, 0));
     const { id: rowId, step_no: stepNo } = await reread(store.database, collection);
-    return { kind: 'collection', step: 'poll', merchantId: merchant.merchantId, rowId, stepNo };
+    return {
+      kind: 'collection',
+      step: 'poll',
+      merchant_id: merchant.merchant_id,
+      row_id: rowId,
+      step_no: stepNo,
+    };
   }
 
   it('is not asked while its answer could not be recorded', async () => {
-    const { merchantId, rowId, stepNo } = await newJob();
-    const poll = () => pollPayment(service, { kind: 'collection', merchantId, id: rowId }, stepNo);
+    const { merchant_id, row_id: rowId, step_no: stepNo } = await newJob();
+    const poll = () => pollPayment(service, { kind: 'collection', merchant_id, id: rowId }, stepNo);
     await makeReadOnly(store.url);
     const error = await rejection(poll());
     await makeWritable(store.url);

@@ -106,8 +106,8 @@ describe('The daily removal of old rows', () => {
     await rows(
       service.database,
       `INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result, started_at)
-       VALUES (:merchantId, 'collection', :id, 1, 'acknowledged', now() - interval '14 months')`,
-      { merchantId: merchant.merchantId, id },
+       VALUES (:merchant_id, 'collection', :id, 1, 'acknowledged', now() - interval '14 months')`,
+      { merchant_id: merchant.merchant_id, id },
     );
     await letDayPass();
     await round();

@@ -69,14 +69,14 @@ describe('A webhook as the merchant receives it', () => {
 
   async function deliver(eventId: string, context = service): Promise<void> {
     const { step_no } = await deliveryOf(store.database, eventId);
-    await deliverWebhook(context, merchant.merchantId, eventId, step_no);
+    await deliverWebhook(context, merchant.merchant_id, eventId, step_no);
   }
 
   it('carries a signature over timestamp and raw body, by the app’s secret', async () => {
     await deliver(await newDelivery(shop.url));
     const [{ headers, body }] = shop.received as [(typeof shop.received)[0]];
     const timestamp = headers['x-service-timestamp'] as string;
-    const expected = createHmac('sha256', merchant.appSecret)
+    const expected = createHmac('sha256', merchant.app_secret)
       .update(Buffer.concat([Buffer.from(`${timestamp}.`), Buffer.from(body)]))
       .digest('hex');
     expect(headers['x-service-signature']).to.equal(expected);
@@ -94,9 +94,9 @@ describe('A webhook as the merchant receives it', () => {
         text,
         headers as Record<string, string>,
       );
-    expect(verify(merchant.appSecret, body)).to.deep.equal(JSON.parse(body));
+    expect(verify(merchant.app_secret, body)).to.deep.equal(JSON.parse(body));
     expect(headers['webhook-id']).to.equal(id);
-    expect(() => verify(merchant.appSecret, `${body} `)).to.throw();
+    expect(() => verify(merchant.app_secret, `${body} `)).to.throw();
     expect(() => verify('another secret', body)).to.throw();
   });
 
@@ -129,7 +129,7 @@ describe('A webhook as the merchant receives it', () => {
     const id = await newDelivery(shop.url);
     const { step_no } = await deliveryOf(store.database, id);
     await deliver(id);
-    await deliverWebhook(service, merchant.merchantId, id, step_no);
+    await deliverWebhook(service, merchant.merchant_id, id, step_no);
     expect(shop.received).to.have.length(1);
   });
 

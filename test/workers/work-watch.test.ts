@@ -167,8 +167,8 @@ for (const backendName of backendsUnderTest()) {
     const add = (queue: string, rowId: string, delayMs = 0) =>
       queues.add(queue, [
         {
-          ...{ queue, kind: 'collection', step: 'submit', merchantId: 1 },
-          ...{ rowId, stepNo: 1, delayMs },
+          ...{ queue, kind: 'collection', step: 'submit', merchant_id: 1 },
+          ...{ row_id: rowId, step_no: 1, delay_ms: delayMs },
         } as Parameters<Queues['add']>[1][number],
       ]);
 
@@ -180,7 +180,7 @@ for (const backendName of backendsUnderTest()) {
       });
       const worker = backend.createWorker(queue, () => held, { concurrency: 1, lockMs: 30_000 });
       const begun: string[] = [];
-      worker.on('active', (job) => begun.push(job.data.rowId));
+      worker.on('active', (job) => begun.push(job.data.row_id));
       const watch = createWorkWatch(STUCK_AFTER_MS);
       watchQueue(worker, watch);
       const isHealthy = () => watch.health().isHealthy;

@@ -60,10 +60,10 @@ async function preparePayees({ stage }: ScenarioRun): Promise<Payee[]> {
   const names = Array.from({ length: MERCHANTS_COUNT }, (_, index) => `Duka${index + 1}`);
   const { database, config } = stage;
   const merchants = await createMerchants(database, config.secretsKeys, names);
-  for (const { merchantId } of merchants) {
-    await topUpPayoutWallet(database, merchantId, TOP_UP_CENTS, 'bench-opening');
+  for (const { merchant_id } of merchants) {
+    await topUpPayoutWallet(database, merchant_id, TOP_UP_CENTS, 'bench-opening');
   }
-  return merchants.map(({ merchantId, appCode }) => ({ merchantId, appCode }));
+  return merchants.map(({ merchant_id, app_code }) => ({ merchant_id, app_code }));
 }
 
 async function measureBackend(run: ScenarioRun, backend: Backend, payees: Payee[]): Promise<Part> {

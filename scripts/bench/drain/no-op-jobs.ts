@@ -52,9 +52,9 @@ function jobsFrom(first: number): StepJob[] {
     queue: QUEUE,
     kind: 'callback',
     step: 'process',
-    merchantId: 0,
-    rowId: `no-op-${first + index}`,
-    stepNo: 1,
-    delayMs: 0,
+    merchant_id: 0,
+    row_id: `no-op-${first + index}`,
+    step_no: 1,
+    delay_ms: 0,
   }));
 }

@@ -58,7 +58,7 @@ export async function seedLists(
     await timed(client, 'VACUUM ANALYZE', 'VACUUM (ANALYZE)', say);
     await assertSound(client);
     const { rows } = await client.query<SeedFacts>(FIND_FACTS, [
-      merchants[0]!.merchantId,
+      merchants[0]!.merchant_id,
       Math.floor(rowsCount / 3),
     ]);
     return rows[0]!;
@@ -70,10 +70,10 @@ export async function seedLists(
 function numbersOf(merchants: readonly BenchMerchant[], rowsCount: number) {
   const [main, other] = merchants as [BenchMerchant, BenchMerchant];
   return {
-    main_id: main.merchantId,
-    main_app: main.appCode,
-    other_id: other.merchantId,
-    other_app: other.appCode,
+    main_id: main.merchant_id,
+    main_app: main.app_code,
+    other_id: other.merchant_id,
+    other_app: other.app_code,
     // Every eleventh is the other's.
     total: rowsCount + Math.floor(rowsCount / OTHER_PART),
     phones: Math.ceil(rowsCount / COLLECTIONS_PER_PHONE_COUNT),

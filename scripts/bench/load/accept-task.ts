@@ -22,18 +22,18 @@ export function acceptTask(work: Work & { kind: 'accept' }): Task {
       const kind = payments[Math.floor(index / payees.length) % payments.length];
       const common = {
         ...payees[index % payees.length]!,
-        amountCents: AMOUNT_CENTS,
-        refNo: `${tag}-${index}`,
-        callbackUrl,
+        amount_cents: AMOUNT_CENTS,
+        ref_no: `${tag}-${index}`,
+        callback_url: callbackUrl,
         channel: MPESA_CHANNEL,
         gateway: 'simulator',
         rate: RATE,
-        deadlineMs: DEADLINE_MS,
+        deadline_ms: DEADLINE_MS,
       };
       const phone = phoneOf(index);
       await (kind === 'payout'
         ? createPayout(database, { ...common, payto: phone, category: 'other', narration: '' })
-        : createCollection(database, { ...common, payfrom: phone, accountNumber: 'INV-7' }));
+        : createCollection(database, { ...common, payfrom: phone, account_number: 'INV-7' }));
     },
     close: () => database.destroy(),
   };

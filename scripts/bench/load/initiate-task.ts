@@ -36,23 +36,23 @@ export function paymentAt(
   return mix[Math.floor(index / merchants.length) % mix.length]!;
 }
 
-function requestOf({ kind }: MixedPayment, phone: string, { appCode }: BenchMerchant) {
+function requestOf({ kind }: MixedPayment, phone: string, { app_code }: BenchMerchant) {
   return kind === 'collection'
     ? {
         path: '/collections/checkouts/initiate',
         fields: { payfrom: phone, account_number: ACCOUNT_NUMBER },
       }
-    : { path: '/payouts/initiate', fields: { payto: phone, app_code: appCode } };
+    : { path: '/payouts/initiate', fields: { payto: phone, app_code } };
 }
 
 /** Each merchant logs in when it first sends something, and again before its token ends. */
 function createTokens(baseUrl: string) {
   const tokens = new Map<number, { access: Promise<string>; until: number }>();
   return (merchant: BenchMerchant): Promise<string> => {
-    let token = tokens.get(merchant.merchantId);
+    let token = tokens.get(merchant.merchant_id);
     if (!token || token.until < Date.now()) {
       token = { access: tokenOf(baseUrl, merchant), until: Date.now() + TOKEN_USE_MS };
-      tokens.set(merchant.merchantId, token);
+      tokens.set(merchant.merchant_id, token);
     }
     return token.access;
   };

@@ -35,8 +35,8 @@ export interface MixedPayment {
 
 /** Whose payments are recorded. */
 export interface Payee {
-  merchantId: number;
-  appCode: number;
+  merchant_id: number;
+  app_code: number;
 }
 
 /** Whichever comes first. */

@@ -22,8 +22,8 @@ export async function prepareMerchants({ stage }: ScenarioRun): Promise<BenchMer
   const { database, config } = stage;
   const names = Array.from({ length: MERCHANTS_COUNT }, (_, index) => `Duka${index + 1}`);
   const merchants = await createMerchants(database, config.secretsKeys, names);
-  for (const { merchantId } of merchants) {
-    await topUpPayoutWallet(database, merchantId, TOP_UP_CENTS, 'bench-opening');
+  for (const { merchant_id } of merchants) {
+    await topUpPayoutWallet(database, merchant_id, TOP_UP_CENTS, 'bench-opening');
   }
   return merchants;
 }

@@ -12,7 +12,7 @@ export async function callerOfRequest(
 ): Promise<Caller> {
   const token = bearerToken(req.get('authorization'));
   const caller = await authenticate(database, config.jwtKeys, token, addressOf(req));
-  addLogContext({ merchant_id: caller.merchantId });
+  addLogContext({ merchant_id: caller.merchant_id });
   return caller;
 }
 

@@ -88,8 +88,8 @@ export function admission(context: ApiContext, endpoint: Endpoint) {
     if (endpoint.product) requireProduct(caller, endpoint.product);
     const key = endpoint.method === 'post' ? idempotencyKey(req) : null;
     const call = { ...(await parse(req, res)), caller, ip: addressOf(req) };
-    const { merchantId } = caller;
-    const request = key === null ? null : { merchantId, path: req.path, key, fields: call.body };
+    const { merchant_id } = caller;
+    const request = key === null ? null : { merchant_id, path: req.path, key, fields: call.body };
     return { call, request };
   };
 }

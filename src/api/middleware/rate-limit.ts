@@ -17,7 +17,7 @@ export async function limitMerchant(
     perMinute: caller.ownLimit.perMinute ?? config.rateLimit.perMinute,
     burst: caller.ownLimit.burst ?? config.rateLimit.burst,
   };
-  const decision = await rateLimiter.take(`merchant:${caller.merchantId}`, limit);
+  const decision = await rateLimiter.take(`merchant:${caller.merchant_id}`, limit);
   res.set({
     'X-RateLimit-Limit': String(limit.perMinute),
     'X-RateLimit-Remaining': String(decision.remaining),

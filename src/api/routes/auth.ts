@@ -18,7 +18,7 @@ export function authRoutes(context: ApiContext): Router {
   const router = Router();
 
   mountPublic(router, context, endpoints.issueAppTokens, async ({ body, ip }) => {
-    const credentials = { appKey: String(body.app_key), appSecret: String(body.app_secret) };
+    const credentials = { app_key: String(body.app_key), app_secret: String(body.app_secret) };
     await limitTokens(context, ip);
     const tokens = await throttleFailures(context, ip, null, () =>
       issueAppTokens(database, config, credentials, ip),
@@ -28,8 +28,8 @@ export function authRoutes(context: ApiContext): Router {
       body: {
         access: tokens.access,
         refresh: tokens.refresh,
-        merchant_id: tokens.merchantId,
-        app_code: tokens.appCode,
+        merchant_id: tokens.merchant_id,
+        app_code: tokens.app_code,
         products: tokens.products,
       },
     };
@@ -57,11 +57,11 @@ function merchantTokens(tokens: MerchantTokens, message: string) {
   return {
     access: tokens.access,
     refresh: tokens.refresh,
-    merchant_code: tokens.merchantCode,
+    merchant_code: tokens.merchant_code,
     name: tokens.name,
     email: tokens.email,
-    phone_number: tokens.phoneNumber,
-    requires_verification: tokens.requiresVerification,
+    phone_number: tokens.phone_number,
+    requires_verification: tokens.requires_verification,
     message,
   };
 }

@@ -11,10 +11,10 @@ export function carriedBy(
   channels: ReadonlyMap<number, ChannelRoute>,
   channel: number,
   amount: unknown,
-): { channel: number; gateway: string; amountCents: number } {
+): { channel: number; gateway: string; amount_cents: number } {
   const route = channels.get(channel);
   if (!route) throw new Refusal('channel_not_available', String(channel));
-  const amountCents = parseAmount(amount)!;
-  if (amountCents % route.amountStepCents !== 0) throw new Refusal('invalid_amount');
-  return { channel, gateway: route.gateway, amountCents };
+  const amount_cents = parseAmount(amount)!;
+  if (amount_cents % route.amountStepCents !== 0) throw new Refusal('invalid_amount');
+  return { channel, gateway: route.gateway, amount_cents };
 }

@@ -49,13 +49,13 @@ async function initiate(
   );
   return createCollection(database, {
     ...carriedBy(channels, channel, body.amount),
-    merchantId: caller.merchantId,
-    appCode,
+    merchant_id: caller.merchant_id,
+    app_code: appCode,
     payfrom: String(body.payfrom),
-    refNo: String(body.ref_no),
-    accountNumber: String(body.account_number),
-    callbackUrl,
+    ref_no: String(body.ref_no),
+    account_number: String(body.account_number),
+    callback_url: callbackUrl,
     rate: rateOf(caller.ownCommission, config.commissionDefaults),
-    deadlineMs: config.collectionDeadlineMs,
+    deadline_ms: config.collectionDeadlineMs,
   });
 }

@@ -36,7 +36,7 @@ export function gatewayCallbackRoutes({ database, config, logger }: Service): Ro
       }
       throw new Refusal('path_not_found');
     }
-    addLogContext({ payment_id: target.id, merchant_id: target.merchantId });
+    addLogContext({ payment_id: target.id, merchant_id: target.merchant_id });
     await storeCallback(database, gateway, target, body);
     res.json({ ResultCode: 0, ResultDesc: 'Accepted' });
   });

@@ -26,7 +26,7 @@ export function listReader<K extends Kind>(
 ): Reader {
   return async ({ caller, query }) => {
     const request = pageRequestOf(query);
-    const page = await listPayments(database, kind, caller.merchantId, filterIn(query), request);
+    const page = await listPayments(database, kind, caller.merchant_id, filterIn(query), request);
     return { body: envelopeOf(config.publicUrl, path, query, page, present) };
   };
 }
@@ -56,7 +56,7 @@ export function detailReader<K extends Kind>(
   return async ({ caller, params }) => {
     const id = params[parameter] ?? '';
     const payment = UUID.test(id)
-      ? await findPayment(database, { kind, merchantId: caller.merchantId, id })
+      ? await findPayment(database, { kind, merchant_id: caller.merchant_id, id })
       : undefined;
     if (!payment) throw new Refusal('transaction_not_found');
     addLogContext({ payment_id: payment.id });

@@ -45,14 +45,14 @@ async function initiate(
   const appCode = await namedApp(database, caller, 'payouts', body.app_code as number);
   return createPayout(database, {
     ...carriedBy(channels, channel.code, body.amount),
-    merchantId: caller.merchantId,
-    appCode,
+    merchant_id: caller.merchant_id,
+    app_code: appCode,
     payto,
-    refNo: String(body.ref_no),
+    ref_no: String(body.ref_no),
     category: (body.category ?? 'other') as PayoutCategory,
     narration: String(body.narration || DEFAULT_NARRATION),
-    callbackUrl,
+    callback_url: callbackUrl,
     rate: rateOf(caller.ownPayoutFee, config.payoutFeeDefaults),
-    deadlineMs: config.payoutDeadlinesMs[channel.type],
+    deadline_ms: config.payoutDeadlinesMs[channel.type],
   });
 }

@@ -31,7 +31,7 @@ export function reversalRoutes(context: ApiContext): Router {
   mount(router, context, listReversals, list);
 
   mount(router, context, getReversal, ({ caller, params }) =>
-    detail(database, caller.merchantId, params.ref_no ?? ''),
+    detail(database, caller.merchant_id, params.ref_no ?? ''),
   );
 
   return router;
@@ -42,24 +42,24 @@ function initiation({ config, database }: ApiContext): AwaitedOperation {
   return {
     record: async (call) => {
       const reversal = await createReversal(call.database, {
-        merchantId: call.caller.merchantId,
+        merchant_id: call.caller.merchant_id,
         // What a person gives back is booked where it came in.
-        appCode: call.caller.app?.code ?? null,
-        checkoutRefNo: String(call.body.checkout_ref_no),
-        refNo: refNoIn(call),
+        app_code: call.caller.app?.code ?? null,
+        checkout_ref_no: String(call.body.checkout_ref_no),
+        ref_no: refNoIn(call),
         reason: call.body.reason ? String(call.body.reason) : null,
-        callbackUrl: callbackUrlIn(config, call.body),
+        callback_url: callbackUrlIn(config, call.body),
       });
       addLogContext({ payment_id: reversal.id });
       return { body: reversalRecord(reversal) };
     },
     settle: async (call, signal) => {
-      const ref = { merchantId: call.caller.merchantId, refNo: refNoIn(call) };
+      const ref = { merchantId: call.caller.merchant_id, refNo: refNoIn(call) };
       const reversal = await awaitAcceptance(database, ref, config.reversalWaitMs, signal);
       if (!reversal) throw new Refusal('gateway_unreachable');
       return { body: reversalRecord(reversal) };
     },
-    current: (call) => detail(database, call.caller.merchantId, refNoIn(call)),
+    current: (call) => detail(database, call.caller.merchant_id, refNoIn(call)),
   };
 }
 

@@ -20,7 +20,7 @@ export function walletRoutes(context: ApiContext): Router {
   const router = Router();
 
   mount(router, context, endpoints.getBalance, async ({ caller }) => {
-    const { collection, payout } = await walletBalances(database, caller.merchantId);
+    const { collection, payout } = await walletBalances(database, caller.merchant_id);
     if (collection === undefined || payout === undefined) throw new Refusal('wallet_missing');
     return {
       body: {
@@ -35,11 +35,11 @@ export function walletRoutes(context: ApiContext): Router {
     const filter: TransactionFilter = {
       wallet: query.wallet as TransactionFilter['wallet'],
       type: query.type as string | undefined,
-      refNo: query.ref_no as string | undefined,
+      ref_no: query.ref_no as string | undefined,
       phone: phoneIn(query),
       ...daysIn(query),
     };
-    const page = await listTransactions(database, caller.merchantId, filter, pageRequestOf(query));
+    const page = await listTransactions(database, caller.merchant_id, filter, pageRequestOf(query));
     const { path } = endpoints.listTransactions;
     return { body: envelopeOf(config.publicUrl, path, query, page, walletTransaction) };
   });
@@ -47,7 +47,7 @@ export function walletRoutes(context: ApiContext): Router {
   mount(router, context, endpoints.transfer, async ({ caller, body, database: target }) => {
     const amountCents = parseAmount(body.amount)!;
     const transaction = await inOneTransaction(target, (trx) =>
-      transfer(trx, caller.merchantId, amountCents, String(body.ref_no)),
+      transfer(trx, caller.merchant_id, amountCents, String(body.ref_no)),
     );
     return { body: walletTransaction(transaction) };
   });

@@ -9,18 +9,18 @@ import type { Collection } from '../payments/collection.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 
 export interface NewCollection {
-  merchantId: number;
+  merchant_id: number;
   payfrom: string;
-  amountCents: number;
-  refNo: string;
-  accountNumber: string;
-  callbackUrl: string;
+  amount_cents: number;
+  ref_no: string;
+  account_number: string;
+  callback_url: string;
   channel: number;
-  appCode: number;
+  app_code: number;
   /** The driver that serves the channel; stays with the collection even if the channel moves. */
   gateway: string;
   rate: Rate;
-  deadlineMs: number;
+  deadline_ms: number;
 }
 
 /**
@@ -66,18 +66,18 @@ const INSERT = `
 
 function bindingsOf(request: NewCollection): Record<string, unknown> {
   return {
-    merchant_id: request.merchantId,
+    merchant_id: request.merchant_id,
     id: uuidv7(),
-    app_code: request.appCode,
+    app_code: request.app_code,
     channel: request.channel,
     gateway: request.gateway,
     payfrom: request.payfrom,
-    amount_cents: request.amountCents,
-    commission_cents: commissionOn(request.amountCents, request.rate),
-    ref_no: request.refNo,
-    account_number: request.accountNumber,
-    callback_url: request.callbackUrl,
-    deadline_ms: request.deadlineMs,
+    amount_cents: request.amount_cents,
+    commission_cents: commissionOn(request.amount_cents, request.rate),
+    ref_no: request.ref_no,
+    account_number: request.account_number,
+    callback_url: request.callback_url,
+    deadline_ms: request.deadline_ms,
     queue: submissionQueue(request.gateway),
   };
 }

@@ -38,9 +38,9 @@ export interface NewDiscrepancy {
   /** Null for a movement that no payment here explains. */
   payment: PaymentRef | null;
   /** The money that waits in suspense for the decision. */
-  movementId?: string;
-  transId?: string | null;
-  amountCents?: number | null;
+  movement_id?: string;
+  trans_id?: string | null;
+  amount_cents?: number | null;
   /** What support needs to decide, in the gateway's words. */
   details: Record<string, unknown>;
 }
@@ -57,7 +57,7 @@ export async function supersedeDiscrepancies(
      WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
        AND payment_id = :payment_id AND kind = ANY (:kinds) AND resolved_at IS NULL`,
     {
-      merchant_id: payment.merchantId,
+      merchant_id: payment.merchant_id,
       payment_kind: payment.kind,
       payment_id: payment.id,
       kinds,
@@ -117,7 +117,14 @@ export async function isOfUnknownPayment(
  */
 export async function openDiscrepancy(
   trx: Transaction,
-  { kind, payment, movementId, transId = null, amountCents = null, details }: NewDiscrepancy,
+  {
+    kind,
+    payment,
+    movement_id: movementId,
+    trans_id: transId = null,
+    amount_cents: amountCents = null,
+    details,
+  }: NewDiscrepancy,
 ): Promise<boolean> {
   const written = await firstRow(
     trx,
@@ -139,7 +146,7 @@ export async function openDiscrepancy(
      RETURNING id`,
     {
       id: uuidv7(),
-      merchant_id: payment?.merchantId ?? null,
+      merchant_id: payment?.merchant_id ?? null,
       kind,
       payment_kind: payment?.kind ?? null,
       payment_id: payment?.id ?? null,

@@ -7,7 +7,7 @@ import { SECRET_LAPSED, verifyToken } from './tokens.ts';
 
 /** Who is calling: what a valid access token stands for. */
 export interface Caller {
-  merchantId: number;
+  merchant_id: number;
   /** The token's app; null for a person who logged in. */
   app: { code: number; products: Product[] } | null;
   /** The person's role; null for an app, which no role limits. */
@@ -58,7 +58,7 @@ export async function authenticate(
   if (!row.merchant_active) throw new Refusal('merchant_inactive');
   if (!row.app_active) throw new Refusal('app_inactive');
   return {
-    merchantId: row.merchant_id,
+    merchant_id: row.merchant_id,
     app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },
     role: row.role,
     approved: row.approved,

@@ -20,7 +20,7 @@ export async function chooseApp(
     database,
     `SELECT code FROM apps WHERE merchant_id = :merchant_id AND active AND :product = ANY (products)
      LIMIT 2`,
-    { merchant_id: caller.merchantId, product },
+    { merchant_id: caller.merchant_id, product },
   );
   if (able.length > 1) throw new Refusal('field_required', 'app_code');
   if (!able[0]) throw new Refusal('product_missing', product);
@@ -34,7 +34,7 @@ export async function chooseApp(
  */
 export async function namedApp(
   database: Database | Transaction,
-  { merchantId }: Caller,
+  { merchant_id: merchantId }: Caller,
   product: Product,
   appCode: number,
 ): Promise<number> {

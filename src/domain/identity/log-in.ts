@@ -18,7 +18,7 @@ interface AppRow {
   ip_allowed: boolean;
 }
 
-export type AppTokens = TokenPair & { merchantId: number; appCode: number; products: Product[] };
+export type AppTokens = TokenPair & { merchant_id: number; app_code: number; products: Product[] };
 
 /**
  * Exchanges an app's key and secret for a pair of tokens, the first of a new family.
@@ -27,7 +27,7 @@ export type AppTokens = TokenPair & { merchantId: number; appCode: number; produ
 export async function issueAppTokens(
   database: Database,
   keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
-  credentials: { appKey: string; appSecret: string },
+  credentials: { app_key: string; app_secret: string },
   ip: string | null = null,
 ): Promise<AppTokens> {
   const app = await firstRow<AppRow>(
@@ -35,20 +35,20 @@ export async function issueAppTokens(
     `SELECT a.code, a.merchant_id, a.products, a.active AS app_active,
        m.active AS merchant_active, coalesce(${IP_ALLOWED}, false) AS ip_allowed
      FROM apps a JOIN merchants m ON m.id = a.merchant_id WHERE a.app_key = :app_key`,
-    { app_key: credentials.appKey, ip },
+    { app_key: credentials.app_key, ip },
   );
   const secrets = app
     ? await appSecrets(database, keys.secretsKeys, app.merchant_id, app.code)
     : [];
   // Every secret is compared, so that the answer's duration says nothing about any of them.
   const [match] = secrets.filter(({ secret }) =>
-    equalInConstantTime(secret, credentials.appSecret),
+    equalInConstantTime(secret, credentials.app_secret),
   );
   if (!app || !match) throw new Refusal('app_credentials_invalid');
   if (!app.ip_allowed) throw new Refusal('ip_not_allowed');
   if (!app.merchant_active) throw new Refusal('merchant_inactive');
   if (!app.app_active) throw new Refusal('app_inactive');
-  const subject = { merchantId: app.merchant_id, appCode: app.code };
+  const subject = { merchant_id: app.merchant_id, app_code: app.code };
   const tokens = await startFamily(database, keys.jwtKeys, subject, { secretId: match.id });
   if (!tokens) throw new Refusal('app_credentials_invalid');
   return { ...tokens, ...subject, products: app.products };
@@ -56,11 +56,11 @@ export async function issueAppTokens(
 
 /** A pair of tokens, and the merchant that they are good for. */
 export type MerchantTokens = TokenPair & {
-  merchantCode: number;
+  merchant_code: number;
   name: string;
   email: string;
-  phoneNumber: string;
-  requiresVerification: boolean;
+  phone_number: string;
+  requires_verification: boolean;
 };
 
 interface MerchantRow {
@@ -95,7 +95,7 @@ export async function logInUser(
   const tokens = await startFamily(
     database,
     jwtKeys,
-    { merchantId: user.id, userId: user.user_id },
+    { merchant_id: user.id, user_id: user.user_id },
     { passwordHash: user.password_hash },
   );
   if (!tokens) throw new Refusal('log_in_invalid');
@@ -145,10 +145,10 @@ export async function refreshTokens(
 
 function merchantFields(merchant: MerchantRow) {
   return {
-    merchantCode: merchant.id,
+    merchant_code: merchant.id,
     name: merchant.name,
     email: merchant.email,
-    phoneNumber: merchant.phone_number,
-    requiresVerification: !merchant.approved,
+    phone_number: merchant.phone_number,
+    requires_verification: !merchant.approved,
   };
 }

@@ -13,9 +13,9 @@ export async function revokeTokens(trx: Transaction, subject: TokenSubject): Pro
        AND (app_code = :app_code OR user_id = :user_id)
      RETURNING id`,
     {
-      merchant_id: subject.merchantId,
-      app_code: subject.appCode ?? null,
-      user_id: subject.userId ?? null,
+      merchant_id: subject.merchant_id,
+      app_code: subject.app_code ?? null,
+      user_id: subject.user_id ?? null,
     },
   );
   return revoked.length;

@@ -13,8 +13,8 @@ const MAX_TOKEN_LENGTH = 2_048;
 
 /** Who the tokens of a family stand for: an app, or a person who logged in. */
 export type TokenSubject =
-  | { merchantId: number; appCode: number; userId?: undefined }
-  | { merchantId: number; userId: string; appCode?: undefined };
+  | { merchant_id: number; app_code: number; user_id?: undefined }
+  | { merchant_id: number; user_id: string; app_code?: undefined };
 
 export interface TokenPair {
   access: string;
@@ -59,9 +59,9 @@ export async function startFamily(
       secret_id: 'secretId' in proof ? proof.secretId : null,
       password_hash: 'passwordHash' in proof ? proof.passwordHash : null,
       id: family,
-      merchant_id: subject.merchantId,
-      app_code: subject.appCode ?? null,
-      user_id: subject.userId ?? null,
+      merchant_id: subject.merchant_id,
+      app_code: subject.app_code ?? null,
+      user_id: subject.user_id ?? null,
       jti,
       lifetime_s: REFRESH_LIFETIME_S,
     },

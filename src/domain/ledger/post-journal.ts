@@ -25,7 +25,7 @@ export interface TransactionLabel {
     | 'topup'
     | 'transfer'
     | 'adjustment';
-  refNo: string | null;
+  ref_no: string | null;
   /** The other side: a phone or a bank account. */
   counterparty: string | null;
   description: string;
@@ -34,15 +34,15 @@ export interface TransactionLabel {
 export interface JournalLine {
   account: Account;
   /** Signed; what a merchant gains is positive. Lines of zero are left out. */
-  amountCents: number;
+  amount_cents: number;
   /** Only for wallets, which merchants see. */
   transaction?: TransactionLabel;
 }
 
 export interface Journal {
-  merchantId: number;
+  merchant_id: number;
   /** What is booked, such as a collection, and what of it: together booked once, ever. */
-  sourceKind:
+  source_kind:
     | 'collection'
     | 'payout'
     | 'reversal'
@@ -51,7 +51,7 @@ export interface Journal {
     | 'topup'
     | 'transfer'
     | 'adjustment';
-  sourceId: string;
+  source_id: string;
   kind: string;
   lines: JournalLine[];
 }
@@ -73,10 +73,10 @@ export async function postJournal(trx: Transaction, journal: Journal): Promise<b
      ), ${ENTRIES_OF_JOURNAL}
      SELECT count(*) AS count FROM journal`,
     {
-      merchant_id: journal.merchantId,
+      merchant_id: journal.merchant_id,
       id: uuidv7(),
-      source_kind: journal.sourceKind,
-      source_id: journal.sourceId,
+      source_kind: journal.source_kind,
+      source_id: journal.source_id,
       kind: journal.kind,
       lines: linesBinding(journal.lines),
     },
@@ -121,14 +121,14 @@ export const ENTRIES_OF_JOURNAL = `line AS (
 /** The lines of a journal as `:lines` of ENTRIES_OF_JOURNAL. */
 export function linesBinding(lines: JournalLine[]): string {
   const entries = lines
-    .filter(({ amountCents }) => amountCents !== 0)
-    .map(({ account, amountCents, transaction }, index) => ({
+    .filter(({ amount_cents: amountCents }) => amountCents !== 0)
+    .map(({ account, amount_cents: amountCents, transaction }, index) => ({
       line: index + 1,
       account,
       amount_cents: amountCents,
       transaction_id: account.startsWith('wallet:') ? uuidv7() : null,
       type: transaction?.type ?? null,
-      ref_no: transaction?.refNo ?? null,
+      ref_no: transaction?.ref_no ?? null,
       counterparty: transaction?.counterparty ?? null,
       description: transaction?.description ?? null,
     }));

@@ -26,14 +26,14 @@ const COLUMNS = 'code, merchant_id, name, app_key, products, active, ip_allow_li
 /** Apps in the order of their codes, of one merchant or of all. */
 export function listApps(
   database: Database,
-  page: Page<number> & { merchantId: number | undefined },
+  page: Page<number> & { merchant_id: number | undefined },
 ): Promise<AppRecord[]> {
   return rows<AppRecord>(
     database,
     `SELECT ${COLUMNS} FROM apps
      WHERE code > :after AND merchant_id = coalesce(:merchant_id, merchant_id)
      ORDER BY code LIMIT :limit`,
-    { after: page.after ?? 0, merchant_id: page.merchantId ?? null, limit: page.limit },
+    { after: page.after ?? 0, merchant_id: page.merchant_id ?? null, limit: page.limit },
   );
 }
 
@@ -48,7 +48,12 @@ export async function addApp(
   app: { name: string; products: Product[]; ipAllowList: string[] },
 ): Promise<{ app: AppRecord; appSecret: string }> {
   await lockMerchant(trx, merchantId);
-  const { appCode, appSecret } = await createApp(trx, secretsKeys, merchantId, app);
+  const { app_code: appCode, app_secret: appSecret } = await createApp(
+    trx,
+    secretsKeys,
+    merchantId,
+    app,
+  );
   const updated = await updateApp(trx, appCode, { ip_allow_list: app.ipAllowList });
   return { app: updated.app, appSecret };
 }
@@ -87,7 +92,7 @@ async function asStored(trx: Transaction, addresses: string[]): Promise<string[]
 
 export interface RotatedSecret {
   app: AppRecord;
-  appSecret: string;
+  app_secret: string;
   /** When the last of the old secrets stops to count; null when none counts any more. */
   oldSecretsUntil: Date | null;
   /** How many sessions were ended: all of them, or none while old secrets still count. */
@@ -106,8 +111,8 @@ export async function rotateAppSecret(
   overlapMs: number,
 ): Promise<RotatedSecret> {
   const app = await lockApp(trx, appCode);
-  const subject = { merchantId: app.merchant_id, appCode };
-  const bindings = { merchant_id: app.merchant_id, app_code: appCode, overlap_ms: overlapMs };
+  const subject = { merchant_id: app.merchant_id, app_code: appCode };
+  const bindings = { ...subject, overlap_ms: overlapMs };
   await rows(
     trx,
     `UPDATE app_secrets SET expires_at = now() + :overlap_ms * interval '1 millisecond'
@@ -123,7 +128,7 @@ export async function rotateAppSecret(
   );
   return {
     app,
-    appSecret: await storeAppSecret(trx, secretsKeys, subject),
+    app_secret: await storeAppSecret(trx, secretsKeys, subject),
     oldSecretsUntil: old!.until,
     revoked: overlapMs === 0 ? await revokeTokens(trx, subject) : 0,
   };

@@ -19,7 +19,7 @@ export interface UserRecord {
 /** Which user is meant: e-mail addresses are unique, the merchant is a check. */
 export interface UserName {
   email: string;
-  merchantId?: number | undefined;
+  merchant_id?: number | undefined;
 }
 
 export interface UserChanges {
@@ -34,14 +34,14 @@ const COLUMNS = 'id, merchant_id, email, role, active, created_at';
 /** Users in the order of their e-mail addresses, of one merchant or of all. */
 export function listUsers(
   database: Database,
-  page: Page<string> & { merchantId: number | undefined },
+  page: Page<string> & { merchant_id: number | undefined },
 ): Promise<UserRecord[]> {
   return rows<UserRecord>(
     database,
     `SELECT ${COLUMNS} FROM users
      WHERE email > :after AND merchant_id = coalesce(:merchant_id, merchant_id)
      ORDER BY email LIMIT :limit`,
-    { after: page.after ?? '', merchant_id: page.merchantId ?? null, limit: page.limit },
+    { after: page.after ?? '', merchant_id: page.merchant_id ?? null, limit: page.limit },
   );
 }
 
@@ -84,7 +84,7 @@ export async function updateUser(
   const user = await updateColumns(trx, before, values);
   // Asked of every deactivation, so that saying it again also ends what came in between.
   const ends = wanted.active === false || changed.role !== undefined || passwordHash !== undefined;
-  const subject = { merchantId: before.merchant_id, userId: before.id };
+  const subject = { merchant_id: before.merchant_id, user_id: before.id };
   return { user, changed, revoked: ends ? await revokeTokens(trx, subject) : 0 };
 }
 
@@ -106,7 +106,7 @@ async function updateColumns(
 
 function findUser(
   trx: Transaction,
-  { email, merchantId }: UserName,
+  { email, merchant_id: merchantId }: UserName,
   lock: 'FOR NO KEY UPDATE' | '' = '',
 ): Promise<UserRecord | undefined> {
   return firstRow<UserRecord>(
@@ -117,6 +117,6 @@ function findUser(
   );
 }
 
-function describe({ email, merchantId }: UserName): string {
+function describe({ email, merchant_id: merchantId }: UserName): string {
   return merchantId === undefined ? email : `${email} of merchant ${merchantId}`;
 }

@@ -16,7 +16,7 @@ export type Role = 'Admin' | 'Finance' | 'Operator';
 export interface NewMerchant {
   name: string;
   email: string;
-  phoneNumber: string;
+  phone_number: string;
   approved: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function createMerchant(database: Database, merchant: NewMerchant):
       {
         name: merchant.name,
         email: merchant.email,
-        phone_number: merchant.phoneNumber,
+        phone_number: merchant.phone_number,
         approved: merchant.approved,
       },
     );
@@ -44,10 +44,10 @@ export async function createMerchant(database: Database, merchant: NewMerchant):
 }
 
 export interface AppCredentials {
-  appCode: number;
-  appKey: string;
+  app_code: number;
+  app_key: string;
   /** Shown once; it also signs the app's webhooks. */
-  appSecret: string;
+  app_secret: string;
 }
 
 const APP_KEY_BYTES = 16;
@@ -70,9 +70,12 @@ export async function createApp(
     );
     const appCode = row!.code;
     return {
-      appCode,
-      appKey,
-      appSecret: await storeAppSecret(trx, secretsKeys, { merchantId, appCode }),
+      app_code: appCode,
+      app_key: appKey,
+      app_secret: await storeAppSecret(trx, secretsKeys, {
+        merchant_id: merchantId,
+        app_code: appCode,
+      }),
     };
   });
 }
@@ -81,10 +84,10 @@ export async function createApp(
 export async function storeAppSecret(
   trx: Transaction,
   secretsKeys: KeyRing,
-  app: { merchantId: number; appCode: number },
+  app: { merchant_id: number; app_code: number },
 ): Promise<string> {
   const appSecret = `as_${randomBytes(APP_SECRET_BYTES).toString('base64url')}`;
-  const sealed = seal(secretsKeys, appSecret, sealContext(app.appCode));
+  const sealed = seal(secretsKeys, appSecret, sealContext(app.app_code));
   // By the clock, not the transaction's beginning: one that waited for another is the newer one.
   await rows(
     trx,
@@ -92,8 +95,8 @@ export async function storeAppSecret(
      VALUES (:id, :merchant_id, :app_code, :key_id, :ciphertext, clock_timestamp())`,
     {
       id: uuidv7(),
-      merchant_id: app.merchantId,
-      app_code: app.appCode,
+      merchant_id: app.merchant_id,
+      app_code: app.app_code,
       key_id: sealed.keyId,
       ciphertext: sealed.ciphertext,
     },

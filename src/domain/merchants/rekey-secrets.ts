@@ -14,7 +14,7 @@ export interface RekeyedBatch {
 
 interface SecretRow extends Sealed {
   id: string;
-  appCode: number;
+  app_code: number;
   counts: boolean;
 }
 
@@ -31,7 +31,7 @@ export async function rekeySecrets(
 ): Promise<RekeyedBatch> {
   const secrets = await rows<SecretRow>(
     trx,
-    `SELECT id, app_code AS "appCode", key_id AS "keyId", ciphertext,
+    `SELECT id, app_code, key_id AS "keyId", ciphertext,
        expires_at IS NULL OR expires_at > now() AS counts
      FROM app_secrets
      WHERE key_id <> :current AND key_id = ANY (:known)
@@ -47,13 +47,13 @@ export async function rekeySecrets(
   return {
     count: readable.length,
     fromKeys: [...new Set(readable.map(({ keyId }) => keyId))].sort(),
-    unreadable: unreadable.map(({ appCode }) => appCode),
+    unreadable: unreadable.map(({ app_code: appCode }) => appCode),
     next: secrets.length < limit ? null : secrets.at(-1)!.id,
   };
 }
 
 async function rekeySecret(trx: Transaction, keys: KeyRing, secret: SecretRow): Promise<boolean> {
-  const context = sealContext(secret.appCode);
+  const context = sealContext(secret.app_code);
   let plaintext: string;
   try {
     plaintext = open(keys, secret, context);

@@ -10,9 +10,9 @@ export interface PaymentFilter extends Days {
   statuses?: PaymentStatus[] | undefined;
   /** The phone or bank account on the other side. */
   account?: string | undefined;
-  refNo?: string | undefined;
+  ref_no?: string | undefined;
   /** Of reversals only: the reference of the collection. */
-  checkoutRefNo?: string | undefined;
+  checkout_ref_no?: string | undefined;
 }
 
 type ListedKind = MerchantPayment['kind'];
@@ -39,8 +39,8 @@ function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): 
   const where = ['merchant_id = :merchant_id'];
   if (filter.statuses) where.push('status = ANY (:statuses)');
   if (filter.account) where.push(`${ACCOUNT_COLUMNS[kind]} = :account`);
-  if (filter.refNo) where.push('ref_no = :ref_no');
-  if (filter.checkoutRefNo) where.push(OF_COLLECTION);
+  if (filter.ref_no) where.push('ref_no = :ref_no');
+  if (filter.checkout_ref_no) where.push(OF_COLLECTION);
   where.push(...dayConditions('created_at', filter));
   return {
     columns: `${paymentColumns('listed')}, '${kind}' AS kind`,
@@ -52,8 +52,8 @@ function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): 
       merchant_id: merchantId,
       statuses: filter.statuses ?? null,
       account: filter.account ?? null,
-      ref_no: filter.refNo ?? null,
-      checkout_ref_no: filter.checkoutRefNo ?? null,
+      ref_no: filter.ref_no ?? null,
+      checkout_ref_no: filter.checkout_ref_no ?? null,
       date_from: filter.dateFrom ?? null,
       date_to: filter.dateTo ?? null,
     },

@@ -10,7 +10,7 @@ import type { Reversal } from './reversal.ts';
 /** Which payment; every query for one names its merchant too. */
 export interface PaymentRef {
   kind: GatewayPaymentKind;
-  merchantId: number;
+  merchant_id: number;
   id: string;
 }
 
@@ -30,7 +30,7 @@ export function accountOf(payment: AnyPayment): string {
 }
 
 export function refOf(payment: AnyPayment): PaymentRef {
-  return { kind: payment.kind, merchantId: payment.merchant_id, id: payment.id };
+  return { kind: payment.kind, merchant_id: payment.merchant_id, id: payment.id };
 }
 
 /** Reads a payment without locking it. */
@@ -54,7 +54,10 @@ export async function lockPayment(
   return select(trx, ref, 'FOR UPDATE');
 }
 
-async function lockOriginal(trx: Transaction, { merchantId, id }: PaymentRef): Promise<void> {
+async function lockOriginal(
+  trx: Transaction,
+  { merchant_id: merchantId, id }: PaymentRef,
+): Promise<void> {
   await rows(
     trx,
     `SELECT 1 FROM collections c
@@ -73,7 +76,7 @@ async function select(
     database,
     `SELECT ${paymentColumns('t')} FROM ${STEP_TABLES[ref.kind].table} t
      WHERE t.merchant_id = :merchant_id AND t.id = :id ${locking}`,
-    { merchant_id: ref.merchantId, id: ref.id },
+    { merchant_id: ref.merchant_id, id: ref.id },
   );
   return row && ({ ...row, kind: ref.kind } as AnyPayment);
 }

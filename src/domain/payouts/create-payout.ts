@@ -11,20 +11,20 @@ import type { Payout, PayoutCategory } from '../payments/payout.ts';
 import { acceptedLines } from './journals.ts';
 
 export interface NewPayout {
-  merchantId: number;
-  appCode: number;
+  merchant_id: number;
+  app_code: number;
   /** A phone (E.164) or a bank account number. */
   payto: string;
-  amountCents: number;
-  refNo: string;
+  amount_cents: number;
+  ref_no: string;
   category: PayoutCategory;
   narration: string;
-  callbackUrl: string;
+  callback_url: string;
   channel: number;
   /** The driver that serves the channel; stays with the payout even if the channel moves. */
   gateway: string;
   rate: Rate;
-  deadlineMs: number;
+  deadline_ms: number;
 }
 
 /**
@@ -81,22 +81,22 @@ const INSERT = `
 
 function bindingsOf(request: NewPayout): Record<string, unknown> {
   const costs = {
-    amount_cents: request.amountCents,
-    fee_cents: commissionOn(request.amountCents, request.rate),
+    amount_cents: request.amount_cents,
+    fee_cents: commissionOn(request.amount_cents, request.rate),
     payto: request.payto,
-    ref_no: request.refNo,
+    ref_no: request.ref_no,
     narration: request.narration,
   };
   return {
     ...costs,
-    merchant_id: request.merchantId,
+    merchant_id: request.merchant_id,
     id: uuidv7(),
-    app_code: request.appCode,
+    app_code: request.app_code,
     channel: request.channel,
     gateway: request.gateway,
     category: request.category,
-    callback_url: request.callbackUrl,
-    deadline_ms: request.deadlineMs,
+    callback_url: request.callback_url,
+    deadline_ms: request.deadline_ms,
     queue: submissionQueue(request.gateway),
     journal_id: uuidv7(),
     lines: linesBinding(acceptedLines(costs)),

@@ -6,15 +6,15 @@ type Costs = Pick<Payout, 'amount_cents' | 'fee_cents' | 'ref_no' | 'payto' | 'n
 /** At acceptance: the payout wallet gives amount and fee, which are in flight from then on. */
 export function acceptedLines(payout: Costs): JournalLine[] {
   return [
-    { account: 'payouts_in_flight', amountCents: costOf(payout) },
+    { account: 'payouts_in_flight', amount_cents: costOf(payout) },
     {
       account: 'wallet:payout',
-      amountCents: -payout.amount_cents,
+      amount_cents: -payout.amount_cents,
       transaction: label(payout, 'payout', payout.narration),
     },
     {
       account: 'wallet:payout',
-      amountCents: -payout.fee_cents,
+      amount_cents: -payout.fee_cents,
       transaction: label(payout, 'fee', 'Payout fee'),
     },
   ];
@@ -29,24 +29,24 @@ export function completedLines(
   paidFrom: 'gateway_float' | 'suspense' = 'gateway_float',
 ): JournalLine[] {
   return [
-    { account: 'payouts_in_flight', amountCents: -costOf(payout) },
-    { account: paidFrom, amountCents: payout.amount_cents },
-    { account: 'fees', amountCents: payout.fee_cents },
+    { account: 'payouts_in_flight', amount_cents: -costOf(payout) },
+    { account: paidFrom, amount_cents: payout.amount_cents },
+    { account: 'fees', amount_cents: payout.fee_cents },
   ];
 }
 
 /** It failed: the payout wallet gets amount and fee back. */
 export function refundedLines(payout: Costs): JournalLine[] {
   return [
-    { account: 'payouts_in_flight', amountCents: -costOf(payout) },
+    { account: 'payouts_in_flight', amount_cents: -costOf(payout) },
     {
       account: 'wallet:payout',
-      amountCents: payout.amount_cents,
+      amount_cents: payout.amount_cents,
       transaction: label(payout, 'payout_refund', 'Refund of a failed payout'),
     },
     {
       account: 'wallet:payout',
-      amountCents: payout.fee_cents,
+      amount_cents: payout.fee_cents,
       transaction: label(payout, 'fee_refund', 'Refund of a payout fee'),
     },
   ];
@@ -57,5 +57,5 @@ function label(
   type: TransactionLabel['type'],
   description: string,
 ): TransactionLabel {
-  return { type, refNo: ref_no, counterparty: payto, description };
+  return { type, ref_no: ref_no, counterparty: payto, description };
 }

@@ -188,8 +188,8 @@ async function reportUnknown(
     kind: 'unknown_movement',
     payment: null,
     // Without a receipt the reference tells it from others.
-    transId: line.trans_id ?? line.reference,
-    amountCents: line.amount_cents,
+    trans_id: line.trans_id ?? line.reference,
+    amount_cents: line.amount_cents,
     details: {
       gateway,
       kind: line.kind,

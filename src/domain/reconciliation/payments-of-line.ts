@@ -60,7 +60,7 @@ async function findById(
 ): Promise<PaymentRef | undefined> {
   const row = await firstRow<Omit<PaymentRef, 'kind'>>(
     database,
-    `SELECT p.merchant_id AS "merchantId", p.id
+    `SELECT p.merchant_id, p.id
      FROM merchants m JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = m.id
      WHERE p.id = :id AND p.gateway = :gateway`,
     { id, gateway },
@@ -76,7 +76,7 @@ async function findByExternalRef(
 ): Promise<PaymentRef | undefined> {
   const row = await firstRow<Omit<PaymentRef, 'kind'>>(
     database,
-    `SELECT merchant_id AS "merchantId", id FROM ${STEP_TABLES[kind].table}
+    `SELECT merchant_id, id FROM ${STEP_TABLES[kind].table}
      WHERE external_ref = :reference AND gateway = :gateway`,
     { reference, gateway },
   );
@@ -91,7 +91,7 @@ async function findByReceipt(
   if (transId === null) return [];
   return rows<PaymentRef>(
     database,
-    `SELECT payment_kind AS kind, merchant_id AS "merchantId", payment_id AS id FROM movements
+    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM movements
      WHERE trans_id = :trans_id AND gateway = :gateway ORDER BY learned_at, payment_id`,
     { trans_id: transId, gateway },
   );

@@ -164,9 +164,9 @@ async function reportAsMissing(
   await inTransaction(database, (trx) =>
     openDiscrepancy(trx, {
       kind: 'missing_at_gateway',
-      payment: { kind, merchantId: merchant_id, id: payment_id },
-      transId: trans_id,
-      amountCents: amount_cents,
+      payment: { kind, merchant_id: merchant_id, id: payment_id },
+      trans_id: trans_id,
+      amount_cents: amount_cents,
       details: { gateway },
     }),
   );

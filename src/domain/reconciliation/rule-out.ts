@@ -77,7 +77,7 @@ async function findRuledOut(
        SELECT DISTINCT amount_cents FROM statement_lines
        WHERE import_id = :import_id AND result = 'unknown'
      )
-     SELECT p.merchant_id AS "merchantId", p.id FROM ${STEP_TABLES[kind].table} p
+     SELECT p.merchant_id, p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
        AND p.created_at >= :start ${only ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
        AND p.deadline_at + :settling_ms * interval '1 millisecond' < :end
@@ -98,7 +98,7 @@ async function findRuledOut(
       ...{ import_id: importId, gateway, channel, kind, start, end },
       ...{
         settling_ms: settlingWindowMs,
-        merchant_id: only?.merchantId ?? null,
+        merchant_id: only?.merchant_id ?? null,
         id: only?.id ?? null,
       },
     },
@@ -112,7 +112,7 @@ async function applyAnswer(
   answer: Verdict,
 ): Promise<Settlement> {
   return inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, { kind, merchantId, id });
+    const payment = await lockPayment(trx, { kind, merchant_id: merchantId, id });
     if (!payment) throw new Error(`${kind} ${id} is gone`);
     return settle(trx, payment, answer, 'poll', askedAt);
   });

@@ -13,14 +13,14 @@ import { paymentColumns } from '../payments/payment-summary.ts';
 import type { Reversal } from '../payments/reversal.ts';
 
 export interface NewReversal {
-  merchantId: number;
+  merchant_id: number;
   /** The app of the token; null books it on the collection's own. */
-  appCode: number | null;
+  app_code: number | null;
   /** The reference of the collection. */
-  checkoutRefNo: string;
-  refNo: string;
+  checkout_ref_no: string;
+  ref_no: string;
   reason: string | null;
-  callbackUrl: string;
+  callback_url: string;
 }
 
 /** When an open reversal counts as overdue. */
@@ -49,7 +49,7 @@ export async function createReversal(
 
 async function lockOriginal(
   trx: Transaction,
-  { merchantId, checkoutRefNo }: NewReversal,
+  { merchant_id: merchantId, checkout_ref_no: checkoutRefNo }: NewReversal,
 ): Promise<Collection | undefined> {
   return firstRow<Collection>(
     trx,
@@ -79,7 +79,7 @@ async function insert(
 /** Says which of the three it is; that there is no second one is what the indexes are for. */
 async function refuseSecond(
   trx: Transaction,
-  { merchantId, refNo }: NewReversal,
+  { merchant_id: merchantId, ref_no: refNo }: NewReversal,
   collection: Collection,
 ): Promise<void> {
   const first = await firstRow<{ ref_no: string; status: Reversal['status'] }>(
@@ -126,13 +126,13 @@ const INSERT = `
 
 function bindingsOf(request: NewReversal, collection: Collection): Record<string, unknown> {
   return {
-    merchant_id: request.merchantId,
+    merchant_id: request.merchant_id,
     id: uuidv7(),
-    app_code: request.appCode ?? collection.app_code,
+    app_code: request.app_code ?? collection.app_code,
     collection_id: collection.id,
-    ref_no: request.refNo,
+    ref_no: request.ref_no,
     reason: request.reason,
-    callback_url: request.callbackUrl,
+    callback_url: request.callback_url,
     deadline_ms: REVERSAL_DEADLINE_MS,
     queue: reversalsQueue(collection.gateway),
   };

@@ -10,14 +10,14 @@ export function reversedLines(
   paidFrom: 'gateway_float' | 'suspense' = 'gateway_float',
 ): JournalLine[] {
   return [
-    { account: paidFrom, amountCents: reversal.amount_cents },
-    { account: 'commission', amountCents: -reversal.commission_cents },
+    { account: paidFrom, amount_cents: reversal.amount_cents },
+    { account: 'commission', amount_cents: -reversal.commission_cents },
     {
       account: 'wallet:collection',
-      amountCents: -netOf(reversal),
+      amount_cents: -netOf(reversal),
       transaction: {
         type: 'reversal',
-        refNo: reversal.ref_no,
+        ref_no: reversal.ref_no,
         counterparty: reversal.account,
         description: reversal.reason ?? `Reversal of ${reversal.checkout_ref_no}`,
       },

@@ -48,13 +48,13 @@ export async function postRefund(trx: Transaction, payout: Payout): Promise<void
     'UPDATE payouts SET refund_posted_at = now() WHERE merchant_id = :merchant_id AND id = :id',
     { merchant_id: merchantId, id },
   );
-  await changeStep(trx, { kind: 'payout', merchantId, id }, 'none');
+  await changeStep(trx, { kind: 'payout', merchant_id: merchantId, id }, 'none');
   await createEvent(trx, payout);
   // The wallet is the row that all of a merchant's payouts share, so it is locked last.
   const posted = await postJournal(trx, {
-    merchantId,
-    sourceKind: 'payout',
-    sourceId: id,
+    merchant_id: merchantId,
+    source_kind: 'payout',
+    source_id: id,
     kind: 'refunded',
     lines: refundedLines(payout),
   });

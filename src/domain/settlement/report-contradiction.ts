@@ -20,8 +20,8 @@ export async function reportContradiction(
   await openDiscrepancy(trx, {
     kind,
     payment: refOf(payment),
-    transId: news.transId,
-    amountCents: news.amountCents,
+    trans_id: news.transId,
+    amount_cents: news.amountCents,
     details: { booked_cents: known.amount_cents, account: news.account },
   });
   return 'discrepancy';

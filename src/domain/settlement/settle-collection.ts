@@ -45,19 +45,19 @@ async function complete(
   await createEvent(trx, completed);
   // The wallet is the row that all of a merchant's collections share, so it is locked last.
   const posted = await postJournal(trx, {
-    merchantId: completed.merchant_id,
-    sourceKind: 'collection',
-    sourceId: completed.id,
+    merchant_id: completed.merchant_id,
+    source_kind: 'collection',
+    source_id: completed.id,
     kind: 'completed',
     lines: [
-      { account: 'gateway_float', amountCents: -completed.amount_cents },
-      { account: 'commission', amountCents: completed.commission_cents },
+      { account: 'gateway_float', amount_cents: -completed.amount_cents },
+      { account: 'commission', amount_cents: completed.commission_cents },
       {
         account: 'wallet:collection',
-        amountCents: completed.amount_cents - completed.commission_cents,
+        amount_cents: completed.amount_cents - completed.commission_cents,
         transaction: {
           type: 'collection',
-          refNo: completed.ref_no,
+          ref_no: completed.ref_no,
           counterparty: completed.payfrom,
           description: 'Collection, net of commission',
         },

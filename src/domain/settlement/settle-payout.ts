@@ -37,9 +37,9 @@ async function complete(
   await insertMovement(trx, completed, news, 'settled');
   await createEvent(trx, completed);
   const posted = await postJournal(trx, {
-    merchantId: completed.merchant_id,
-    sourceKind: 'payout',
-    sourceId: completed.id,
+    merchant_id: completed.merchant_id,
+    source_kind: 'payout',
+    source_id: completed.id,
     kind: 'completed',
     lines: completedLines(completed),
   });

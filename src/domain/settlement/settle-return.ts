@@ -36,8 +36,8 @@ async function complete(
 ): Promise<'completed'> {
   const movement = await insertMovement(trx, payment, news, 'settled');
   await postMovement(trx, payment.merchant_id, movement.id, 'returned', [
-    { account: 'suspense', amountCents: -movement.amount_cents },
-    { account: 'gateway_float', amountCents: movement.amount_cents },
+    { account: 'suspense', amount_cents: -movement.amount_cents },
+    { account: 'gateway_float', amount_cents: movement.amount_cents },
   ]);
   await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
   // A restored database may read its line in a statement before it has planned the return.
@@ -61,8 +61,8 @@ export async function failReturn(
   await openDiscrepancy(trx, {
     kind: 'return_failed',
     payment: refOf(payment),
-    movementId: payment.movement_id,
-    amountCents: payment.amount_cents,
+    movement_id: payment.movement_id,
+    amount_cents: payment.amount_cents,
     details: { code: news.code, description: news.description },
   });
   await transition(trx, payment, {

@@ -56,9 +56,9 @@ async function complete(
   // The merchant hears of its end once; a late success does not change what it was told.
   if (isOpen(reversal)) await createEvent(trx, completed);
   const posted = await postJournal(trx, {
-    merchantId: completed.merchant_id,
-    sourceKind: 'reversal',
-    sourceId: completed.id,
+    merchant_id: completed.merchant_id,
+    source_kind: 'reversal',
+    source_id: completed.id,
     kind: 'completed',
     lines: reversedLines(completed),
   });

@@ -52,7 +52,7 @@ export async function storeCallback(
     {
       id,
       gateway,
-      merchant_id: payment.merchantId,
+      merchant_id: payment.merchant_id,
       payment_kind: payment.kind,
       payment_id: payment.id,
       body: storableText(body, MAX_BODY_LENGTH),
@@ -183,8 +183,8 @@ async function reportUnknownPayment(
   const isNews = await openDiscrepancy(trx, {
     kind: 'unknown_payment',
     payment: refOfCallback(callback),
-    transId: news.transId,
-    amountCents: news.amountCents,
+    trans_id: news.transId,
+    amount_cents: news.amountCents,
     details: {
       ...evidence(callback),
       outcome: news.outcome,
@@ -198,7 +198,7 @@ async function reportUnknownPayment(
 function refOfCallback(callback: Callback): PaymentRef {
   return {
     kind: callback.payment_kind,
-    merchantId: callback.merchant_id,
+    merchant_id: callback.merchant_id,
     id: callback.payment_id,
   };
 }
@@ -220,7 +220,7 @@ async function finish(
 ): Promise<void> {
   await changeStep(
     trx,
-    { kind: 'callback', merchantId: callback.merchant_id, id: callback.id },
+    { kind: 'callback', merchant_id: callback.merchant_id, id: callback.id },
     'none',
     { set: { status, problem } },
   );

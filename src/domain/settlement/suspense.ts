@@ -23,8 +23,8 @@ export async function bookToSuspense(
   const movement = await insertMovement(trx, payment, news, 'suspense');
   const cents = suspenseCents(payment.kind, movement.amount_cents);
   await postMovement(trx, payment.merchant_id, movement.id, 'suspense', [
-    { account: 'gateway_float', amountCents: -cents },
-    { account: 'suspense', amountCents: cents },
+    { account: 'gateway_float', amount_cents: -cents },
+    { account: 'suspense', amount_cents: cents },
   ]);
   return movement;
 }
@@ -43,9 +43,9 @@ export async function keepInSuspense(
   await openDiscrepancy(trx, {
     kind,
     payment: refOf(payment),
-    movementId: movement.id,
-    transId: movement.trans_id,
-    amountCents: movement.amount_cents,
+    movement_id: movement.id,
+    trans_id: movement.trans_id,
+    amount_cents: movement.amount_cents,
     details: { asked_cents: payment.amount_cents, account: news.account },
   });
   // A failed payout whose refund is still to come must keep its money until then.
@@ -64,9 +64,9 @@ export async function postMovement(
   lines: JournalLine[],
 ): Promise<void> {
   const posted = await postJournal(trx, {
-    merchantId,
-    sourceKind: 'movement',
-    sourceId: movementId,
+    merchant_id: merchantId,
+    source_kind: 'movement',
+    source_id: movementId,
     kind,
     lines,
   });

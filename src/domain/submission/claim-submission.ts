@@ -91,7 +91,7 @@ async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void>
   await openDiscrepancy(trx, {
     kind: 'never_taken',
     payment: refOf(payment),
-    amountCents: payment.amount_cents,
+    amount_cents: payment.amount_cents,
     details: { deadline_at: payment.deadline_at.toISOString() },
   });
 }

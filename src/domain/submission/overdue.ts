@@ -15,7 +15,7 @@ export async function reportIfOverdue(
   await openDiscrepancy(trx, {
     kind: 'overdue',
     payment: refOf(payment),
-    amountCents: payment.amount_cents,
+    amount_cents: payment.amount_cents,
     details: { deadline_at: payment.deadline_at.toISOString(), why },
   });
 }

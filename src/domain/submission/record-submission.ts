@@ -98,7 +98,7 @@ async function reportTakenAfterFailure(trx: Transaction, payment: AnyPayment): P
   await openDiscrepancy(trx, {
     kind: 'taken_after_failure',
     payment: refOf(payment),
-    amountCents: payment.amount_cents,
+    amount_cents: payment.amount_cents,
     details: { external_ref: payment.external_ref },
   });
 }

@@ -52,18 +52,21 @@ async function completeCollection(
     amountCents === collection.amount_cents
       ? collection.commission_cents
       : commissionOn(amountCents, await rateOfMerchant(trx, collection.merchant_id, defaults));
-  await setAmounts(trx, 'collections', collection, { amountCents, commissionCents });
+  await setAmounts(trx, 'collections', collection, {
+    amount_cents: amountCents,
+    commission_cents: commissionCents,
+  });
   const completed = await complete(trx, collection, movement);
   await createEvent(trx, completed);
   await post(trx, completed, 'completed', [
-    { account: 'suspense', amountCents: -amountCents },
-    { account: 'commission', amountCents: commissionCents },
+    { account: 'suspense', amount_cents: -amountCents },
+    { account: 'commission', amount_cents: commissionCents },
     {
       account: 'wallet:collection',
-      amountCents: amountCents - commissionCents,
+      amount_cents: amountCents - commissionCents,
       transaction: {
         type: 'collection',
-        refNo: collection.ref_no,
+        ref_no: collection.ref_no,
         counterparty: collection.payfrom,
         description: 'Collection, net of commission',
       },
@@ -85,7 +88,7 @@ async function completePayout(trx: Transaction, payout: Payout, movement: Moveme
       { merchant_id: payout.merchant_id, id: payout.id },
     );
   }
-  await setAmounts(trx, 'payouts', payout, { amountCents: actual.amount_cents });
+  await setAmounts(trx, 'payouts', payout, { amount_cents: actual.amount_cents });
   const completed = await complete(trx, payout, movement);
   if (!isRefunded) await createEvent(trx, completed);
   if (isRefunded) await post(trx, completed, 'redebited', acceptedLines(actual));
@@ -96,13 +99,13 @@ async function completePayout(trx: Transaction, payout: Payout, movement: Moveme
 function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
   const differenceCents = payout.amount_cents - actualCents;
   return [
-    { account: 'payouts_in_flight', amountCents: -differenceCents },
+    { account: 'payouts_in_flight', amount_cents: -differenceCents },
     {
       account: 'wallet:payout',
-      amountCents: differenceCents,
+      amount_cents: differenceCents,
       transaction: {
         type: 'adjustment',
-        refNo: payout.ref_no,
+        ref_no: payout.ref_no,
         counterparty: payout.payto,
         description: 'Another amount was paid out',
       },
@@ -121,7 +124,10 @@ async function completeReversal(
 ): Promise<void> {
   const amountCents = movement.amount_cents;
   const commissionCents = Math.min(reversal.commission_cents, amountCents);
-  await setAmounts(trx, 'reversals', reversal, { amountCents, commissionCents });
+  await setAmounts(trx, 'reversals', reversal, {
+    amount_cents: amountCents,
+    commission_cents: commissionCents,
+  });
   const completed = await complete(trx, reversal, movement);
   if (isOpen(reversal)) await createEvent(trx, completed);
   await post(trx, completed, 'completed', reversedLines(completed, 'suspense'));
@@ -136,12 +142,12 @@ async function completeReturn(trx: Transaction, payment: Return, movement: Movem
   const { id, amount_cents: cents } = movement;
   // It is no more a question of its own, and then what every completed return is.
   await postMovement(trx, payment.merchant_id, id, 'cleared', [
-    { account: 'suspense', amountCents: cents },
-    { account: 'gateway_float', amountCents: -cents },
+    { account: 'suspense', amount_cents: cents },
+    { account: 'gateway_float', amount_cents: -cents },
   ]);
   await postMovement(trx, payment.merchant_id, id, 'returned', [
-    { account: 'suspense', amountCents: -cents },
-    { account: 'gateway_float', amountCents: cents },
+    { account: 'suspense', amount_cents: -cents },
+    { account: 'gateway_float', amount_cents: cents },
   ]);
   await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
   await complete(trx, payment, movement);
@@ -175,7 +181,10 @@ async function setAmounts(
   trx: Transaction,
   table: 'collections' | 'payouts' | 'reversals',
   { merchant_id, id }: AnyPayment,
-  { amountCents, commissionCents }: { amountCents: number; commissionCents?: number },
+  {
+    amount_cents: amountCents,
+    commission_cents: commissionCents,
+  }: { amount_cents: number; commission_cents?: number },
 ): Promise<void> {
   const commission = commissionCents === undefined ? '' : ', commission_cents = :commission_cents';
   await rows(
@@ -197,10 +206,16 @@ async function post(
   kind: string,
   lines: JournalLine[],
 ): Promise<void> {
-  if (lines.every(({ amountCents }) => amountCents === 0)) return;
+  if (lines.every(({ amount_cents: amountCents }) => amountCents === 0)) return;
   try {
     const { merchant_id: merchantId, kind: sourceKind, id: sourceId } = payment;
-    const posted = await postJournal(trx, { merchantId, sourceKind, sourceId, kind, lines });
+    const posted = await postJournal(trx, {
+      merchant_id: merchantId,
+      source_kind: sourceKind,
+      source_id: sourceId,
+      kind,
+      lines,
+    });
     if (!posted)
       throw new Error(`The journal "${kind}" of ${sourceKind} ${sourceId} was posted before`);
   } catch (error) {

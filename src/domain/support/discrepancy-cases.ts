@@ -23,7 +23,7 @@ export interface DiscrepancyCase extends Discrepancy {
 export interface DiscrepancyFilter {
   open: boolean;
   kind?: DiscrepancyKind | undefined;
-  merchantId?: number | undefined;
+  merchant_id?: number | undefined;
   /** Begin after this one, in the order of the list. */
   after?: string | undefined;
   limit: number;
@@ -32,7 +32,7 @@ export interface DiscrepancyFilter {
 /** Discrepancies of every merchant, for support; the oldest first, since they wait longest. */
 export function listCases(
   database: Database,
-  { open, kind, merchantId, after, limit }: DiscrepancyFilter,
+  { open, kind, merchant_id: merchantId, after, limit }: DiscrepancyFilter,
 ): Promise<DiscrepancyCase[]> {
   const where = [open ? 'resolved_at IS NULL' : 'resolved_at IS NOT NULL'];
   if (kind) where.push('kind = :kind');
@@ -49,7 +49,7 @@ export function listCases(
 /** The discrepancies of one payment, oldest first. */
 export function casesOf(
   database: Database | Transaction,
-  { kind, merchantId, id }: PaymentRef,
+  { kind, merchant_id: merchantId, id }: PaymentRef,
 ): Promise<DiscrepancyCase[]> {
   return read(
     database,

@@ -9,7 +9,7 @@ export interface FailedJobFilter {
   queue?: string | undefined;
   /** A part of the error, in whatever letters. */
   error?: string | undefined;
-  merchantId?: number | undefined;
+  merchant_id?: number | undefined;
   /** Of these payments, their callbacks and webhooks. */
   payments?: { merchant_id: number; id: string }[] | undefined;
   /** Failed before, or after, so many milliseconds ago. */
@@ -55,7 +55,7 @@ const CONDITIONS: Readonly<Record<keyof FailedJobFilter, string>> = {
   ids: 'id = ANY (:ids)',
   queue: 'queue = :queue',
   error: 'position(lower(CAST(:error AS text)) IN lower(error)) > 0',
-  merchantId: 'merchant_id = :merchantId',
+  merchant_id: 'merchant_id = :merchant_id',
   payments: `merchant_id = ANY (:merchant_ids) AND row_id IN (
     SELECT unnest(CAST(:payment_ids AS uuid[]))
     UNION ALL SELECT id FROM callbacks

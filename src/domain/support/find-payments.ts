@@ -11,7 +11,7 @@ import {
 export interface PaymentSearch {
   /** A ref_no, a payment's id, a network's receipt, a gateway's reference or a webhook-id. */
   what: string;
-  merchantId?: number | undefined;
+  merchant_id?: number | undefined;
   kind?: GatewayPaymentKind | undefined;
   limit: number;
 }
@@ -19,7 +19,7 @@ export interface PaymentSearch {
 /** The payments of all merchants that this may mean, newest first. */
 export async function findPayments(
   database: Database,
-  { what, merchantId, kind, limit }: PaymentSearch,
+  { what, merchant_id: merchantId, kind, limit }: PaymentSearch,
 ): Promise<PaymentSummary[]> {
   const hits = [
     ...PAYMENT_KINDS.map((each) => byExternalRef(each)),

@@ -75,8 +75,8 @@ async function clear(
   const cents = suspenseCents(isOwn ? payment.kind : 'collection', movement.amount_cents);
   await rebookMovement(trx, payment.merchant_id, movement.id, 'cleared');
   await postMovement(trx, payment.merchant_id, movement.id, 'cleared', [
-    { account: 'suspense', amountCents: -cents },
-    { account: against, amountCents: cents },
+    { account: 'suspense', amount_cents: -cents },
+    { account: against, amount_cents: cents },
   ]);
 }
 

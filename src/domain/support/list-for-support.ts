@@ -8,7 +8,7 @@ import {
 } from '../payments/payment-summary.ts';
 
 export interface SupportFilter {
-  merchantId?: number | undefined;
+  merchant_id?: number | undefined;
   kind?: GatewayPaymentKind | undefined;
   /** Which of the two reasons to look at; neither is both. */
   parked: boolean;
@@ -26,7 +26,7 @@ export interface SupportFilter {
  */
 export function listForSupport(
   database: Database,
-  { merchantId, kind, parked, overdue, after, limit }: SupportFilter,
+  { merchant_id: merchantId, kind, parked, overdue, after, limit }: SupportFilter,
 ): Promise<PaymentSummary[]> {
   const reasons = [
     ...(parked || !overdue ? ['t.parked_reason IS NOT NULL'] : []),

@@ -94,7 +94,7 @@ export async function readPaymentFile(
 const OWN = 'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
 
 function ofPayment<Found>(database: Database, ref: PaymentRef, sql: string): Promise<Found[]> {
-  return rows<Found>(database, sql, { merchant_id: ref.merchantId, kind: ref.kind, id: ref.id });
+  return rows<Found>(database, sql, { merchant_id: ref.merchant_id, kind: ref.kind, id: ref.id });
 }
 
 /**
@@ -103,7 +103,7 @@ function ofPayment<Found>(database: Database, ref: PaymentRef, sql: string): Pro
  */
 export function journalsOf(
   database: Database | Transaction,
-  { kind, merchantId, id }: PaymentRef,
+  { kind, merchant_id: merchantId, id }: PaymentRef,
 ): Promise<JournalRow[]> {
   return rows<JournalRow>(
     database,
@@ -125,7 +125,11 @@ export function journalsOf(
   );
 }
 
-async function deliveryOf(database: Database, { merchantId }: PaymentRef, eventId: string | null) {
+async function deliveryOf(
+  database: Database,
+  { merchant_id: merchantId }: PaymentRef,
+  eventId: string | null,
+) {
   const bindings = { merchant_id: merchantId, event_id: eventId };
   if (eventId === null) return { delivery: null, deliveryAttempts: [] };
   const delivery = await firstRow<Row>(

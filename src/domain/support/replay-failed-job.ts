@@ -38,7 +38,7 @@ export async function replayFailedJob(
   const { replay, payment } = await plan(trx, job);
   if (replay.action === undefined) return replay;
   const { kind, merchant_id: merchantId, row_id: id } = job;
-  await changeStep(trx, { kind, merchantId, id }, stepFor(replay.action, payment));
+  await changeStep(trx, { kind, merchant_id: merchantId, id }, stepFor(replay.action, payment));
   await rows(
     trx,
     `UPDATE failed_jobs
@@ -56,7 +56,7 @@ async function plan(
   const payment =
     kind === 'callback' || kind === 'webhook'
       ? await lockMessage(trx, kind, merchantId, rowId)
-      : ((await lockPayment(trx, { kind, merchantId, id: rowId })) ?? null);
+      : ((await lockPayment(trx, { kind, merchant_id: merchantId, id: rowId })) ?? null);
   const page = { order: 'newest first', limit: 1 } as const;
   const [job] = await listFailedJobs(trx, { ids: [id] }, page);
   if (!job) throw new Error(`Failed job ${id} is gone`);

@@ -69,7 +69,7 @@ async function paymentOf(
   { payment_kind: kind, merchant_id: merchantId, payment_id: id }: Discrepancy,
 ): Promise<AnyPayment | undefined> {
   if (kind === null || merchantId === null || id === null) return undefined;
-  return lockPayment(trx, { kind, merchantId, id });
+  return lockPayment(trx, { kind, merchant_id: merchantId, id });
 }
 
 function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {

@@ -12,7 +12,7 @@ export const MARK_BATCH_SIZE = 200;
 
 /** The last payment of a batch. */
 export interface Marker {
-  merchantId: number;
+  merchant_id: number;
   id: string;
 }
 
@@ -36,8 +36,8 @@ export async function markRestored(
 ): Promise<MarkedBatch> {
   const open = await openPayments(trx, kind, after);
   let [marked, parked] = [0, 0];
-  for (const { merchantId, id } of open) {
-    const payment = await lockPayment(trx, { kind, merchantId, id });
+  for (const { merchant_id: merchantId, id } of open) {
+    const payment = await lockPayment(trx, { kind, merchant_id: merchantId, id });
     if (payment?.status !== 'pending' && payment?.status !== 'processing') continue;
     await markPayment(trx, payment);
     marked += 1;
@@ -64,11 +64,11 @@ async function openPayments(
        SELECT merchant_id, id FROM ${STEP_TABLES[kind].table}
        WHERE status IN ('pending', 'processing')
      )
-     SELECT merchant_id AS "merchantId", id FROM open
+     SELECT merchant_id, id FROM open
      WHERE (merchant_id, id) > (CAST(:merchant_id AS bigint), CAST(:id AS uuid))
      ORDER BY merchant_id, id LIMIT :batch`,
     {
-      merchant_id: after?.merchantId ?? 0,
+      merchant_id: after?.merchant_id ?? 0,
       id: after?.id ?? '00000000-0000-0000-0000-000000000000',
       batch: MARK_BATCH_SIZE,
     },

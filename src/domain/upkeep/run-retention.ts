@@ -163,7 +163,7 @@ async function audit(
   await recordAudit(trx, {
     ...by,
     action: 'retention.run',
-    merchantId: null,
+    merchant_id: null,
     subject: `table ${table}`,
     details,
   });

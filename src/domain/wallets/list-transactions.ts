@@ -19,7 +19,7 @@ export interface WalletTransaction {
 export interface TransactionFilter extends Days {
   wallet?: 'collection' | 'payout' | undefined;
   type?: string | undefined;
-  refNo?: string | undefined;
+  ref_no?: string | undefined;
   phone?: string | undefined;
 }
 
@@ -55,7 +55,7 @@ function sourceOf(merchantId: number, filter: TransactionFilter): ListSource {
   const where = ['merchant_id = :merchant_id', 'transaction_id IS NOT NULL'];
   if (filter.wallet) where.push('account = :account');
   if (filter.type) where.push('type = :type');
-  if (filter.refNo) where.push('ref_no = :ref_no');
+  if (filter.ref_no) where.push('ref_no = :ref_no');
   if (filter.phone) where.push('counterparty = :phone');
   where.push(...dayConditions('created_at', filter));
   return {
@@ -68,7 +68,7 @@ function sourceOf(merchantId: number, filter: TransactionFilter): ListSource {
       merchant_id: merchantId,
       account: filter.wallet ? `wallet:${filter.wallet}` : null,
       type: filter.type ?? null,
-      ref_no: filter.refNo ?? null,
+      ref_no: filter.ref_no ?? null,
       phone: filter.phone ?? null,
       date_from: filter.dateFrom ?? null,
       date_to: filter.dateTo ?? null,

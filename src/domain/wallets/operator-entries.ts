@@ -16,10 +16,10 @@ export type WalletKind = 'collection' | 'payout';
 /** Money that an operator books between the bank account and a merchant's wallet. */
 export interface OperatorEntry {
   kind: OperatorEntryKind;
-  merchantId: number;
+  merchant_id: number;
   wallet: WalletKind;
   /** Signed; what the merchant gains is positive. */
-  amountCents: number;
+  amount_cents: number;
   /** Unique per merchant, over top-ups and adjustments. */
   reference: string;
   /** What the merchant reads next to it. */
@@ -30,9 +30,9 @@ export interface OperatorEntry {
 export interface BookedEntry {
   kind: OperatorEntryKind;
   wallet: WalletKind;
-  amountCents: number;
-  balanceAfterCents: number;
-  bookedAt: Date;
+  amount_cents: number;
+  balance_after_cents: number;
+  booked_at: Date;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function bookOperatorEntry(
   entry: OperatorEntry,
 ): Promise<{ booked: BookedEntry; repeated: boolean }> {
   // Makes an operator's other entries of this merchant wait; payments do not wait.
-  await lockMerchant(trx, entry.merchantId);
+  await lockMerchant(trx, entry.merchant_id);
   const first = await findEntry(trx, entry);
   if (first) return { booked: sameAs(entry, first), repeated: true };
   await requireBalance(trx, entry);
@@ -69,8 +69,8 @@ export async function topUpPayoutWallet(
     bookOperatorEntry(trx, {
       kind: 'topup',
       wallet: 'payout',
-      merchantId,
-      amountCents,
+      merchant_id: merchantId,
+      amount_cents: amountCents,
       reference,
       reason: 'Top-up',
     }),
@@ -79,18 +79,18 @@ export async function topUpPayoutWallet(
 }
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
-  const { merchantId, kind, amountCents, reference, reason } = entry;
+  const { merchant_id: merchantId, kind, amount_cents: amountCents, reference, reason } = entry;
   return postJournal(trx, {
-    merchantId,
-    sourceKind: kind,
-    sourceId: operatorSourceId(merchantId, reference),
+    merchant_id: merchantId,
+    source_kind: kind,
+    source_id: operatorSourceId(merchantId, reference),
     kind,
     lines: [
-      { account: 'bank', amountCents: -amountCents },
+      { account: 'bank', amount_cents: -amountCents },
       {
         account: `wallet:${entry.wallet}`,
-        amountCents,
-        transaction: { type: kind, refNo: reference, counterparty: null, description: reason },
+        amount_cents: amountCents,
+        transaction: { type: kind, ref_no: reference, counterparty: null, description: reason },
       },
     ],
   });
@@ -98,13 +98,13 @@ function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
 
 async function findEntry(
   trx: Transaction,
-  { merchantId, reference }: OperatorEntry,
+  { merchant_id: merchantId, reference }: OperatorEntry,
 ): Promise<BookedEntry | undefined> {
   return firstRow<BookedEntry>(
     trx,
     `SELECT j.source_kind AS kind, substr(e.account, length('wallet:') + 1) AS wallet,
-       e.amount_cents AS "amountCents", e.balance_after_cents AS "balanceAfterCents",
-       j.created_at AS "bookedAt"
+       e.amount_cents, e.balance_after_cents,
+       j.created_at AS booked_at
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
        AND j.source_id = :source_id AND e.entry_no IS NOT NULL`,
@@ -121,16 +121,16 @@ function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
   const isSame =
     first.kind === entry.kind &&
     first.wallet === entry.wallet &&
-    first.amountCents === entry.amountCents;
+    first.amount_cents === entry.amount_cents;
   if (isSame) return first;
   throw new OperatorRefusal(
-    `Reference ${entry.reference} of merchant ${entry.merchantId} is that of ${NAMES[first.kind]} of ${formatAmount(first.amountCents)} on the ${first.wallet} wallet already`,
+    `Reference ${entry.reference} of merchant ${entry.merchant_id} is that of ${NAMES[first.kind]} of ${formatAmount(first.amount_cents)} on the ${first.wallet} wallet already`,
   );
 }
 
 /** The ledger refuses this too, but in the database's words. */
 async function requireBalance(trx: Transaction, entry: OperatorEntry): Promise<void> {
-  const { merchantId, wallet, amountCents } = entry;
+  const { merchant_id: merchantId, wallet, amount_cents: amountCents } = entry;
   const row = await firstRow<{ balance_cents: number }>(
     trx,
     'SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = :wallet FOR UPDATE',

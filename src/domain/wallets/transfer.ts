@@ -22,21 +22,21 @@ export async function transfer(
   if (balances[0]!.balance_cents < amountCents) {
     throw new Refusal('insufficient_balance', 'collection');
   }
-  const label = { type: 'transfer', refNo, counterparty: null } as const;
+  const label = { type: 'transfer', ref_no: refNo, counterparty: null } as const;
   await postJournal(trx, {
-    merchantId,
-    sourceKind: 'transfer',
-    sourceId: id,
+    merchant_id: merchantId,
+    source_kind: 'transfer',
+    source_id: id,
     kind: 'transfer',
     lines: [
       {
         account: 'wallet:collection',
-        amountCents: -amountCents,
+        amount_cents: -amountCents,
         transaction: { ...label, description: 'Transfer to the payout wallet' },
       },
       {
         account: 'wallet:payout',
-        amountCents,
+        amount_cents: amountCents,
         transaction: { ...label, description: 'Transfer from the collection wallet' },
       },
     ],

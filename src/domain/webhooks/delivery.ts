@@ -92,7 +92,7 @@ export async function recordAttempt(
     const ended = result !== 'retry';
     const current = await changeStep(
       trx,
-      { kind: 'webhook', merchantId: delivery.merchant_id, id: delivery.event_id },
+      { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
       ended ? 'none' : nextAttempt(delivery.attempts, random),
       {
         set: {

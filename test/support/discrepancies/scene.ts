@@ -65,7 +65,7 @@ export async function discrepancyOf(
   const found = await firstRow<Discrepancy>(
     database,
     'SELECT * FROM discrepancies WHERE merchant_id = :id AND kind = :kind',
-    { id: merchant.merchantId, kind },
+    { id: merchant.merchant_id, kind },
   );
   if (!found) throw new Error(`There is no discrepancy ${kind}`);
   return found;
@@ -92,7 +92,7 @@ export async function booksOf({ database, merchant }: Scene): Promise<Record<str
     database,
     `SELECT account, sum(amount_cents)::bigint AS sum FROM entries
      WHERE merchant_id = :id GROUP BY account HAVING sum(amount_cents) <> 0`,
-    { id: merchant.merchantId },
+    { id: merchant.merchant_id },
   );
   return Object.fromEntries(sums.map(({ account, sum }) => [account, sum]));
 }
@@ -107,7 +107,7 @@ export async function suspenseOwed({ database, merchant }: Scene): Promise<numbe
      WHERE m.merchant_id = :id AND m.booked = 'suspense'
        AND NOT EXISTS (SELECT FROM returns r WHERE r.merchant_id = m.merchant_id
          AND r.movement_id = m.id AND r.status = 'completed')`,
-    { id: merchant.merchantId },
+    { id: merchant.merchant_id },
   );
   return row!.owed;
 }
@@ -126,7 +126,7 @@ export async function returnsOf({ database, merchant }: Scene): Promise<Return[]
   const found = await rows<Return>(
     database,
     'SELECT * FROM returns WHERE merchant_id = :id ORDER BY id',
-    { id: merchant.merchantId },
+    { id: merchant.merchant_id },
   );
   return found.map((row) => ({ ...row, kind: 'return' }));
 }

@@ -32,7 +32,7 @@ export type BreakKind = (typeof BREAK_KINDS)[number];
 
 export interface Break {
   kind: BreakKind;
-  merchantId: number;
+  merchant_id: number;
   /** What is wrong, such as `collection`, and which: an id, an account or a wallet's entry. */
   subject: string;
   id: string;
@@ -42,4 +42,4 @@ export interface Break {
 }
 
 /** The breaks of one merchant as a check finds them. */
-export type Finding = Omit<Break, 'merchantId'>;
+export type Finding = Omit<Break, 'merchant_id'>;

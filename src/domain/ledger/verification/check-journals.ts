@@ -22,7 +22,7 @@ export async function checkJournals(
 ): Promise<number> {
   const query = {
     sql: JOURNALS,
-    bindings: { merchant_id: scope.merchantId, since: scope.sinceJournal },
+    bindings: { merchant_id: scope.merchant_id, since: scope.sinceJournal },
   };
   return eachRow<JournalRow>(trx, scope.signal, query, (journal) => {
     const about = { subject: 'journal', id: journal.id };

@@ -6,7 +6,7 @@ import type { WalletCheckpoint } from './checkpoints.ts';
 import { eachRow } from './snapshot.ts';
 
 interface WalletScope {
-  merchantId: number;
+  merchant_id: number;
   wallet: WalletKind;
   /** The end of what was verified before. */
   from: WalletCheckpoint;
@@ -28,12 +28,12 @@ export async function checkWallet(
   scope: WalletScope,
   report: (finding: Finding) => void,
 ): Promise<{ end: WalletCheckpoint; entries: number }> {
-  const bindings = { merchant_id: scope.merchantId, account: `wallet:${scope.wallet}` };
+  const bindings = { merchant_id: scope.merchant_id, account: `wallet:${scope.wallet}` };
   let end = scope.from;
-  const query = { sql: CHAIN, bindings: { ...bindings, entry_no: scope.from.entryNo } };
+  const query = { sql: CHAIN, bindings: { ...bindings, entry_no: scope.from.entry_no } };
   const entries = await eachRow<ChainedEntry>(trx, scope.signal, query, (entry) => {
     checkLink(scope.wallet, end, entry, report);
-    end = { entryNo: entry.entry_no, balanceCents: entry.balance_cents };
+    end = { entry_no: entry.entry_no, balance_cents: entry.balance_cents };
   });
   await checkEnd(trx, scope, report);
   return { end, entries };
@@ -51,12 +51,12 @@ function checkLink(
   report: (finding: Finding) => void,
 ): void {
   const about = { subject: `${wallet} wallet`, id: `entry ${entry.entry_no}` };
-  if (entry.entry_no !== before.entryNo + 1) {
-    const expected = `entry ${before.entryNo + 1}`;
+  if (entry.entry_no !== before.entry_no + 1) {
+    const expected = `entry ${before.entry_no + 1}`;
     report({ kind: 'chain_gap', ...about, expected, found: about.id });
     return;
   }
-  const expectedCents = before.balanceCents + entry.amount_cents;
+  const expectedCents = before.balance_cents + entry.amount_cents;
   if (entry.balance_cents === expectedCents) return;
   const found = formatAmount(entry.balance_cents);
   report({ kind: 'chain_balance', ...about, expected: formatAmount(expectedCents), found });
@@ -72,7 +72,7 @@ interface EndRow {
 /** The newest entry is looked up whatever the checkpoint: it may be one from before. */
 async function checkEnd(
   trx: Transaction,
-  { merchantId, wallet }: WalletScope,
+  { merchant_id: merchantId, wallet }: WalletScope,
   report: (finding: Finding) => void,
 ): Promise<void> {
   const row = await firstRow<EndRow>(

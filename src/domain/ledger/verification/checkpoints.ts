@@ -3,12 +3,12 @@ import type { WalletKind } from '../../wallets/operator-entries.ts';
 
 /** An entry of a wallet up to which its chain is right. */
 export interface WalletCheckpoint {
-  entryNo: number;
-  balanceCents: number;
+  entry_no: number;
+  balance_cents: number;
 }
 
 /** Before a wallet's first entry. */
-export const CHAIN_START: WalletCheckpoint = { entryNo: 0, balanceCents: 0 };
+export const CHAIN_START: WalletCheckpoint = { entry_no: 0, balance_cents: 0 };
 
 export async function findWalletCheckpoint(
   trx: Transaction,
@@ -17,7 +17,7 @@ export async function findWalletCheckpoint(
 ): Promise<WalletCheckpoint> {
   const found = await firstRow<WalletCheckpoint>(
     trx,
-    `SELECT entry_no AS "entryNo", balance_cents AS "balanceCents" FROM ledger_checkpoints
+    `SELECT entry_no, balance_cents FROM ledger_checkpoints
      WHERE merchant_id = :merchant_id AND wallet = :wallet`,
     { merchant_id: merchantId, wallet },
   );
@@ -34,10 +34,10 @@ export async function saveWalletCheckpoint(
   wallet: WalletKind,
   { from, to, verifiedAt }: { from: WalletCheckpoint; to: WalletCheckpoint; verifiedAt: Date },
 ): Promise<void> {
-  if (to.entryNo === from.entryNo) return;
+  if (to.entry_no === from.entry_no) return;
   await rows(
     database,
-    from.entryNo === 0
+    from.entry_no === 0
       ? `INSERT INTO ledger_checkpoints AS c
            (merchant_id, wallet, entry_no, balance_cents, verified_at)
          VALUES (:merchant_id, :wallet, :entry_no, :balance_cents, :verified_at)
@@ -50,8 +50,8 @@ export async function saveWalletCheckpoint(
     {
       merchant_id: merchantId,
       wallet,
-      entry_no: to.entryNo,
-      balance_cents: to.balanceCents,
+      entry_no: to.entry_no,
+      balance_cents: to.balance_cents,
       verified_at: verifiedAt,
     },
   );

@@ -66,7 +66,7 @@ export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
     ) kinds
   ) sums
   WHERE p.merchant_id = :merchant_id`;
-  const { merchantId, since, sinceJournal } = scope;
+  const { merchant_id: merchantId, since, sinceJournal } = scope;
   const recent = scope.isFull ? {} : { since, since_journal: sinceJournal };
   return { sql, bindings: { merchant_id: merchantId, kind, ...recent } };
 }

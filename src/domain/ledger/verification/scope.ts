@@ -8,7 +8,7 @@ const OVERLAP_MS = 3_600_000;
 
 /** What of a merchant is checked. */
 export interface Scope {
-  merchantId: number;
+  merchant_id: number;
   /** What ended before was checked before. */
   since: Date;
   /** Journals have ids that begin with their time; this is the first that counts. */
@@ -22,7 +22,7 @@ export interface Scope {
 export function scopeOf(merchantId: number, verifiedAt: Date | null, signal: AbortSignal): Scope {
   const since = new Date(verifiedAt === null ? 0 : verifiedAt.getTime() - OVERLAP_MS);
   const sinceJournal = firstUuidOf(since);
-  return { merchantId, since, sinceJournal, isFull: verifiedAt === null, signal };
+  return { merchant_id: merchantId, since, sinceJournal, isFull: verifiedAt === null, signal };
 }
 
 const TIME_DIGITS = 12;

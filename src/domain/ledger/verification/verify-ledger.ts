@@ -21,7 +21,7 @@ import { inSnapshot } from './snapshot.ts';
 
 export interface VerifyOptions {
   /** One merchant only; otherwise one after another. */
-  merchantId?: number | undefined;
+  merchant_id?: number | undefined;
   /** From the beginning, instead of from what a run before has found right. */
   full?: boolean;
   /** Ends the run early, with its reason thrown. */
@@ -55,7 +55,11 @@ const PAYMENT_KINDS: readonly GatewayPaymentKind[] = ['collection', 'payout', 'r
  */
 export async function verifyLedger(
   database: Database,
-  { merchantId, full = false, signal = new AbortController().signal }: VerifyOptions = {},
+  {
+    merchant_id: merchantId,
+    full = false,
+    signal = new AbortController().signal,
+  }: VerifyOptions = {},
 ): Promise<Verification> {
   const checked: Checked = { merchants: 0, entries: 0, journals: 0, payments: 0 };
   const counts = Object.fromEntries(BREAK_KINDS.map((kind) => [kind, 0]));
@@ -70,7 +74,7 @@ export async function verifyLedger(
     checked.payments += state.payments;
     for (const { kind, ...rest } of state.findings) {
       counts[kind] = (counts[kind] ?? 0) + 1;
-      if (breaks.length < MAX_BREAKS) breaks.push({ kind, merchantId: id, ...rest });
+      if (breaks.length < MAX_BREAKS) breaks.push({ kind, merchant_id: id, ...rest });
     }
   }
   return { checked, counts: counts as Verification['counts'], breaks };
@@ -116,7 +120,9 @@ async function verifyMerchant(
   const areJournalsRight = findings.length === 0;
   const wallets: WalletState[] = [];
   for (const wallet of WALLETS) {
-    wallets.push(await verifyWallet(trx, { merchantId, wallet, full, signal }, findings));
+    wallets.push(
+      await verifyWallet(trx, { merchant_id: merchantId, wallet, full, signal }, findings),
+    );
   }
   await checkInFlight(trx, merchantId, report);
   await checkSuspense(trx, merchantId, report);
@@ -125,13 +131,13 @@ async function verifyMerchant(
 
 async function verifyWallet(
   trx: Transaction,
-  which: { merchantId: number; wallet: WalletKind; full: boolean; signal: AbortSignal },
+  which: { merchant_id: number; wallet: WalletKind; full: boolean; signal: AbortSignal },
   findings: Finding[],
 ): Promise<WalletState> {
-  const { merchantId, wallet, full, signal } = which;
-  const from = full ? CHAIN_START : await findWalletCheckpoint(trx, merchantId, wallet);
+  const { merchant_id, wallet, full, signal } = which;
+  const from = full ? CHAIN_START : await findWalletCheckpoint(trx, merchant_id, wallet);
   const before = findings.length;
-  const scope = { merchantId, wallet, from, signal };
+  const scope = { merchant_id, wallet, from, signal };
   const { end, entries } = await checkWallet(trx, scope, (finding) => findings.push(finding));
   return { wallet, from, end, entries, isRight: findings.length === before };
 }
