@@ -144,7 +144,7 @@ export async function inOneTransaction<Result>(
 export async function rows<Row>(
   database: Database | Transaction,
   sql: string,
-  bindings: Record<string, unknown> = {},
+  bindings: object = {},
 ): Promise<Row[]> {
   const result = await database.raw<{ rows: Row[] }>(sql, bindings as never);
   return result.rows;
@@ -154,7 +154,7 @@ export async function rows<Row>(
 export async function firstRow<Row>(
   database: Database | Transaction,
   sql: string,
-  bindings: Record<string, unknown> = {},
+  bindings: object = {},
 ): Promise<Row | undefined> {
   return (await rows<Row>(database, sql, bindings))[0];
 }

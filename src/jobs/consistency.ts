@@ -1,6 +1,6 @@
 import { type Database, firstRow, rows } from '../connections/database.ts';
-import { type JobData, STEP_TABLES, type StepKind } from './job-types.ts';
-import { isDueUnsent, QUEUE_OF_ROW } from './sweeper.ts';
+import { type JobData, queueOfRow, STEP_TABLES, type StepKind } from './job-types.ts';
+import { isDueUnsent } from './sweeper.ts';
 
 /** What PostgreSQL knows of jobs: whatever the queues say or have lost, this is so. */
 
@@ -62,7 +62,7 @@ async function readDueOfKind(
   const found = await rows<DueStep & { count: number }>(
     database,
     `SELECT due.*, count(*) OVER () AS count FROM (
-       SELECT ${QUEUE_OF_ROW[kind]} AS queue, t.next_step AS step, t.merchant_id,
+       SELECT ${queueOfRow(kind)} AS queue, t.next_step AS step, t.merchant_id,
          t.${id} AS row_id, t.step_no, ${msSince('t.next_step_at')} AS "dueMs"
        FROM ${table} t WHERE ${isDueUnsent(kind)}
        ORDER BY t.next_step_at LIMIT :max

@@ -9,68 +9,66 @@ export interface StepRef {
 }
 
 /**
- * What becomes of a row's next step: another one after a delay; parked, which puts the row
- * on the support list; or none, because the row has ended. A step without a queue gets no
- * job yet: somebody admits it when it is due and there is room.
+ * A change of a row's next step: another step after a delay; `park`, which puts the row on
+ * the support list; or `none`, because the row has ended. A step without a queue gets no job
+ * yet: a delivery waits until the dispatcher admits it.
  */
 export type StepChange =
   | { next: StepName; queue: string | null; delayMs: number }
   | { park: string }
   | 'none';
 
-/** Later steps stay in Postgres until the sweeper finds them due: queues hold the near future only. */
+/** Later steps stay in PostgreSQL until the sweeper finds them due. Queues hold the near future. */
 const OUTBOX_HORIZON_MS = 3_600_000;
 
 /**
- * The part of an UPDATE's SET list that changes the step. Every change takes a new number,
- * which makes whatever job was under way for the old one stale.
+ * Returns the CTE `queued`, which puts the next steps of the rows of the CTE `moved` into the
+ * outbox. No other SQL writes to the outbox.
+ * @param queue is SQL for the queue's name: a binding, or `queueOfRow`.
+ * @param condition is SQL: only the rows that fit it are queued.
  */
-export function stepAssignments(change: StepChange): { sql: string; bindings: object } {
-  const common = 'step_no = step_no + 1, step_swept_at = NULL';
-  if (change === 'none') {
-    return {
-      sql: `${common}, next_step = NULL, next_step_at = NULL, parked_reason = NULL`,
-      bindings: {},
-    };
-  }
-  if ('park' in change) {
-    return {
-      sql: `${common}, next_step = NULL, next_step_at = NULL, parked_reason = :parked_reason`,
-      bindings: { parked_reason: change.park },
-    };
-  }
-  return {
-    sql: `${common}, next_step = :step, parked_reason = NULL,
-      next_step_at = now() + :delay_ms * interval '1 millisecond'`,
-    bindings: { step: change.next, delay_ms: change.delayMs },
-  };
+export function queued(kind: StepKind, queue = ':queue', condition = ''): string {
+  return `queued AS (
+    INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
+    SELECT ${queue}, '${kind}', next_step, merchant_id, ${STEP_TABLES[kind].id}, step_no,
+      next_step_at
+    FROM moved ${condition && `WHERE ${condition}`}
+  )`;
 }
 
-/** The statement that puts the step of the rows in the CTE `moved` into the outbox. */
-export function outboxInsert(
-  kind: StepKind,
-  change: StepChange,
-): { sql: string; bindings: object } {
-  const { id } = STEP_TABLES[kind];
-  const queue = change !== 'none' && 'next' in change ? change.queue : null;
+/** SQL that changes a row's step in an UPDATE … RETURNING called `moved`, and queues its job. */
+export interface StepSql {
+  /** The part of the SET list. It gives the row a new number, so its earlier job is stale. */
+  assignments: string;
+  queued: string;
+  bindings: Record<string, unknown>;
+}
+
+/** Returns the SQL of a change. */
+export function stepSql(kind: StepKind, change: StepChange): StepSql {
+  const next = change !== 'none' && 'next' in change ? change : null;
+  const reason = change !== 'none' && 'park' in change ? change.park : null;
   return {
-    sql: `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
-      SELECT CAST(:outbox_queue AS text), :outbox_kind, next_step, merchant_id, ${id}, step_no,
-        next_step_at
-      FROM moved
-      WHERE CAST(:outbox_queue AS text) IS NOT NULL
-        AND next_step_at <= now() + :outbox_horizon_ms * interval '1 millisecond'`,
+    assignments: `step_no = step_no + 1, step_swept_at = NULL,
+      ${next ? NEXT : 'next_step = NULL, next_step_at = NULL'},
+      parked_reason = ${reason === null ? 'NULL' : ':parked_reason'}`,
+    queued: queued(kind, 'CAST(:outbox_queue AS text)', SOON_AND_QUEUED),
     bindings: {
-      outbox_queue: queue,
-      outbox_kind: kind,
+      ...(next && { step: next.next, delay_ms: next.delayMs }),
+      ...(reason !== null && { parked_reason: reason }),
+      outbox_queue: next?.queue ?? null,
       outbox_horizon_ms: OUTBOX_HORIZON_MS,
     },
   };
 }
 
+const NEXT = `next_step = :step, next_step_at = now() + :delay_ms * interval '1 millisecond'`;
+const SOON_AND_QUEUED = `CAST(:outbox_queue AS text) IS NOT NULL
+  AND next_step_at <= now() + :outbox_horizon_ms * interval '1 millisecond'`;
+
 /**
- * Changes a row's step, and columns with it, and puts the step's job into the outbox: one
- * statement, so one cannot happen without the other.
+ * Changes a row's step, and columns with it, and queues the step's job, in one statement:
+ * neither can happen without the other.
  * @returns whether the row was there, in the state that `onlyIf` asks for.
  */
 export async function changeStep(
@@ -80,23 +78,20 @@ export async function changeStep(
   options: { set?: Record<string, unknown>; onlyIf?: Record<string, unknown> } = {},
 ): Promise<boolean> {
   const { table, id } = STEP_TABLES[ref.kind];
-  const step = stepAssignments(change);
-  const outbox = outboxInsert(ref.kind, change);
+  const step = stepSql(ref.kind, change);
   const set = Object.keys(options.set ?? {}).map((name) => `, ${name} = :set_${name}`);
   const onlyIf = Object.keys(options.onlyIf ?? {}).map((name) => ` AND ${name} = :if_${name}`);
   const row = await firstRow<{ moved: number }>(
     database,
     `WITH moved AS (
-       UPDATE ${table} SET ${step.sql}${set.join('')}
+       UPDATE ${table} SET ${step.assignments}${set.join('')}
        WHERE merchant_id = :merchant_id AND ${id} = :id${onlyIf.join('')}
        RETURNING *
-     ), queued AS (${outbox.sql})
+     ), ${step.queued}
      SELECT count(*) AS moved FROM moved`,
     {
-      merchant_id: ref.merchant_id,
-      id: ref.id,
+      ...ref,
       ...step.bindings,
-      ...outbox.bindings,
       ...prefixed('set_', options.set),
       ...prefixed('if_', options.onlyIf),
     },
@@ -104,7 +99,7 @@ export async function changeStep(
   return row?.moved === 1;
 }
 
-/** Binding names that cannot collide with a statement's own. */
+/** Returns values under names that cannot collide with a statement's other bindings. */
 export function prefixed(prefix: string, values: Record<string, unknown> = {}): object {
   return Object.fromEntries(
     Object.entries(values).map(([name, value]) => [`${prefix}${name}`, value]),

@@ -1,5 +1,6 @@
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
-import { findStoredCallback, processCallback } from '../domain/settlement/stored-callback.ts';
+import { findStoredCallback } from '../domain/settlement/callback-store.ts';
+import { processCallback } from '../domain/settlement/process-callback.ts';
 import { findPaymentToPoll, recordQuery } from '../domain/submission/polling.ts';
 import { queryRequestOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { createService, type Service } from '../../src/process/boot.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { loadConfig } from '../../src/process/config.ts';

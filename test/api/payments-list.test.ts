@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
+import type { MerchantPayment } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import type { MerchantPayment } from '../../src/domain/webhooks/create-event.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { newCompletedCollection, newPayout, reversalRequest } from '../support/payment-kinds.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';

@@ -60,8 +60,8 @@ describe('Initiating a reversal', () => {
     request('GET', `${service.baseUrl}${path}`, { access });
   const detail = (refNo: string, owner = merchant) => get(`/reversals/${refNo}`, owner);
   const recorded = () => countOf(service.database, 'reversals');
-  const stored = async (refNo: string, { merchant_id } = merchant) =>
-    (await findReversal(service.database, merchant_id, refNo))!;
+  const stored = async (ref_no: string, { merchant_id } = merchant) =>
+    (await findReversal(service.database, { merchant_id, ref_no }))!;
 
   it('answers with the record, which is then stored with its first job', async () => {
     const owner = await newOwner();

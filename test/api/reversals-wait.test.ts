@@ -68,7 +68,10 @@ describe('A reversal that waits for the gateway', () => {
   /** The reversal that a request has recorded, and the worker for it. */
   async function work({ ref_no } = body) {
     const reversal = await eventually('the reversal', () =>
-      findReversal(patient.database, merchant.merchant_id, String(ref_no)),
+      findReversal(patient.database, {
+        merchant_id: merchant.merchant_id,
+        ref_no: String(ref_no),
+      }),
     );
     return { reversal, ...workOn(patient.database, reversal) };
   }

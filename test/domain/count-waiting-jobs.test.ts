@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { countWaitingJobs } from '../../src/domain/support/count-waiting-jobs.ts';
 import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';

@@ -112,18 +112,6 @@ describe('An overdue payment that support fails', () => {
     expect(now.filter(({ status }) => status === 'completed')).to.have.length(1);
   });
 
-  it('finds its money also when the discrepancy was opened without naming it', async () => {
-    const collection = await newCollection(database, merchant);
-    const work = workOn(database, collection);
-    await work.answer(await work.claim(), ACKNOWLEDGED);
-    await work.hear(succeeded({ transId: 'OLD1', account: '+254722000000' }));
-    await rows(database, 'UPDATE discrepancies SET movement_id = NULL WHERE payment_id = :id', {
-      id: collection.id,
-    });
-    await resolve(collection, 'completed');
-    expect(await work.current()).to.include({ status: 'completed', trans_id: 'OLD1' });
-  });
-
   it('is asked about again when a poll brings only what is known of it', async () => {
     const collection = await newCollection(database, merchant);
     const work = workOn(database, collection);

@@ -3,12 +3,9 @@ import { type Database, rows, type Transaction } from '../../src/connections/dat
 import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
 import { findPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import {
-  findStoredCallback,
-  processCallback,
-  storeCallback,
-} from '../../src/domain/settlement/stored-callback.ts';
 import { newPayment } from '../support/payment-kinds.ts';
 import {
   createTestStore,

@@ -5,9 +5,9 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import {
   type Callback,
   findStoredCallback,
-  processCallback,
   storeCallback,
-} from '../../src/domain/settlement/stored-callback.ts';
+} from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   createTestStore,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { newEvent } from '../support/events.ts';

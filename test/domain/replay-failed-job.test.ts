@@ -3,11 +3,8 @@ import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
-import {
-  type Callback,
-  processCallback,
-  storeCallback,
-} from '../../src/domain/settlement/stored-callback.ts';
+import { type Callback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import type { FailedJob } from '../../src/domain/support/failed-job.ts';
 import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';

@@ -6,7 +6,7 @@ import type { PaymentStatus } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import type { Return } from '../../src/domain/payments/return.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
-import type { Settlement } from '../../src/domain/settlement/settle.ts';
+import type { Settlement } from '../../src/domain/settlement/settlement.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {

@@ -85,7 +85,8 @@ describe('A web process that is killed between the commit and its answer', () =>
     const original = await newCompletedCollection(database, merchant);
     const body = reversalBody(original.ref_no, { ref_no: 'killed-1' });
     const lost = initiate('key', body, '/reversals/initiate').catch(() => null);
-    const find = () => findReversal(database, merchant.merchant_id, 'killed-1');
+    const find = () =>
+      findReversal(database, { merchant_id: merchant.merchant_id, ref_no: 'killed-1' });
     const reversal = await eventually('the commit', find);
     await web.kill();
     await lost;

@@ -2,7 +2,7 @@ import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
-import { jobId, submissionQueue } from '../../src/jobs/job-types.ts';
+import { jobId, queueOf } from '../../src/jobs/job-types.ts';
 import {
   allQueues,
   inLastMinute,
@@ -32,7 +32,7 @@ function job(queue: string, delayMs: number, rowId: string): StepJob {
 
 for (const backendName of backendsUnderTest()) {
   describe(`The state of a queue in ${backendName}`, () => {
-    const queue = submissionQueue(`states-${process.pid}`);
+    const queue = queueOf('collection', 'submit', `states-${process.pid}`);
     let database: TestDatabase;
     let backend: QueueBackend;
     let queues: Queues;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/stored-callback.ts';
+import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';

@@ -6,7 +6,7 @@ import { pollStep, putOffStep, submitStep } from '../../src/domain/payments/sche
 import {
   storeCallback,
   storeRejectedCallback,
-} from '../../src/domain/settlement/stored-callback.ts';
+} from '../../src/domain/settlement/callback-store.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';

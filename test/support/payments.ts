@@ -10,7 +10,8 @@ import {
   refOf,
 } from '../../src/domain/payments/payment-store.ts';
 import type { Return } from '../../src/domain/payments/return.ts';
-import { type Settlement, settle } from '../../src/domain/settlement/settle.ts';
+import { settle } from '../../src/domain/settlement/settle.ts';
+import type { Settlement } from '../../src/domain/settlement/settlement.ts';
 import type { Config } from '../../src/process/config.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';

@@ -1,6 +1,6 @@
 import express, { type RequestHandler, Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
-import { storeCallback, storeRejectedCallback } from '../../domain/settlement/stored-callback.ts';
+import { storeCallback, storeRejectedCallback } from '../../domain/settlement/callback-store.ts';
 import { readCallbackToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { addLogContext } from '../../process/logger.ts';

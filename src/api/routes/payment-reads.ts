@@ -1,7 +1,7 @@
 import { Refusal } from '../../domain/errors.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
+import type { MerchantPayment } from '../../domain/payments/payment-store.ts';
 import { findPayment } from '../../domain/payments/payment-store.ts';
-import type { MerchantPayment } from '../../domain/webhooks/create-event.ts';
 import { addLogContext } from '../../process/logger.ts';
 import { BASE_PATH } from '../base-path.ts';
 import type { ApiContext } from '../context.ts';

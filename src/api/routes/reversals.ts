@@ -54,8 +54,8 @@ function initiation({ config, database }: ApiContext): AwaitedOperation {
       return { body: reversalRecord(reversal) };
     },
     settle: async (call, signal) => {
-      const ref = { merchantId: call.caller.merchant_id, refNo: refNoIn(call) };
-      const reversal = await awaitAcceptance(database, ref, config.reversalWaitMs, signal);
+      const name = { merchant_id: call.caller.merchant_id, ref_no: refNoIn(call) };
+      const reversal = await awaitAcceptance(database, name, config.reversalWaitMs, signal);
       if (!reversal) throw new Refusal('gateway_unreachable');
       return { body: reversalRecord(reversal) };
     },
@@ -63,8 +63,10 @@ function initiation({ config, database }: ApiContext): AwaitedOperation {
   };
 }
 
-async function detail(database: Database, merchantId: number, refNo: string) {
-  const reversal = REF_NO.test(refNo) ? await findReversal(database, merchantId, refNo) : undefined;
+async function detail(database: Database, merchant_id: number, ref_no: string) {
+  const reversal = REF_NO.test(ref_no)
+    ? await findReversal(database, { merchant_id, ref_no })
+    : undefined;
   if (!reversal) throw new Refusal('transaction_not_found');
   addLogContext({ payment_id: reversal.id });
   return { body: reversalRecord(reversal) };

@@ -3,7 +3,7 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import type { PaymentRef } from '../payments/payment-store.ts';
 
 /**
- * - other_amount, other_account: the gateway moved something else than was asked for.
+ * - other_amount, other_account: the gateway moved another amount, or for another account.
  * - second_success: two receipts for one payment.
  * - failure_after_success: the gateway takes back a success.
  * - return_failed: money of a late collection could not be given back.
@@ -37,15 +37,15 @@ export interface NewDiscrepancy {
   kind: DiscrepancyKind;
   /** Null for a movement that no payment here explains. */
   payment: PaymentRef | null;
-  /** The money that waits in suspense for the decision. */
+  /** The movement that waits in suspense for the decision. */
   movement_id?: string;
   trans_id?: string | null;
   amount_cents?: number | null;
-  /** What support needs to decide, in the gateway's words. */
+  /** The facts that support needs, in the gateway's words. */
   details: Record<string, unknown>;
 }
 
-/** Takes findings off the support list because later news has settled them. */
+/** Takes discrepancies off the support list because later news has settled them. */
 export async function supersedeDiscrepancies(
   trx: Transaction,
   payment: PaymentRef,
@@ -54,20 +54,15 @@ export async function supersedeDiscrepancies(
   await rows(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
-       AND payment_id = :payment_id AND kind = ANY (:kinds) AND resolved_at IS NULL`,
-    {
-      merchant_id: payment.merchant_id,
-      payment_kind: payment.kind,
-      payment_id: payment.id,
-      kinds,
-    },
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind
+       AND payment_id = :id AND kind = ANY (:kinds) AND resolved_at IS NULL`,
+    { ...payment, kinds },
   );
 }
 
 /**
- * Takes a movement that a statement showed off the support list: it is known now what it was
- * for, by a payment or by a callback that names the merchant.
+ * Takes an unknown movement of a statement off the support list, because a payment or a
+ * callback has explained it.
  */
 export async function supersedeUnknownMovement(
   trx: Transaction,
@@ -84,14 +79,14 @@ export async function supersedeUnknownMovement(
   );
 }
 
-/** Money that a gateway's statement shows. */
+/** A movement in a gateway's statement. */
 interface ShownMovement {
   reference: string | null;
   trans_id: string | null;
   amount_cents: number;
 }
 
-/** Whether a callback has told of this movement, with the merchant that it was for. */
+/** Tells whether a callback has told of this movement and named its merchant. */
 export async function isOfUnknownPayment(
   trx: Transaction,
   gateway: string,
@@ -110,21 +105,14 @@ export async function isOfUnknownPayment(
 }
 
 /**
- * Puts something that does not add up on the support list. The same finding again changes
- * nothing, also when it is resolved; one that says something else opens it anew, with what
- * was decided before. The audit log keeps every decision.
- * @returns whether it was news.
+ * Puts a discrepancy on the support list. The same one again changes nothing, even after it
+ * was resolved. One with other facts opens it anew and keeps the earlier decision in its
+ * details. The audit log keeps every decision.
+ * @returns whether it was new.
  */
 export async function openDiscrepancy(
   trx: Transaction,
-  {
-    kind,
-    payment,
-    movement_id: movementId,
-    trans_id: transId = null,
-    amount_cents: amountCents = null,
-    details,
-  }: NewDiscrepancy,
+  { kind, payment, movement_id, trans_id = null, amount_cents = null, details }: NewDiscrepancy,
 ): Promise<boolean> {
   const written = await firstRow(
     trx,
@@ -150,9 +138,9 @@ export async function openDiscrepancy(
       kind,
       payment_kind: payment?.kind ?? null,
       payment_id: payment?.id ?? null,
-      movement_id: movementId ?? null,
-      trans_id: transId,
-      amount_cents: amountCents,
+      movement_id: movement_id ?? null,
+      trans_id,
+      amount_cents,
       details: JSON.stringify(details),
     },
   );

@@ -84,6 +84,13 @@ export async function postJournal(trx: Transaction, journal: Journal): Promise<b
   return posted?.count === 1;
 }
 
+/** Posts a journal that nothing can have posted before. @throws Error when something has. */
+export async function postNewJournal(trx: Transaction, journal: Journal): Promise<void> {
+  if (await postJournal(trx, journal)) return;
+  const { kind, source_kind, source_id } = journal;
+  throw new Error(`The journal "${kind}" of ${source_kind} ${source_id} was posted before`);
+}
+
 /**
  * The CTEs that enter the lines of a CTE `journal` (merchant_id, id), given as `:lines`, and
  * move the wallets. A wallet's row is locked once, however many lines it has; its chain goes

@@ -5,7 +5,7 @@ export interface Collection extends Payment {
   kind: 'collection';
   app_code: number;
   payfrom: string;
-  /** Computed once, when it was accepted, as are all that follow from it. */
+  /** Computed once, at acceptance. Later bookings copy it. */
   commission_cents: number;
   ref_no: string;
   account_number: string;

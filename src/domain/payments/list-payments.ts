@@ -2,8 +2,8 @@ import type { Database } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { type Days, dayConditions } from '../days.ts';
 import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
-import type { MerchantPayment } from '../webhooks/create-event.ts';
 import type { PaymentStatus } from './payment.ts';
+import type { MerchantPayment } from './payment-store.ts';
 import { paymentColumns } from './payment-summary.ts';
 
 export interface PaymentFilter extends Days {
@@ -11,20 +11,20 @@ export interface PaymentFilter extends Days {
   /** The phone or bank account on the other side. */
   account?: string | undefined;
   ref_no?: string | undefined;
-  /** Of reversals only: the reference of the collection. */
+  /** The reference of the collection; reversals only. */
   checkout_ref_no?: string | undefined;
 }
 
 type ListedKind = MerchantPayment['kind'];
 
-/** Where each kind has the phone or bank account. */
+/** The column of each kind that has the phone or bank account. */
 const ACCOUNT_COLUMNS: Readonly<Record<ListedKind, string>> = {
   collection: 'payfrom',
   payout: 'payto',
   reversal: 'account',
 };
 
-/** A page of a merchant's payments of one kind, newest first. */
+/** Reads a page of a merchant's payments of one kind, newest first. */
 export async function listPayments<Kind extends ListedKind>(
   database: Database,
   kind: Kind,
@@ -43,7 +43,7 @@ function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): 
   if (filter.checkout_ref_no) where.push(OF_COLLECTION);
   where.push(...dayConditions('created_at', filter));
   return {
-    columns: `${paymentColumns('listed')}, '${kind}' AS kind`,
+    columns: paymentColumns(kind, 'listed'),
     table: STEP_TABLES[kind].table,
     createdAt: 'created_at',
     id: 'id',
@@ -60,7 +60,7 @@ function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): 
   };
 }
 
-/** By the collection's id, which reversals are indexed by. */
+/** Reversals are indexed by the collection's id. */
 const OF_COLLECTION = `collection_id = (
   SELECT c.id FROM collections c WHERE c.merchant_id = :merchant_id AND c.ref_no = :checkout_ref_no
 )`;

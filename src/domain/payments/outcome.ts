@@ -1,7 +1,7 @@
 import type { Failed, Succeeded } from '../gateway-results.ts';
 import type { Payment } from './payment.ts';
 
-/** The columns that say how a payment succeeded. */
+/** Returns the columns of a payment that succeeded. */
 export function successColumns(payment: Payment, news: Succeeded) {
   return {
     result_code: 0,
@@ -12,7 +12,7 @@ export function successColumns(payment: Payment, news: Succeeded) {
   };
 }
 
-/** The columns that say why a payment failed. */
+/** Returns the columns of a payment that failed. */
 export function failureColumns(payment: Payment, news: Failed) {
   return {
     result_code: news.code,

@@ -7,7 +7,7 @@ import type { Payout } from './payout.ts';
 import type { Return } from './return.ts';
 import type { Reversal } from './reversal.ts';
 
-/** Which payment; every query for one names its merchant too. */
+/** Names a payment. Every query for one names its merchant too. */
 export interface PaymentRef {
   kind: GatewayPaymentKind;
   merchant_id: number;
@@ -15,8 +15,10 @@ export interface PaymentRef {
 }
 
 export type AnyPayment = Collection | Payout | Reversal | Return;
+/** A payment that a merchant asked for, and hears the end of. */
+export type MerchantPayment = Collection | Payout | Reversal;
 
-/** The phone or bank account on the other side. */
+/** Returns the phone or bank account on the other side. */
 export function accountOf(payment: AnyPayment): string {
   switch (payment.kind) {
     case 'collection':
@@ -29,8 +31,8 @@ export function accountOf(payment: AnyPayment): string {
   }
 }
 
-export function refOf(payment: AnyPayment): PaymentRef {
-  return { kind: payment.kind, merchant_id: payment.merchant_id, id: payment.id };
+export function refOf({ kind, merchant_id, id }: AnyPayment): PaymentRef {
+  return { kind, merchant_id, id };
 }
 
 /** Reads a payment without locking it. */
@@ -42,28 +44,25 @@ export async function findPayment(
 }
 
 /**
- * Reads a payment and locks it until the transaction ends: the first lock that a transaction
- * takes. A reversal's collection is locked before it, so that no other reversal of it can
- * begin meanwhile.
+ * Reads a payment and locks it until the transaction ends. It must be the transaction's first
+ * lock. Locks a reversal's collection before the reversal, so that no other reversal of the
+ * collection begins meanwhile.
  */
 export async function lockPayment(
   trx: Transaction,
   ref: PaymentRef,
 ): Promise<AnyPayment | undefined> {
-  if (ref.kind === 'reversal') await lockOriginal(trx, ref);
+  if (ref.kind === 'reversal') await lockReversedCollection(trx, ref);
   return select(trx, ref, 'FOR UPDATE');
 }
 
-async function lockOriginal(
-  trx: Transaction,
-  { merchant_id: merchantId, id }: PaymentRef,
-): Promise<void> {
+async function lockReversedCollection(trx: Transaction, ref: PaymentRef): Promise<void> {
   await rows(
     trx,
     `SELECT 1 FROM collections c
      JOIN reversals r ON r.merchant_id = c.merchant_id AND r.collection_id = c.id
      WHERE r.merchant_id = :merchant_id AND r.id = :id FOR NO KEY UPDATE OF c`,
-    { merchant_id: merchantId, id },
+    ref,
   );
 }
 
@@ -72,16 +71,15 @@ async function select(
   ref: PaymentRef,
   locking: string,
 ): Promise<AnyPayment | undefined> {
-  const row = await firstRow<AnyPayment>(
+  return firstRow<AnyPayment>(
     database,
-    `SELECT ${paymentColumns('t')} FROM ${STEP_TABLES[ref.kind].table} t
+    `SELECT ${paymentColumns(ref.kind, 't')} FROM ${STEP_TABLES[ref.kind].table} t
      WHERE t.merchant_id = :merchant_id AND t.id = :id ${locking}`,
-    { merchant_id: ref.merchant_id, id: ref.id },
+    ref,
   );
-  return row && ({ ...row, kind: ref.kind } as AnyPayment);
 }
 
-/** Fills what was empty: later news of what is known adds to it and changes nothing. */
+/** Fills columns that are empty. Later news adds to what is known and never changes it. */
 export async function fillEmpty(
   trx: Transaction,
   payment: AnyPayment,
@@ -96,6 +94,6 @@ export async function fillEmpty(
     `UPDATE ${STEP_TABLES[payment.kind].table}
      SET ${missing.map(([name]) => `${name} = :${name}`).join(', ')}
      WHERE merchant_id = :merchant_id AND id = :id`,
-    { merchant_id: payment.merchant_id, id: payment.id, ...Object.fromEntries(missing) },
+    { ...refOf(payment), ...Object.fromEntries(missing) },
   );
 }

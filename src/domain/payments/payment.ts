@@ -1,11 +1,11 @@
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { StateMachine } from './state-machine.ts';
 
-/** What all payments have in common: what gateways and steps need to know. */
+/** The columns that every kind of payment has. */
 export interface Payment {
   kind: GatewayPaymentKind;
   merchant_id: number;
-  /** Also the reference under which the gateway knows it, for ever. */
+  /** Also the reference that the gateway knows it by, for ever. */
   id: string;
   channel: number;
   gateway: string;
@@ -17,7 +17,7 @@ export interface Payment {
   external_ref: string | null;
   payment_completed_at: Date | null;
   deadline_at: Date;
-  /** Open past its deadline, by the database's clock when it was read. */
+  /** Still open after its deadline, by the database's clock when it was read. */
   overdue: boolean;
   created_at: Date;
   next_step: string | null;
@@ -27,13 +27,13 @@ export interface Payment {
 }
 
 /**
- * - pending: recorded; whether the gateway has it is not known or not yet.
- * - processing: the gateway has acknowledged it; the outcome follows.
+ * - pending: recorded. The gateway does not have it yet, or has not said so.
+ * - processing: the gateway acknowledged it. The outcome follows.
  * - completed, failed: the gateway's definite word.
  */
 export type PaymentStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
-/** The integer statuses of the API, in the order of their codes; reversals have labels for them. */
+/** The statuses in the order of their integer codes in the API. */
 export const STATUS_CODES: readonly PaymentStatus[] = [
   'pending',
   'processing',
@@ -41,56 +41,30 @@ export const STATUS_CODES: readonly PaymentStatus[] = [
   'completed',
 ];
 
-export const COLLECTION_MACHINE: StateMachine<PaymentStatus> = {
-  initial: 'pending',
-  transitions: {
-    // Straight to the end when the outcome overtakes the acknowledgement.
-    pending: ['processing', 'completed', 'failed'],
-    processing: ['completed', 'failed'],
-    completed: [],
-    failed: [],
-  },
-};
+/** The machine of a kind of payment. Only the moves out of `failed` differ. */
+function machine(afterFailed: readonly PaymentStatus[]): StateMachine<PaymentStatus> {
+  return {
+    initial: 'pending',
+    transitions: {
+      // Straight to the end when the outcome overtakes the acknowledgement.
+      pending: ['processing', 'completed', 'failed'],
+      processing: ['completed', 'failed'],
+      completed: [],
+      failed: afterFailed,
+    },
+  };
+}
 
-export const PAYOUT_MACHINE: StateMachine<PaymentStatus> = {
-  initial: 'pending',
-  transitions: {
-    pending: ['processing', 'completed', 'failed'],
-    processing: ['completed', 'failed'],
-    completed: [],
-    failed: ['completed'],
-  },
-};
-
-/** The API has other names for these: unprocessed, processed, reversed, failed. */
-export const REVERSAL_MACHINE: StateMachine<PaymentStatus> = {
-  initial: 'pending',
-  transitions: {
-    pending: ['processing', 'completed', 'failed'],
-    processing: ['completed', 'failed'],
-    completed: [],
-    failed: ['completed'],
-  },
-};
-
-export const RETURN_MACHINE: StateMachine<PaymentStatus> = {
-  initial: 'pending',
-  transitions: {
-    pending: ['processing', 'completed', 'failed'],
-    processing: ['completed', 'failed'],
-    completed: [],
-    failed: ['completed'],
-  },
-};
-
+/** Every move of a payment. A trigger in the database knows the same moves. */
 export const MACHINES: Readonly<Record<GatewayPaymentKind, StateMachine<PaymentStatus>>> = {
-  collection: COLLECTION_MACHINE,
-  payout: PAYOUT_MACHINE,
-  reversal: REVERSAL_MACHINE,
-  return: RETURN_MACHINE,
+  collection: machine([]),
+  payout: machine(['completed']),
+  /** The API calls these states unprocessed, processed, reversed and failed. */
+  reversal: machine(['completed']),
+  return: machine(['completed']),
 };
 
-/** On what condition a payment of each kind leaves a state that is an end for all others. */
+/** The condition on which a failed payment still completes. The state diagrams show it. */
 export const LATE_MOVES: Readonly<
   Record<GatewayPaymentKind, Partial<Record<PaymentStatus, string>>>
 > = {
@@ -108,7 +82,7 @@ export const LATE_MOVES: Readonly<
   },
 };
 
-/** Open: the gateway's definite word is still awaited. */
+/** Tells whether the gateway's definite word is still awaited. */
 export function isOpen(payment: Pick<Payment, 'status'>): boolean {
   return payment.status === 'pending' || payment.status === 'processing';
 }

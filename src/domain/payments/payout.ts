@@ -15,24 +15,24 @@ export interface Payout extends Payment {
   app_code: number;
   /** The recipient's phone (E.164) or bank account number. */
   payto: string;
-  /** Computed once, when it was accepted; debited with the amount and returned with it. */
+  /** Computed once, at acceptance. Debited with the amount and returned with it. */
   fee_cents: number;
   ref_no: string;
   category: PayoutCategory;
   narration: string;
   callback_url: string;
-  /** When the money of a failed payout was put back into the payout wallet. */
+  /** The time at which the money of a failed payout went back into the payout wallet. */
   refund_posted_at: Date | null;
-  /** When support took it out again, because the payout had arrived after all. */
+  /** The time at which support took it out again, because the payout had arrived after all. */
   redebited_at: Date | null;
 }
 
-/** What the payout wallet gave for it, in cents. */
+/** Returns amount and fee, in cents: the debit of the payout wallet. */
 export function costOf(payout: Pick<Payout, 'amount_cents' | 'fee_cents'>): number {
   return payout.amount_cents + payout.fee_cents;
 }
 
-/** Failed, and its money not yet back: the last moment in which it can still complete by itself. */
+/** Tells whether a payout failed and its refund is not posted. Until then a success completes it. */
 export function awaitsRefund(payout: Pick<Payout, 'status' | 'refund_posted_at'>): boolean {
   return payout.status === 'failed' && payout.refund_posted_at === null;
 }

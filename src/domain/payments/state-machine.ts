@@ -1,12 +1,12 @@
-/** The states of one kind of payment and every move between them; the whole graph is this table. */
+/** Every state of one kind of payment, and every move between them. */
 export interface StateMachine<State extends string = string> {
-  /** The state that a new row has. */
+  /** The state of a new row. */
   initial: State;
-  /** From each state, the states that it may move to. */
+  /** The states that each state may move to. */
   transitions: Readonly<Record<State, readonly State[]>>;
 }
 
-/** Code asked for a move that the table does not have: a bug, never an outcome. */
+/** The code asked for a move that the machine does not have. That is a bug, never an outcome. */
 export class IllegalTransitionError extends Error {
   constructor(from: string, to: string) {
     super(`There is no transition from ${from} to ${to}`);
@@ -14,7 +14,7 @@ export class IllegalTransitionError extends Error {
   }
 }
 
-/** Somebody else moved the row first; whoever lost reads it again and decides anew. */
+/** Another process moved the row first. The loser reads the row again and decides anew. */
 export class LostRaceError extends Error {
   constructor(what: string) {
     super(`${what} was moved by somebody else at the same moment`);

@@ -1,12 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
-import { submissionQueue } from '../../jobs/job-types.ts';
+import { queueOf } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { ENTRIES_OF_JOURNAL, linesBinding } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
-import { paymentColumns } from '../payments/payment-summary.ts';
+import { acceptance } from '../payments/acceptance.ts';
 import type { Payout, PayoutCategory } from '../payments/payout.ts';
 import { acceptedLines } from './journals.ts';
 
@@ -21,15 +21,15 @@ export interface NewPayout {
   narration: string;
   callback_url: string;
   channel: number;
-  /** The driver that serves the channel; stays with the payout even if the channel moves. */
+  /** The driver that serves the channel. The payout keeps it even if the channel moves. */
   gateway: string;
   rate: Rate;
   deadline_ms: number;
 }
 
 /**
- * Records a payout with its debit, journal, history and first job in one statement: once
- * this returns, nothing can forget it, and the wallet is locked for no round trip.
+ * Accepts a payout: records it with its debit, journal, history and first job in one
+ * statement. So the wallet stays locked for no round trip.
  * @throws Refusal `duplicate_reference`, `insufficient_balance`, `wallet_missing`,
  * `channel_paused`
  */
@@ -37,10 +37,18 @@ export async function createPayout(
   database: Database | Transaction,
   request: NewPayout,
 ): Promise<Payout> {
+  const fee_cents = commissionOn(request.amount_cents, request.rate);
   try {
-    const payout = await firstRow<Payout>(database, INSERT, bindingsOf(request));
+    const payout = await firstRow<Payout>(database, INSERT, {
+      ...request,
+      id: uuidv7(),
+      fee_cents,
+      queue: queueOf('payout', 'submit', request.gateway),
+      journal_id: uuidv7(),
+      lines: linesBinding(acceptedLines({ ...request, fee_cents })),
+    });
     if (!payout) throw await refusalOfChannel(database, request.channel, 'wallet_missing');
-    return { ...payout, kind: 'payout' };
+    return payout;
   } catch (error) {
     if (violates(error, 'payouts_ref_no_unique')) throw new Refusal('duplicate_reference');
     if (violates(error, 'payout_wallet_not_negative')) {
@@ -54,51 +62,22 @@ export async function createPayout(
  * The payout comes first and the wallet joins it, without a condition on the balance: that
  * would commit a payout without its debit. The wallet's own check refuses the whole statement.
  */
-const INSERT = `
-  WITH moved AS (
-    INSERT INTO payouts (merchant_id, id, app_code, channel, gateway, payto, amount_cents,
-      fee_cents, ref_no, category, narration, callback_url, deadline_at, next_step, next_step_at,
-      step_no)
-    SELECT merchant_id, :id, :app_code, :channel, :gateway, :payto, :amount_cents,
-      :fee_cents, :ref_no, :category, :narration, :callback_url,
-      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
-    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
-      AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)
-    RETURNING *
-  ), queued AS (
-    INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
-    SELECT :queue, 'payout', next_step, merchant_id, id, step_no, next_step_at FROM moved
-  ), remembered AS (
-    INSERT INTO payment_history
-      (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
-    SELECT merchant_id, 'payout', id, NULL, status, 'api' FROM moved
-  ), journal AS (
-    INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
-    SELECT merchant_id, :journal_id, 'payout', id, 'accepted' FROM moved
-    RETURNING merchant_id, id
-  ), ${ENTRIES_OF_JOURNAL}
-  SELECT ${paymentColumns('moved')} FROM moved`;
-
-function bindingsOf(request: NewPayout): Record<string, unknown> {
-  const costs = {
-    amount_cents: request.amount_cents,
-    fee_cents: commissionOn(request.amount_cents, request.rate),
-    payto: request.payto,
-    ref_no: request.ref_no,
-    narration: request.narration,
-  };
-  return {
-    ...costs,
-    merchant_id: request.merchant_id,
-    id: uuidv7(),
-    app_code: request.app_code,
-    channel: request.channel,
-    gateway: request.gateway,
-    category: request.category,
-    callback_url: request.callback_url,
-    deadline_ms: request.deadline_ms,
-    queue: submissionQueue(request.gateway),
-    journal_id: uuidv7(),
-    lines: linesBinding(acceptedLines(costs)),
-  };
-}
+const INSERT = acceptance(
+  'payout',
+  `INSERT INTO payouts (merchant_id, id, app_code, channel, gateway, payto, amount_cents,
+     fee_cents, ref_no, category, narration, callback_url, deadline_at, next_step, next_step_at,
+     step_no)
+   SELECT merchant_id, :id, :app_code, :channel, :gateway, :payto, :amount_cents,
+     :fee_cents, :ref_no, :category, :narration, :callback_url,
+     now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
+   FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
+     AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)`,
+  [
+    `journal AS (
+      INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
+      SELECT merchant_id, :journal_id, 'payout', id, 'accepted' FROM moved
+      RETURNING merchant_id, id
+    )`,
+    ENTRIES_OF_JOURNAL,
+  ],
+);

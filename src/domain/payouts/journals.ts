@@ -3,7 +3,7 @@ import { costOf, type Payout } from '../payments/payout.ts';
 
 type Costs = Pick<Payout, 'amount_cents' | 'fee_cents' | 'ref_no' | 'payto' | 'narration'>;
 
-/** At acceptance: the payout wallet gives amount and fee, which are in flight from then on. */
+/** Returns the lines of an accepted payout: the wallet gives amount and fee, now in flight. */
 export function acceptedLines(payout: Costs): JournalLine[] {
   return [
     { account: 'payouts_in_flight', amount_cents: costOf(payout) },
@@ -21,8 +21,9 @@ export function acceptedLines(payout: Costs): JournalLine[] {
 }
 
 /**
- * The recipient has it. `paidFrom` is where the gateway's movement is booked so far: the
- * float, or suspense when support decides about a movement that waited there.
+ * Returns the lines of a completed payout: the recipient has the money.
+ * @param paidFrom is where the gateway's movement is booked so far: the float, or suspense
+ * when support decides about a movement that waited there.
  */
 export function completedLines(
   payout: Costs,
@@ -35,7 +36,7 @@ export function completedLines(
   ];
 }
 
-/** It failed: the payout wallet gets amount and fee back. */
+/** Returns the lines of a failed payout: the wallet gets amount and fee back. */
 export function refundedLines(payout: Costs): JournalLine[] {
   return [
     { account: 'payouts_in_flight', amount_cents: -costOf(payout) },
@@ -57,5 +58,5 @@ function label(
   type: TransactionLabel['type'],
   description: string,
 ): TransactionLabel {
-  return { type, ref_no: ref_no, counterparty: payto, description };
+  return { type, ref_no, counterparty: payto, description };
 }

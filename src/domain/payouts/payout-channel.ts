@@ -2,14 +2,14 @@ import { type Channel, channelByCode, channelOfPhone } from '../channels/channel
 import { Refusal } from '../errors.ts';
 import { isKenyanMobile } from '../phone.ts';
 
-/** As banks write account numbers; the longest are international ones. */
+/** The longest account numbers are international ones. */
 const BANK_ACCOUNT = /^[A-Za-z0-9]{5,34}$/;
-/** Kenyan mobile numbers without the plus: no bank's accounts unless the bank is named. */
+/** Kenyan mobile numbers without the plus. They are account numbers only if a bank is named. */
 const PHONE_WITHOUT_PLUS = /^(07\d{8}|254[17]\d{8})$/;
 
 /**
- * What is wrong with the recipient of a payout, seen together with the channel that the
- * caller names, if any; null when it is a phone or a bank account.
+ * Returns the problem of a payout's recipient with the channel that the caller named, or null
+ * when it is a phone or a bank account.
  */
 export function paytoProblem(
   payto: string,
@@ -27,8 +27,8 @@ export function paytoProblem(
 }
 
 /**
- * The channel of a payout whose recipient is right: the caller's own word, since numbers
- * are portable, or else that of the phone's carrier.
+ * Returns the channel of a payout whose recipient is right. The caller's word wins, since
+ * numbers are portable. Otherwise the phone's carrier decides.
  * @throws Refusal `channel_required` (a bank account), `channel_invalid` (unknown, or not
  * for this kind of recipient)
  */

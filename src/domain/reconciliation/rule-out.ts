@@ -7,7 +7,8 @@ import {
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind, QueryResult, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { type Settlement, settle } from '../settlement/settle.ts';
+import { settle } from '../settlement/settle.ts';
+import type { Settlement } from '../settlement/settlement.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
 import { SUPPORT_RESULT_CODE } from '../support/resolution.ts';

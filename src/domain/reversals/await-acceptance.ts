@@ -2,26 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../../connections/database.ts';
 import { isOutage } from '../../connections/database-errors.ts';
 import type { Reversal } from '../payments/reversal.ts';
-import { findReversal } from './find-reversal.ts';
+import { findReversal, type ReversalName } from './find-reversal.ts';
 
-/** How long to wait before each look at the row, the last one again and again. */
+/** The pauses before each look at the row. The last one repeats. */
 const LOOK_AFTER_MS = [50, 50, 100, 100, 200, 300, 500];
 
 /**
- * Looks at a reversal, whose job is committed, until it was sent: acknowledged or ended, or
- * not to be sent yet for want of the original's receipt. No connection is held in between.
- * @returns the reversal, or null when that did not come within `waitMs`, or before `signal`
- * said that nobody waits for it any more. The submission goes on all the same.
+ * Waits until a committed reversal was sent: acknowledged or ended, or not to be sent yet
+ * because the collection's receipt is missing. Holds no connection between two looks.
+ * @returns null when that did not come within `waitMs`, or `signal` says that the caller has
+ * gone. The submission goes on all the same.
  */
 export async function awaitAcceptance(
   database: Database,
-  { merchantId, refNo }: { merchantId: number; refNo: string },
+  name: ReversalName,
   waitMs: number,
   signal: AbortSignal,
 ): Promise<Reversal | null> {
   const endsAt = performance.now() + waitMs;
   for (let look = 0; !signal.aborted; look += 1) {
-    const reversal = await readIfPossible(database, merchantId, refNo);
+    const reversal = await readIfPossible(database, name);
     if (reversal && isAnswerable(reversal)) return reversal;
     const leftMs = endsAt - performance.now();
     if (leftMs <= 0) return null;
@@ -35,14 +35,13 @@ function isAnswerable({ status, original_trans_id }: Reversal): boolean {
   return status !== 'pending' || original_trans_id === null;
 }
 
-/** The reversal is recorded, so a database that is away for a moment is no refusal of it. */
+/** The reversal is recorded, so a short outage of the database is no refusal of it. */
 async function readIfPossible(
   database: Database,
-  merchantId: number,
-  refNo: string,
+  name: ReversalName,
 ): Promise<Reversal | undefined> {
   try {
-    return await findReversal(database, merchantId, refNo);
+    return await findReversal(database, name);
   } catch (error) {
     if (isOutage(error)) return undefined;
     throw error;

@@ -2,17 +2,18 @@ import { type Database, firstRow } from '../../connections/database.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import type { Reversal } from '../payments/reversal.ts';
 
-/** A merchant's reversal by its reference, which must be one in form. */
+/** A reversal by the name that its merchant gave it. */
+export type ReversalName = Pick<Reversal, 'merchant_id' | 'ref_no'>;
+
+/** Finds a merchant's reversal by its reference. */
 export async function findReversal(
   database: Database,
-  merchantId: number,
-  refNo: string,
+  name: ReversalName,
 ): Promise<Reversal | undefined> {
-  const reversal = await firstRow<Reversal>(
+  return firstRow<Reversal>(
     database,
-    `SELECT ${paymentColumns('reversals')} FROM reversals
+    `SELECT ${paymentColumns('reversal', 'reversals')} FROM reversals
      WHERE merchant_id = :merchant_id AND ref_no = :ref_no`,
-    { merchant_id: merchantId, ref_no: refNo },
+    name,
   );
-  return reversal && { ...reversal, kind: 'reversal' };
 }

@@ -2,8 +2,9 @@ import type { JournalLine } from '../ledger/post-journal.ts';
 import { netOf, type Reversal } from '../payments/reversal.ts';
 
 /**
- * The customer has the money back: the wallet gives the net that it got, and the commission
- * is given up. `paidFrom` is where the gateway's movement is booked so far.
+ * Returns the lines of a completed reversal: the customer has the money. The wallet gives the
+ * net that it got, and the operator gives up the commission.
+ * @param paidFrom is where the gateway's movement is booked so far.
  */
 export function reversedLines(
   reversal: Reversal,

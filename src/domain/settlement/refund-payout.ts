@@ -5,21 +5,21 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { postJournal } from '../ledger/post-journal.ts';
-import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { postNewJournal } from '../ledger/post-journal.ts';
+import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund, type Payout } from '../payments/payout.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { refundedLines } from '../payouts/journals.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 
-/** How long a refund that may not be posted yet is put off. */
+/** The delay of a refund that may not be posted yet. */
 const PUT_OFF_DELAY_MS = 30_000;
 
 /**
  * Puts the money of a failed payout back and tells the merchant, in one transaction: the
- * webhook never precedes the money. A success that came meanwhile has taken the step away. In
- * a restored database that success may still have to be learned: with `allPaused` it is put off.
- * @returns whether this job was the one to do it.
+ * webhook never precedes the money. A success that came meanwhile has taken the step away.
+ * In a restored database that success may still be unknown: `allPaused` puts the refund off.
+ * @returns whether this job posted the refund.
  */
 export async function refundPayout(
   database: Database,
@@ -40,23 +40,22 @@ export async function refundPayout(
   });
 }
 
-/** Ends a failed payout that is locked: event, journal, and the moment in which it was. */
-export async function postRefund(trx: Transaction, payout: Payout): Promise<void> {
-  const { merchant_id: merchantId, id } = payout;
+/** Refunds a failed payout that is locked: ends its steps, and creates event and journal. */
+async function postRefund(trx: Transaction, payout: Payout): Promise<void> {
+  const ref = refOf(payout);
   await rows(
     trx,
     'UPDATE payouts SET refund_posted_at = now() WHERE merchant_id = :merchant_id AND id = :id',
-    { merchant_id: merchantId, id },
+    ref,
   );
-  await changeStep(trx, { kind: 'payout', merchant_id: merchantId, id }, 'none');
+  await changeStep(trx, ref, 'none');
   await createEvent(trx, payout);
-  // The wallet is the row that all of a merchant's payouts share, so it is locked last.
-  const posted = await postJournal(trx, {
-    merchant_id: merchantId,
+  // Locks the wallet last, because every payout of the merchant shares it.
+  await postNewJournal(trx, {
+    merchant_id: ref.merchant_id,
     source_kind: 'payout',
-    source_id: id,
+    source_id: ref.id,
     kind: 'refunded',
     lines: refundedLines(payout),
   });
-  if (!posted) throw new Error(`The refund of payout ${id} was posted before`);
 }

@@ -3,21 +3,20 @@ import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Verdict } from '../gateway-results.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { storableText } from '../storable-text.ts';
-import { applyVerdict, type Settlement } from './apply-verdict.ts';
 import { learnedSince } from './movements.ts';
 import { COLLECTION_SETTLING } from './settle-collection.ts';
 import { PAYOUT_SETTLING } from './settle-payout.ts';
 import { RETURN_SETTLING } from './settle-return.ts';
 import { REVERSAL_SETTLING } from './settle-reversal.ts';
-
-export type { Settlement } from './apply-verdict.ts';
+import type { Settlement } from './settlement.ts';
+import { applyVerdict } from './verdict.ts';
 
 const MAX_TEXT_LENGTH = 500;
 
 /**
- * Applies a gateway's verdict to a payment that this transaction has locked. `heardAt` is
- * when it came, or was asked for, if that was before now: a failure that was on its way
- * while the gateway told of a success is overtaken, not contrary.
+ * Applies a gateway's verdict to a payment that this transaction has locked.
+ * @param heardAt is the time at which the verdict arrived or was asked for, if that was before
+ * now. A failure heard before the gateway told of a success is overtaken, not contrary.
  */
 export async function settle(
   trx: Transaction,
@@ -54,7 +53,7 @@ async function settleKind(
   }
 }
 
-/** A verdict whose texts can be kept, whatever letters the gateway has put into them. */
+/** Returns the verdict with texts that PostgreSQL can store, whatever the gateway put there. */
 function storableVerdict<V extends Verdict>(verdict: V): V {
   const fields = Object.entries(verdict).map(([name, value]) => [
     name,

@@ -19,18 +19,18 @@ export interface SubmissionClaim {
 }
 
 export interface ClaimOptions {
-  /** How long after a submission the gateway is first asked for the outcome. */
+  /** The time from a submission to the first question about its outcome. */
   pollFirstMs: number;
-  /** Nothing is submitted at all: the brake for a restored database. */
+  /** Submits nothing at all. This is the brake for a restored database. */
   allPaused?: boolean;
-  /** May throw to leave a payment unclaimed that could not be sent anyway. */
+  /** Throws for a payment that could not be sent anyway. It then stays unclaimed. */
   check?: (payment: AnyPayment) => void;
 }
 
 /**
- * Before the call: claims it and commits. If an earlier attempt may have arrived the
- * payment is never sent again; it is asked about instead. What may not go yet, because
- * submissions are paused or the receipt of what it reverses is missing, is put off.
+ * Claims the call to the gateway and commits the claim. If an earlier attempt may have arrived,
+ * the payment is never sent again: the gateway is asked instead. Puts the payment off while
+ * submissions are paused, or while the receipt of the collection that it reverses is missing.
  * @returns null when there is nothing to send.
  */
 export async function claimSubmission(
@@ -78,14 +78,14 @@ async function claim(
 }
 
 /**
- * A customer who is prompted long after the deadline pays for what nobody waits for any
- * more. Money that goes out is welcome at any time.
+ * Tells whether the payment must not go any more. A customer who is prompted after the deadline
+ * pays for something that nobody waits for. Money that goes out is welcome at any time.
  */
 export function isTooLate(payment: AnyPayment): boolean {
   return payment.kind === 'collection' && payment.overdue;
 }
 
-/** Support may fail it: every attempt so far came to nothing. */
+/** Puts a payment on the support list. Support may fail it, since no attempt was taken. */
 async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void> {
   await changeStep(trx, refOf(payment), { park: 'overdue: the gateway has not taken it' });
   await openDiscrepancy(trx, {
@@ -96,7 +96,7 @@ async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void>
   });
 }
 
-/** A reversal names the receipt of what it reverses, which may come later than the money did. */
+/** Fills in the collection's receipt, which a reversal names and which may come after the money. */
 async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promise<boolean> {
   if (payment.kind !== 'reversal' || payment.original_trans_id !== null) return true;
   const filled = await firstRow<{ original_trans_id: string }>(
@@ -105,7 +105,7 @@ async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promis
      WHERE r.merchant_id = :merchant_id AND r.id = :id AND c.merchant_id = r.merchant_id
        AND c.id = r.collection_id AND c.trans_id IS NOT NULL
      RETURNING r.original_trans_id`,
-    { merchant_id: payment.merchant_id, id: payment.id },
+    refOf(payment),
   );
   if (filled) Object.assign(payment, filled);
   return filled !== undefined;

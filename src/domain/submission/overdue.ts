@@ -2,10 +2,7 @@ import type { Transaction } from '../../connections/database.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 
-/**
- * Puts a payment on the support list if it is overdue: it has not failed by that, and what
- * it does next goes on.
- */
+/** Puts an overdue payment on the support list. It has not failed, and its steps go on. */
 export async function reportIfOverdue(
   trx: Transaction,
   payment: AnyPayment,

@@ -21,24 +21,25 @@ import { settle } from '../settlement/settle.ts';
 import { countNotFound } from './attempts.ts';
 import { reportIfOverdue } from './overdue.ts';
 
-/** How often a gateway must say "not found" before it is believed. */
+/** The gateway must say "not found" this often before the service believes it. */
 const NOT_FOUND_CONFIRMATIONS = 3;
 
-/** What of a gateway decides whether a reference may go again. */
+/** A gateway's rule for sending a reference again. */
 export interface ResubmitRule {
   resubmit: 'safe' | 'never';
   settlingWindowMs: number;
 }
 
-/** A payment that a gateway is asked about, and since when, by the database's clock. */
+/** A question about a payment, and the database's time at which it was asked. */
 export interface Question {
   payment: AnyPayment;
   askedAt: Date;
 }
 
 /**
- * @returns what to ask, or null when the payment has ended.
- * @throws an outage while the database can only be read: no answer could be recorded.
+ * Prepares a question about a payment.
+ * @returns null when the payment has ended.
+ * @throws an outage while the database is read-only: it could not record the answer.
  */
 export async function questionAbout(database: Database, ref: PaymentRef): Promise<Question | null> {
   const now = await firstRow<{ at: Date; isReadOnly: boolean }>(
@@ -51,7 +52,7 @@ export async function questionAbout(database: Database, ref: PaymentRef): Promis
   return { payment, askedAt: now!.at };
 }
 
-/** @returns the payment to ask about, or null when this job has been overtaken. */
+/** Finds the payment to ask about. @returns null when this job is stale. */
 export async function findPaymentToPoll(
   database: Database,
   ref: PaymentRef,
@@ -63,8 +64,8 @@ export async function findPaymentToPoll(
 }
 
 /**
- * Records the gateway's answer to a question about a payment. A verdict is a fact and
- * always applied; the rest only plans the next step, if this job is still the one to do so.
+ * Records the gateway's answer to a question. Always applies a verdict. Any other answer only
+ * plans the next step, and only if this job is not stale.
  */
 export async function recordQuery(
   database: Database,
@@ -85,7 +86,7 @@ export async function recordQuery(
   });
 }
 
-/** News that is known, or that only a person can use, does not end a payment: its step goes on. */
+/** Plans the next question when the verdict did not end the payment. */
 async function askAgainIfOpen(
   trx: Transaction,
   asked: AnyPayment,
@@ -106,7 +107,7 @@ async function planNext(
   const again = pollStep(payment, pollFirstMs);
   await reportIfOverdue(trx, payment, `the gateway says ${outcome}`);
   if (outcome === 'pending' && payment.status === 'pending') {
-    // The acknowledgement was lost, but this is one: the gateway has it.
+    // The acknowledgement was lost. This answer is as good: the gateway has the payment.
     await transition(trx, payment, { to: 'processing', step: again, cause: 'poll' });
     return;
   }

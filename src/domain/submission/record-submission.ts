@@ -22,10 +22,7 @@ const ATTEMPT_RESULTS: Readonly<Record<SubmitResult['outcome'], AttemptResult>> 
   unknown: 'unknown',
 };
 
-/**
- * After the call: records what it brought. What the gateway said is a fact and recorded
- * even when the payment has moved on meanwhile.
- */
+/** Records the result of the call, even when the payment has moved on meanwhile. */
 export async function recordSubmission(
   database: Database,
   claim: SubmissionClaim,
@@ -71,7 +68,7 @@ async function applyResult(
       await settle(trx, payment, { ...result, outcome: 'failed' }, 'submission');
       return;
     case 'notTaken':
-      // Somebody may have begun to ask meanwhile; now that nothing arrived there is nothing to ask.
+      // Another job may ask about it meanwhile. Nothing arrived, so the payment goes again.
       if (payment.status === 'pending' && payment.next_step !== null) {
         await changeStep(trx, refOf(payment), submitStep(payment, attemptNo));
       }
@@ -82,8 +79,9 @@ async function applyResult(
 }
 
 /**
- * A gateway that has said itself how it ended may acknowledge it late. If somebody else
- * has failed the payment, the gateway has now got what nobody waits for.
+ * Reports an acknowledgement of a payment that support or a statement has failed: the gateway
+ * has a payment that counts as failed here. After the gateway's own verdict a late
+ * acknowledgement is nothing new.
  */
 async function reportTakenAfterFailure(trx: Transaction, payment: AnyPayment): Promise<void> {
   if (payment.status !== 'failed') return;
@@ -92,7 +90,7 @@ async function reportTakenAfterFailure(trx: Transaction, payment: AnyPayment): P
     `SELECT 1 FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND to_status = 'failed' AND cause IN ('support', 'statement')`,
-    { merchant_id: payment.merchant_id, kind: payment.kind, id: payment.id },
+    refOf(payment),
   );
   if (!failedHere) return;
   await openDiscrepancy(trx, {

@@ -1,10 +1,13 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { completedLines as collectedLines } from '../collections/journals.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { type JournalLine, postJournal } from '../ledger/post-journal.ts';
+import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import type { Collection } from '../payments/collection.ts';
+import type { Movement } from '../payments/movement.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund, type Payout } from '../payments/payout.ts';
@@ -13,14 +16,14 @@ import type { Reversal } from '../payments/reversal.ts';
 import { transition } from '../payments/transition.ts';
 import { acceptedLines, completedLines } from '../payouts/journals.ts';
 import { reversedLines } from '../reversals/journals.ts';
-import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
+import { findMovement, rebookMovement } from '../settlement/movements.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 
 /**
- * Completes a payment with the movement that waits for it in suspense, whose amount becomes
+ * Completes a payment with its movement that waits in suspense. The movement's amount becomes
  * the payment's.
- * @throws OperatorRefusal when something else has taken its place, or the money is missing
+ * @throws OperatorRefusal when another payment has taken its place, or the money is missing
  */
 export async function completeFromSuspense(
   trx: Transaction,
@@ -28,7 +31,8 @@ export async function completeFromSuspense(
   movement: Movement,
   commissionDefaults: Rate,
 ): Promise<void> {
-  await rebookMovement(trx, payment.merchant_id, movement.id, 'settled');
+  const { merchant_id } = payment;
+  await rebookMovement(trx, { merchant_id, id: movement.id }, 'settled');
   switch (payment.kind) {
     case 'collection':
       return completeCollection(trx, payment, movement, commissionDefaults);
@@ -47,34 +51,18 @@ async function completeCollection(
   movement: Movement,
   defaults: Rate,
 ): Promise<void> {
-  const amountCents = movement.amount_cents;
-  const commissionCents =
-    amountCents === collection.amount_cents
+  const { amount_cents } = movement;
+  const commission_cents =
+    amount_cents === collection.amount_cents
       ? collection.commission_cents
-      : commissionOn(amountCents, await rateOfMerchant(trx, collection.merchant_id, defaults));
-  await setAmounts(trx, 'collections', collection, {
-    amount_cents: amountCents,
-    commission_cents: commissionCents,
-  });
+      : commissionOn(amount_cents, await rateOfMerchant(trx, collection.merchant_id, defaults));
+  await setAmounts(trx, collection, { amount_cents, commission_cents });
   const completed = await complete(trx, collection, movement);
   await createEvent(trx, completed);
-  await post(trx, completed, 'completed', [
-    { account: 'suspense', amount_cents: -amountCents },
-    { account: 'commission', amount_cents: commissionCents },
-    {
-      account: 'wallet:collection',
-      amount_cents: amountCents - commissionCents,
-      transaction: {
-        type: 'collection',
-        ref_no: collection.ref_no,
-        counterparty: collection.payfrom,
-        description: 'Collection, net of commission',
-      },
-    },
-  ]);
+  await post(trx, completed, 'completed', collectedLines(completed, 'suspense'));
 }
 
-/** The amount that has moved; the fee stays. What was debited too much goes back, and the reverse. */
+/** Keeps the fee. The wallet gets back, or gives, the difference between the two amounts. */
 async function completePayout(trx: Transaction, payout: Payout, movement: Movement): Promise<void> {
   const actual = { ...payout, amount_cents: movement.amount_cents };
   if (actual.amount_cents < payout.fee_cents) {
@@ -85,10 +73,10 @@ async function completePayout(trx: Transaction, payout: Payout, movement: Moveme
     await rows(
       trx,
       'UPDATE payouts SET redebited_at = now() WHERE merchant_id = :merchant_id AND id = :id',
-      { merchant_id: payout.merchant_id, id: payout.id },
+      refOf(payout),
     );
   }
-  await setAmounts(trx, 'payouts', payout, { amount_cents: actual.amount_cents });
+  await setAmounts(trx, payout, { amount_cents: actual.amount_cents });
   const completed = await complete(trx, payout, movement);
   if (!isRefunded) await createEvent(trx, completed);
   if (isRefunded) await post(trx, completed, 'redebited', acceptedLines(actual));
@@ -114,38 +102,36 @@ function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
 }
 
 /**
- * The commission is given up as far as the amount goes. Of a reversal that had failed the
- * merchant was told so: it hears of its end once.
+ * Gives up the commission as far as the amount goes. The merchant hears of the end once, so a
+ * reversal that had failed has no second event.
  */
 async function completeReversal(
   trx: Transaction,
   reversal: Reversal,
   movement: Movement,
 ): Promise<void> {
-  const amountCents = movement.amount_cents;
-  const commissionCents = Math.min(reversal.commission_cents, amountCents);
-  await setAmounts(trx, 'reversals', reversal, {
-    amount_cents: amountCents,
-    commission_cents: commissionCents,
-  });
+  const { amount_cents } = movement;
+  const commission_cents = Math.min(reversal.commission_cents, amount_cents);
+  await setAmounts(trx, reversal, { amount_cents, commission_cents });
   const completed = await complete(trx, reversal, movement);
   if (isOpen(reversal)) await createEvent(trx, completed);
   await post(trx, completed, 'completed', reversedLines(completed, 'suspense'));
 }
 
-/** The customer has the whole of it, so what came in late leaves suspense with what went out. */
+/** The customer has all of it, so the late money leaves suspense with the money that went out. */
 async function completeReturn(trx: Transaction, payment: Return, movement: Movement) {
-  const original = await findMovement(trx, payment.merchant_id, payment.movement_id);
+  const { merchant_id } = payment;
+  const original = await findMovement(trx, { merchant_id, id: payment.movement_id });
   if (original.booked === 'cleared') {
     throw new OperatorRefusal('The customer has got the money in another way: it cannot complete');
   }
   const { id, amount_cents: cents } = movement;
-  // It is no more a question of its own, and then what every completed return is.
-  await postMovement(trx, payment.merchant_id, id, 'cleared', [
+  // Undoes the booking to suspense, then books it as every completed return is booked.
+  await postMovement(trx, { merchant_id, id }, 'cleared', [
     { account: 'suspense', amount_cents: cents },
     { account: 'gateway_float', amount_cents: -cents },
   ]);
-  await postMovement(trx, payment.merchant_id, id, 'returned', [
+  await postMovement(trx, { merchant_id, id }, 'returned', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);
@@ -153,7 +139,7 @@ async function completeReturn(trx: Transaction, payment: Return, movement: Movem
   await complete(trx, payment, movement);
 }
 
-/** @returns the payment as it is now, its new amounts included. */
+/** Moves the payment to `completed`. @returns it as it is now, with its new amounts. */
 async function complete<P extends AnyPayment>(
   trx: Transaction,
   payment: P,
@@ -179,24 +165,15 @@ async function complete<P extends AnyPayment>(
 
 async function setAmounts(
   trx: Transaction,
-  table: 'collections' | 'payouts' | 'reversals',
-  { merchant_id, id }: AnyPayment,
-  {
-    amount_cents: amountCents,
-    commission_cents: commissionCents,
-  }: { amount_cents: number; commission_cents?: number },
+  payment: AnyPayment,
+  amounts: { amount_cents: number; commission_cents?: number },
 ): Promise<void> {
-  const commission = commissionCents === undefined ? '' : ', commission_cents = :commission_cents';
+  const set = Object.keys(amounts).map((name) => `${name} = :${name}`);
   await rows(
     trx,
-    `UPDATE ${table} SET amount_cents = :amount_cents ${commission}
+    `UPDATE ${STEP_TABLES[payment.kind].table} SET ${set.join(', ')}
      WHERE merchant_id = :merchant_id AND id = :id`,
-    {
-      merchant_id,
-      id,
-      amount_cents: amountCents,
-      commission_cents: commissionCents ?? null,
-    },
+    { ...refOf(payment), ...amounts },
   );
 }
 
@@ -206,30 +183,26 @@ async function post(
   kind: string,
   lines: JournalLine[],
 ): Promise<void> {
-  if (lines.every(({ amount_cents: amountCents }) => amountCents === 0)) return;
+  if (lines.every(({ amount_cents }) => amount_cents === 0)) return;
+  const { merchant_id, kind: source_kind, id: source_id } = payment;
   try {
-    const { merchant_id: merchantId, kind: sourceKind, id: sourceId } = payment;
-    const posted = await postJournal(trx, {
-      merchant_id: merchantId,
-      source_kind: sourceKind,
-      source_id: sourceId,
-      kind,
-      lines,
-    });
-    if (!posted)
-      throw new Error(`The journal "${kind}" of ${sourceKind} ${sourceId} was posted before`);
+    await postNewJournal(trx, { merchant_id, source_kind, source_id, kind, lines });
   } catch (error) {
     if (!violates(error, 'payout_wallet_not_negative')) throw error;
     throw new OperatorRefusal('The payout wallet does not hold the money for it: top it up first');
   }
 }
 
-async function rateOfMerchant(trx: Transaction, merchantId: number, defaults: Rate): Promise<Rate> {
+async function rateOfMerchant(
+  trx: Transaction,
+  merchant_id: number,
+  defaults: Rate,
+): Promise<Rate> {
   const own = await firstRow<{ bps: number | null; fixed_cents: number | null }>(
     trx,
     `SELECT commission_bps AS bps, commission_fixed_cents AS fixed_cents
      FROM merchants WHERE id = :merchant_id`,
-    { merchant_id: merchantId },
+    { merchant_id },
   );
   return { bps: own?.bps ?? defaults.bps, fixedCents: own?.fixed_cents ?? defaults.fixedCents };
 }

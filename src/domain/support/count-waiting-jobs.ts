@@ -1,13 +1,10 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { JOB_FAILED, STEP_TABLES, type StepKind } from '../../jobs/job-types.ts';
 
-/** Rows of each kind that are counted: a count that stands there says "at least so many". */
+/** The count of each kind stops here. A count of this size means "at least". */
 const MAX_COUNTED = 100_000;
 
-/**
- * How many failed jobs of each queue wait for somebody: those that a list shows as `waiting`.
- * Queues without any are left out.
- */
+/** Counts the failed jobs of each queue in state `waiting`. Leaves out queues without any. */
 export function countWaitingJobs(
   database: Database | Transaction,
 ): Promise<{ queue: string; count: number }[]> {
@@ -18,7 +15,7 @@ export function countWaitingJobs(
   );
 }
 
-/** What the index of the parked rows of each kind is in the order of. */
+/** The column that the index of each kind's parked rows is sorted by. */
 const PARKED_ORDER: Readonly<Record<StepKind, string>> = {
   collection: 'created_at',
   payout: 'created_at',
@@ -29,11 +26,10 @@ const PARKED_ORDER: Readonly<Record<StepKind, string>> = {
 };
 
 /**
- * Goes from the rows that are parked to the failed job that each of them is parked for, which
- * is its newest: of the failed jobs that nobody has replayed most may have moved on, and to
- * read past those would take the longer the less there is to count. The number of the row's
- * step says nothing: news of a payment gives it the next number while it stays parked.
- * Ordered, so that no plan can think of reading the whole table instead of the index.
+ * Goes from each parked row to its newest failed job, the one that it is parked for. To start
+ * from the failed jobs would be slow: most of them may have moved on. The row's step number
+ * does not help, since news of a parked payment changes it. ORDER BY makes the planner use the
+ * index of parked rows.
  */
 const WAITING = (Object.keys(STEP_TABLES) as StepKind[])
   .map((kind) => {

@@ -3,15 +3,15 @@ import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { FailedJob } from './failed-job.ts';
 
-/** What replaying a failed job comes to, and the step that its row takes for it. */
+/** The actions of a replay, and the step that each gives the row. */
 export const REPLAY_STEPS = {
   /** Nothing of it has arrived at the gateway. */
   send: 'submit',
-  /** Likewise, but its deadline is past: the submission puts it before support, unsent. */
+  /** The same, but its deadline is past. The submission puts it on the support list, unsent. */
   report_untaken: 'submit',
   /** The gateway has it. */
   ask: 'poll',
-  /** An attempt may have arrived: it is not sent again before the gateway has ruled that out. */
+  /** An attempt may have arrived. It goes again only if the gateway rules that out. */
   ask_not_send: 'poll',
   refund: 'refund',
   apply: 'process',
@@ -20,14 +20,14 @@ export const REPLAY_STEPS = {
 export type ReplayAction = keyof typeof REPLAY_STEPS;
 
 /**
- * Why a failed job is not replayed.
- * - replayed: it was, once; if that failed too, there is a newer failed job.
+ * The reasons not to replay a failed job.
+ * - replayed: it was replayed before. If that failed too, there is a newer failed job.
  * - gone: its row is not there any more.
  * - ended: its row is final.
  * - moved_on: its row has a next step again.
- * - failed_since: a later job of its row has failed, which is the one to replay.
+ * - failed_since: a later job of its row has failed. Replay that one.
  * - parked_otherwise: its row is parked for another reason.
- * - discrepancy: something does not add up about its payment, which somebody must decide first.
+ * - discrepancy: its payment has an open discrepancy, which somebody must decide first.
  */
 export const REPLAY_REFUSALS = [
   'replayed',
@@ -44,14 +44,14 @@ export type ReplayDecision =
   | { action: ReplayAction; refusal?: never }
   | { refusal: ReplayRefusal; action?: never };
 
-/** What is known of the payment that a failed job drove; it is locked. */
+/** The facts about the payment of a failed job. The payment is locked. */
 export interface PaymentFacts {
   status: PaymentStatus;
-  /** It has failed, and its money is not back yet. */
+  /** It failed, and its refund is not posted. */
   awaitsRefund: boolean;
   /** The gateway may have it from an earlier attempt. */
   mayHaveArrived: boolean;
-  /** Its deadline is past, and with it the use of sending it. */
+  /** Its deadline is past, so it must not be sent any more. */
   isTooLate: boolean;
   openDiscrepancies: DiscrepancyKind[];
 }
@@ -62,8 +62,8 @@ export type ReplayCandidate = Pick<
 >;
 
 /**
- * What is to come of replaying a failed job, by what its row is like now: the step that
- * failed need not be the right one any more.
+ * Decides the action of a replay from the state of the row now. The step that failed need not
+ * be the right one any more.
  * @param payment is null for callbacks, webhooks, and rows that are gone.
  */
 export function decideReplay(job: ReplayCandidate, payment: PaymentFacts | null): ReplayDecision {
@@ -89,7 +89,7 @@ function isOver({ kind, row_status }: ReplayCandidate, payment: PaymentFacts | n
   return row_status !== (kind === 'callback' ? 'stored' : 'pending');
 }
 
-/** Of what is only late the next step goes on, here as elsewhere. */
+/** An overdue payment's next step goes on, here as elsewhere. */
 function mustComeFirst(kind: DiscrepancyKind): boolean {
   return kind !== 'overdue';
 }

@@ -6,17 +6,17 @@ import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
 import type { Discrepancy } from './discrepancy-store.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 
-/** A discrepancy with what support needs to decide about it. */
+/** A discrepancy with the facts that support needs for a decision. */
 export interface DiscrepancyCase extends Discrepancy {
-  /** Of its payment; all null when there is none here. */
+  /** Its payment's; all null when there is no payment here. */
   ref_no: string | null;
   status: PaymentStatus | null;
   asked_cents: number | null;
   account: string | null;
-  /** What has moved and waits in suspense, and whose it was or where it went. */
+  /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
   moved_account: string | null;
-  /** What can be decided; nothing when it is resolved. */
+  /** The possible decisions. Empty when it is resolved. */
   allowed: Resolution[];
 }
 
@@ -24,41 +24,41 @@ export interface DiscrepancyFilter {
   open: boolean;
   kind?: DiscrepancyKind | undefined;
   merchant_id?: number | undefined;
-  /** Begin after this one, in the order of the list. */
+  /** Begins after this one, in the order of the list. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Discrepancies of every merchant, for support; the oldest first, since they wait longest. */
+/** Lists discrepancies of all merchants, oldest first. */
 export function listCases(
   database: Database,
-  { open, kind, merchant_id: merchantId, after, limit }: DiscrepancyFilter,
+  { open, kind, merchant_id, after, limit }: DiscrepancyFilter,
 ): Promise<DiscrepancyCase[]> {
   const where = [open ? 'resolved_at IS NULL' : 'resolved_at IS NOT NULL'];
   if (kind) where.push('kind = :kind');
-  if (merchantId !== undefined) where.push('merchant_id = :merchant_id');
+  if (merchant_id !== undefined) where.push('merchant_id = :merchant_id');
   if (after) where.push('id > CAST(:after AS uuid)');
   return read(database, `${where.join(' AND ')} ORDER BY id LIMIT :limit`, {
     kind: kind ?? null,
-    merchant_id: merchantId ?? null,
+    merchant_id: merchant_id ?? null,
     after: after ?? null,
     limit,
   });
 }
 
-/** The discrepancies of one payment, oldest first. */
+/** Lists the discrepancies of one payment, oldest first. */
 export function casesOf(
   database: Database | Transaction,
-  { kind, merchant_id: merchantId, id }: PaymentRef,
+  payment: PaymentRef,
 ): Promise<DiscrepancyCase[]> {
   return read(
     database,
     'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id',
-    { merchant_id: merchantId, kind, id },
+    payment,
   );
 }
 
-/** One discrepancy; ids are unique over all merchants. */
+/** Finds a discrepancy. Ids are unique over all merchants. */
 export async function findCase(
   database: Database | Transaction,
   id: string,
@@ -74,7 +74,7 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
 async function read(
   database: Database | Transaction,
   condition: string,
-  bindings: Record<string, unknown>,
+  bindings: object,
 ): Promise<DiscrepancyCase[]> {
   const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
     database,

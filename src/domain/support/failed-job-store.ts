@@ -3,16 +3,16 @@ import { JOB_FAILED, STEP_TABLES, type StepKind } from '../../jobs/job-types.ts'
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
 import type { FailedJob, FailedJobState } from './failed-job.ts';
 
-/** Which failed jobs; what is left out does not matter. */
+/** Selects failed jobs. Fields that are left out do not matter. */
 export interface FailedJobFilter {
   ids?: number[] | undefined;
   queue?: string | undefined;
-  /** A part of the error, in whatever letters. */
+  /** A part of the error, in upper or lower case. */
   error?: string | undefined;
   merchant_id?: number | undefined;
-  /** Of these payments, their callbacks and webhooks. */
+  /** Jobs of these payments, their callbacks and webhooks. */
   payments?: { merchant_id: number; id: string }[] | undefined;
-  /** Failed before, or after, so many milliseconds ago. */
+  /** Failed longer ago, or more recently, than this. */
   olderThanMs?: number | undefined;
   newerThanMs?: number | undefined;
   state?: FailedJobState | undefined;
@@ -20,12 +20,12 @@ export interface FailedJobFilter {
 
 export interface FailedJobPage {
   order: 'newest first' | 'oldest first';
-  /** Begin after this one, in that order. */
+  /** Begins after this one, in that order. */
   after?: number | undefined;
   limit: number;
 }
 
-/** The failed jobs of all merchants that a filter fits. */
+/** Lists the failed jobs of all merchants that fit a filter. */
 export function listFailedJobs(
   database: Database | Transaction,
   filter: FailedJobFilter,
@@ -67,7 +67,7 @@ const CONDITIONS: Readonly<Record<keyof FailedJobFilter, string>> = {
   state: 'state = :state',
 };
 
-/** Said beside the state, which no index knows: those that were replayed are most of them. */
+/** Goes with the condition on the state, which no index has. Most failed jobs were replayed. */
 const REPLAYED: Readonly<Record<FailedJobState, string>> = {
   waiting: 'replayed_at IS NULL',
   moved_on: 'replayed_at IS NULL',
@@ -83,7 +83,7 @@ function conditions(filter: FailedJobFilter): string[] {
   ];
 }
 
-/** What a row of each kind is about, in columns of the row `t`. */
+/** The payment of a row `t` of each kind. */
 const PAYMENT_OF_ROW: Readonly<Record<StepKind, string>> = {
   ...(Object.fromEntries(
     PAYMENT_KINDS.map((kind) => [kind, `'${kind}' AS payment_kind, t.id AS payment_id`]),
@@ -110,7 +110,7 @@ const PAYMENT = PAYMENT_KINDS.map(
     WHERE r.payment_kind = '${kind}' AND t.merchant_id = f.merchant_id AND t.id = r.payment_id`,
 ).join(' UNION ALL ');
 
-/** Only of its newest failure a row can be parked. */
+/** A row is parked for its newest failure only. */
 const HAS_FAILED_SINCE = `EXISTS (
   SELECT FROM failed_jobs later WHERE later.merchant_id = f.merchant_id AND later.kind = f.kind
     AND later.row_id = f.row_id AND later.step_no > f.step_no)`;

@@ -16,10 +16,10 @@ export interface PaymentSearch {
   limit: number;
 }
 
-/** The payments of all merchants that this may mean, newest first. */
+/** Finds the payments of all merchants that fit a search, newest first. */
 export async function findPayments(
   database: Database,
-  { what, merchant_id: merchantId, kind, limit }: PaymentSearch,
+  { what, merchant_id, kind, limit }: PaymentSearch,
 ): Promise<PaymentSummary[]> {
   const hits = [
     ...PAYMENT_KINDS.map((each) => byExternalRef(each)),
@@ -37,15 +37,15 @@ export async function findPayments(
      ), hit (kind, merchant_id, payment_id) AS MATERIALIZED (${hits.join(' UNION ')})
      SELECT * FROM (${wanted.map(summariesOfHits).join(' UNION ALL ')}) AS found
      ORDER BY created_at DESC, id DESC LIMIT :limit`,
-    { what, merchant_id: merchantId ?? null, limit },
+    { what, merchant_id: merchant_id ?? null, limit },
   );
 }
 
 const WITH_REFERENCE = ['collection', 'payout', 'reversal'] as const;
 
 /*
- * Payments are indexed by merchant first. Each merchant is one probe of such an index: LATERAL
- * with LIMIT keeps the planner from reading a whole table instead.
+ * Payments are indexed by merchant first, so each merchant takes one probe of the index.
+ * LATERAL with LIMIT keeps the planner from reading the whole table.
  */
 function ofEachMerchant(kind: GatewayPaymentKind, condition: string): string {
   return `SELECT '${kind}' AS kind, merchant.id AS merchant_id, one.id AS payment_id
@@ -54,14 +54,14 @@ function ofEachMerchant(kind: GatewayPaymentKind, condition: string): string {
     ) AS one`;
 }
 
-/** The id of an event is the webhook-id of its deliveries. */
+/** An event's id is the webhook-id of its deliveries. */
 const BY_EVENT = `SELECT one.payment_kind, merchant.id, one.payment_id
   FROM merchant CROSS JOIN LATERAL (
     SELECT payment_kind, payment_id FROM events
     WHERE merchant_id = merchant.id AND id = CAST(:what AS uuid) LIMIT 1
   ) AS one`;
 
-/** These two have indexes that do not begin with the merchant. */
+/** Receipts and external references have indexes that do not begin with the merchant. */
 const BY_RECEIPT = `SELECT payment_kind, merchant_id, payment_id FROM movements
   WHERE trans_id = :what AND merchant_id IN (SELECT id FROM merchant)`;
 

@@ -3,12 +3,13 @@ import { changeStep } from '../../jobs/outbox.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import type { Failed } from '../gateway-results.ts';
 import type { Account } from '../ledger/post-journal.ts';
+import type { Movement } from '../payments/movement.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund } from '../payments/payout.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
-import { type Movement, rebookMovement } from '../settlement/movements.ts';
+import { rebookMovement } from '../settlement/movements.ts';
 import { failCollection } from '../settlement/settle-collection.ts';
 import { failPayout } from '../settlement/settle-payout.ts';
 import { failReturn } from '../settlement/settle-return.ts';
@@ -17,9 +18,9 @@ import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { SUPPORT_RESULT_CODE } from './resolution.ts';
 
 /**
- * The money goes back to where it was. What a customer paid is returned by the gateway, in
- * a return of its own; what went out has come back to the operator's account there; a
- * return that failed was paid back from the bank account.
+ * Gives the money back. A customer's payment goes back by a return of its own. Money that went
+ * out has come back to the operator's account at the gateway. A return that failed was paid
+ * back from the bank account.
  */
 export async function returnMovement(
   trx: Transaction,
@@ -34,7 +35,7 @@ export async function returnMovement(
   }
 }
 
-/** Money that went out and does not come back is the operator's loss. */
+/** Books money that went out and does not come back as the operator's loss. */
 export async function writeOffMovement(
   trx: Transaction,
   payment: AnyPayment,
@@ -43,7 +44,7 @@ export async function writeOffMovement(
   await clear(trx, payment, movement, 'losses');
 }
 
-/** A payment that was parked for this ends; the refund of a failed payout goes on. */
+/** Fails a payment that was parked for the decision. The refund of a failed payout goes on. */
 export async function failIfUndecided(
   trx: Transaction,
   payment: AnyPayment,
@@ -63,18 +64,19 @@ export async function failIfUndecided(
   await fail(trx, payment, news);
 }
 
-/** Takes a movement out of suspense; `against` is the account that it belongs to. */
+/** Takes a movement out of suspense. `against` is the account that it belongs to. */
 async function clear(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
   against: Account,
 ): Promise<void> {
-  // The movement that a failed return could not give back is its collection's, and came in.
+  // The movement of a failed return is its collection's money, which came in.
   const isOwn = !(payment.kind === 'return' && movement.id === payment.movement_id);
   const cents = suspenseCents(isOwn ? payment.kind : 'collection', movement.amount_cents);
-  await rebookMovement(trx, payment.merchant_id, movement.id, 'cleared');
-  await postMovement(trx, payment.merchant_id, movement.id, 'cleared', [
+  const ref = { merchant_id: payment.merchant_id, id: movement.id };
+  await rebookMovement(trx, ref, 'cleared');
+  await postMovement(trx, ref, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: against, amount_cents: cents },
   ]);

@@ -10,30 +10,29 @@ import {
 export interface SupportFilter {
   merchant_id?: number | undefined;
   kind?: GatewayPaymentKind | undefined;
-  /** Which of the two reasons to look at; neither is both. */
+  /** Selects by reason. Neither means both. */
   parked: boolean;
   overdue: boolean;
-  /** Begin after this one, in the order of the list. */
+  /** Begins after this one, in the order of the list. */
   after?: string | undefined;
   limit: number;
 }
 
 /**
- * The payments of every merchant that do not go on by themselves (parked), or have not ended
- * in time (overdue). The oldest come first: ids are made of time, a return's of that of its
- * collection. The conditions are those of the indexes of parked and of open payments, so the
- * others are never read.
+ * Lists payments of all merchants that do not go on by themselves (parked) or have not ended in
+ * time (overdue), oldest first. Ids sort by time; a return's id has its collection's time. The
+ * conditions are those of the indexes of parked and open payments, so no other row is read.
  */
 export function listForSupport(
   database: Database,
-  { merchant_id: merchantId, kind, parked, overdue, after, limit }: SupportFilter,
+  { merchant_id, kind, parked, overdue, after, limit }: SupportFilter,
 ): Promise<PaymentSummary[]> {
   const reasons = [
     ...(parked || !overdue ? ['t.parked_reason IS NOT NULL'] : []),
     ...(overdue || !parked ? [isOverdue('t')] : []),
   ];
   const more = [
-    ...(merchantId === undefined ? [] : ['t.merchant_id = :merchant_id']),
+    ...(merchant_id === undefined ? [] : ['t.merchant_id = :merchant_id']),
     ...(after === undefined ? [] : ['t.id > CAST(:after AS uuid)']),
   ];
   const wanted = PAYMENT_KINDS.filter((each) => kind === undefined || each === kind);
@@ -44,6 +43,6 @@ export function listForSupport(
     database,
     // UNION, since a payment can be both.
     `SELECT * FROM (${parts.join(' UNION ')}) AS listed ORDER BY id LIMIT :limit`,
-    { merchant_id: merchantId ?? null, after: after ?? null, limit },
+    { merchant_id: merchant_id ?? null, after: after ?? null, limit },
   );
 }

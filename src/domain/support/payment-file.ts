@@ -5,13 +5,13 @@ import { casesOf, type DiscrepancyCase } from './discrepancy-cases.ts';
 import type { FailedJob } from './failed-job.ts';
 import { listFailedJobs } from './failed-job-store.ts';
 
-/** A payment that has more was replayed in vain for a long time. */
+/** A payment with more was replayed in vain for a long time. */
 const MAX_FAILED_JOBS = 100;
 
-/** A row as it is stored, for those who look and do not decide. */
+/** A row as it is stored. */
 export type Row = Record<string, unknown>;
 
-/** A journal with its lines; what a merchant gains is positive, in cents. */
+/** A journal with its lines in cents. Positive is the merchant's gain. */
 export interface JournalRow {
   id: string;
   source_kind: string;
@@ -20,22 +20,22 @@ export interface JournalRow {
   entries: { account: string; amount_cents: number }[];
 }
 
-/** Everything that is known of one payment. */
+/** Everything that the database has about one payment. */
 export interface PaymentFile {
   payment: AnyPayment;
   history: Row[];
   attempts: Row[];
   movements: Row[];
   journals: JournalRow[];
-  /** What its merchant is told, where a merchant is. */
+  /** The event for its merchant, if there is one. */
   event: (Row & { id: string }) | null;
   delivery: Row | null;
   deliveryAttempts: Row[];
   callbacks: Row[];
-  /** Jobs of it, of its callbacks and of its webhook that failed for good. */
+  /** Failed jobs of the payment, its callbacks and its webhook. */
   failedJobs: FailedJob[];
   discrepancies: DiscrepancyCase[];
-  /** The collection that it gives back, or the reversals and returns of a collection. */
+  /** The collection that it gives back, or a collection's reversals and returns. */
   related: PaymentSummary[];
 }
 
@@ -90,20 +90,20 @@ export async function readPaymentFile(
   };
 }
 
-/** The condition that every table about payments takes. */
+/** The condition for rows of one payment, in every table about payments. */
 const OWN = 'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
 
 function ofPayment<Found>(database: Database, ref: PaymentRef, sql: string): Promise<Found[]> {
-  return rows<Found>(database, sql, { merchant_id: ref.merchant_id, kind: ref.kind, id: ref.id });
+  return rows<Found>(database, sql, ref);
 }
 
 /**
- * What was booked of a payment, oldest first: as its own, of the movements that are its own,
- * and of those that its discrepancies are about, as is the one that a return gives back.
+ * Reads the journals of a payment, oldest first: its own, those of its movements, and those of
+ * the movements that its discrepancies are about.
  */
 export function journalsOf(
   database: Database | Transaction,
-  { kind, merchant_id: merchantId, id }: PaymentRef,
+  payment: PaymentRef,
 ): Promise<JournalRow[]> {
   return rows<JournalRow>(
     database,
@@ -121,17 +121,17 @@ export function journalsOf(
        AND j.source_id = s.id
      JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      GROUP BY j.merchant_id, j.id ORDER BY j.created_at, j.id`,
-    { merchant_id: merchantId, kind, id },
+    payment,
   );
 }
 
 async function deliveryOf(
   database: Database,
-  { merchant_id: merchantId }: PaymentRef,
-  eventId: string | null,
+  { merchant_id }: PaymentRef,
+  event_id: string | null,
 ) {
-  const bindings = { merchant_id: merchantId, event_id: eventId };
-  if (eventId === null) return { delivery: null, deliveryAttempts: [] };
+  if (event_id === null) return { delivery: null, deliveryAttempts: [] };
+  const bindings = { merchant_id, event_id };
   const delivery = await firstRow<Row>(
     database,
     `SELECT status, attempts, next_step_at, parked_reason FROM webhook_deliveries

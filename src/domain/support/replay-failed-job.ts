@@ -1,5 +1,5 @@
 import { rows, type Transaction } from '../../connections/database.ts';
-import { CALLBACKS_QUEUE, STEP_TABLES } from '../../jobs/job-types.ts';
+import { queueOf, STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund } from '../payments/payout.ts';
@@ -17,18 +17,18 @@ import { casesOf } from './discrepancy-cases.ts';
 import type { FailedJob } from './failed-job.ts';
 import { listFailedJobs } from './failed-job-store.ts';
 
-/** A failed job as it was, and what comes, or would come, of replaying it. */
+/** A failed job as it was, and the effect that its replay has or would have. */
 export type Replay = ReplayDecision & { job: FailedJob };
 
-/** Says what replaying would do, and locks what it would change. */
+/** Tells the effect of a replay, and locks the rows that it would change. */
 export async function planReplay(trx: Transaction, job: FailedJob): Promise<Replay> {
   return (await plan(trx, job)).replay;
 }
 
 /**
- * Gives the row of a failed job its next step again, as it is right now: a payment whose
- * earlier attempt may have arrived is asked about and never sent. Run twice, also at once,
- * the second does nothing and says so.
+ * Gives the row of a failed job the step that is right for it now. A payment whose earlier
+ * attempt may have arrived is asked about, never sent. A second replay, even at the same time,
+ * does nothing and says so.
  */
 export async function replayFailedJob(
   trx: Transaction,
@@ -37,8 +37,8 @@ export async function replayFailedJob(
 ): Promise<Replay> {
   const { replay, payment } = await plan(trx, job);
   if (replay.action === undefined) return replay;
-  const { kind, merchant_id: merchantId, row_id: id } = job;
-  await changeStep(trx, { kind, merchant_id: merchantId, id }, stepFor(replay.action, payment));
+  const { kind, merchant_id, row_id: id } = job;
+  await changeStep(trx, { kind, merchant_id, id }, stepFor(replay.action, payment));
   await rows(
     trx,
     `UPDATE failed_jobs
@@ -50,13 +50,13 @@ export async function replayFailedJob(
 
 async function plan(
   trx: Transaction,
-  { id, kind, merchant_id: merchantId, row_id: rowId }: FailedJob,
+  { id, kind, merchant_id, row_id }: FailedJob,
 ): Promise<{ replay: Replay; payment: AnyPayment | null }> {
-  // Locked before anything is read, so that of two who replay at once the second sees the first.
+  // Locks before it reads, so that the second of two replays at once sees the first.
   const payment =
     kind === 'callback' || kind === 'webhook'
-      ? await lockMessage(trx, kind, merchantId, rowId)
-      : ((await lockPayment(trx, { kind, merchant_id: merchantId, id: rowId })) ?? null);
+      ? await lockMessage(trx, kind, { merchant_id, row_id })
+      : ((await lockPayment(trx, { kind, merchant_id, id: row_id })) ?? null);
   const page = { order: 'newest first', limit: 1 } as const;
   const [job] = await listFailedJobs(trx, { ids: [id] }, page);
   if (!job) throw new Error(`Failed job ${id} is gone`);
@@ -67,14 +67,13 @@ async function plan(
 async function lockMessage(
   trx: Transaction,
   kind: 'callback' | 'webhook',
-  merchantId: number,
-  rowId: string,
+  message: Pick<FailedJob, 'merchant_id' | 'row_id'>,
 ): Promise<null> {
   const { table, id } = STEP_TABLES[kind];
   await rows(
     trx,
     `SELECT 1 FROM ${table} WHERE merchant_id = :merchant_id AND ${id} = :row_id FOR UPDATE`,
-    { merchant_id: merchantId, row_id: rowId },
+    message,
   );
   return null;
 }
@@ -101,7 +100,7 @@ function stepFor(action: ReplayAction, payment: AnyPayment | null): StepChange {
     case 'refund':
       return REFUND_STEP;
     case 'process':
-      return { next: 'process', queue: CALLBACKS_QUEUE, delayMs: 0 };
+      return { next: 'process', queue: queueOf('callback', 'process'), delayMs: 0 };
     case 'deliver':
       // The dispatcher admits it when there is room at its endpoint.
       return { next: 'deliver', queue: null, delayMs: 0 };

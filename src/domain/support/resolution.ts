@@ -3,13 +3,13 @@ import { isOpen, MACHINES, type Payment } from '../payments/payment.ts';
 import { canMove } from '../payments/state-machine.ts';
 
 /**
- * How support can settle a discrepancy.
- * - completed: the payment is complete with the movement that waits in suspense, or by the
- *   gateway's word that support has got.
- * - accept-amount: likewise, with the amount that has moved instead of the one asked for.
- * - failed: the payment has failed. Money that went out all the same is lost to the operator.
- * - returned: the money goes, or has come, back to where it was.
- * - dismissed: there is nothing to do, and no money in suspense.
+ * The decisions that support can take about a discrepancy.
+ * - completed: completes the payment with the movement in suspense, or by the gateway's word
+ *   that support has.
+ * - accept-amount: the same, with the amount that has moved instead of the one asked for.
+ * - failed: fails the payment. Money that went out all the same is the operator's loss.
+ * - returned: the money goes back, or has come back.
+ * - dismissed: nothing is to be done, and no money is in suspense.
  */
 export const RESOLUTIONS = [
   'completed',
@@ -20,7 +20,7 @@ export const RESOLUTIONS = [
 ] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
 
-/** What can be decided about each kind, as far as the payment and its money allow it. */
+/** The decisions for each kind, as far as the payment and its money allow them. */
 export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Resolution[]>> = {
   other_amount: ['accept-amount', 'returned', 'failed', 'dismissed'],
   other_account: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
@@ -38,26 +38,26 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   unknown_payment: ['dismissed'],
 };
 
-/** What a decision depends on, besides the kind of discrepancy. */
+/** The facts that decide which resolutions are possible. */
 export interface Situation {
   kind: DiscrepancyKind;
   /** Null when the discrepancy is of no payment here. */
   payment: Pick<Payment, 'kind' | 'status' | 'amount_cents'> | null;
-  /** What has moved and waits in suspense for the decision, in cents. */
+  /** The money that waits in suspense for the decision, in cents. */
   suspenseCents: number | null;
 }
 
-/** What can be decided as things stand; never nothing. */
+/** Returns the possible decisions. There is always at least one. */
 export function allowedResolutions(situation: Situation): Resolution[] {
   return ALLOWED_RESOLUTIONS[situation.kind].filter((as) => isPossible(as, situation));
 }
 
 function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation): boolean {
   if (payment && (kind === 'overdue' || kind === 'never_taken')) {
-    // Support has got the gateway's word. What has ended by itself needs none.
+    // Support has the gateway's word. A payment that has ended by itself needs none.
     return (as === 'dismissed') !== isOpen(payment);
   }
-  // Money is never left in suspense, and without money there is nothing to book.
+  // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
   const isAsAsked = suspenseCents === payment.amount_cents;
   switch (as) {
@@ -67,7 +67,7 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
       // A customer who is paid back gets everything.
       return !isAsAsked && payment.kind !== 'return' && isCompletable(payment);
     case 'failed':
-      // What came in is never written off: it belongs to somebody.
+      // Money that came in is never written off: it belongs to somebody.
       return payment.kind !== 'collection';
     case 'returned':
       return true;
@@ -80,5 +80,5 @@ function isCompletable({ kind, status }: Pick<Payment, 'kind' | 'status'>): bool
   return canMove(MACHINES[kind], status, 'completed');
 }
 
-/** The result of a payment that support has failed; the network's own codes are others. */
+/** The result code of a payment that support has failed. */
 export const SUPPORT_RESULT_CODE = 1;

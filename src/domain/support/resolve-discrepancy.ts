@@ -3,13 +3,13 @@ import { changeStep } from '../../jobs/outbox.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
+import type { Movement } from '../payments/movement.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
-import { findMovement, type Movement } from '../settlement/movements.ts';
+import { findMovement } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
-  adoptMovement,
   type Discrepancy,
   findDiscrepancy,
   hasOtherQuestion,
@@ -24,22 +24,21 @@ export interface Decision {
   as: Resolution;
   actor: string;
   reason: string;
-  /** The gateway's receipt, where support has learned it. */
+  /** The gateway's receipt, if support knows it. */
   transId: string | null;
 }
 
 export interface ResolveOptions {
   /** For merchants without a commission of their own. */
   commissionDefaults: Rate;
-  /** How soon the gateway is asked again about what was parked. */
+  /** The time until the gateway is asked again about a parked payment. */
   pollFirstMs: number;
 }
 
 /**
- * Settles a discrepancy as support has decided, with everything that follows from it, in
- * the caller's transaction: books, state, event. Later news of the gateway is judged by
- * what is so then.
- * @throws OperatorRefusal when it cannot be decided like that; nothing is changed then.
+ * Resolves a discrepancy as support has decided, with books, status and event, in the caller's
+ * transaction. The state after it decides about later news of the gateway.
+ * @throws OperatorRefusal when this decision is not possible. It changes nothing then.
  */
 export async function resolveDiscrepancy(
   trx: Transaction,
@@ -49,7 +48,7 @@ export async function resolveDiscrepancy(
 ): Promise<Discrepancy> {
   const found = await findDiscrepancy(trx, id);
   if (!found) throw new OperatorRefusal(`There is no discrepancy ${id}`);
-  // The payment's lock comes first, as everywhere.
+  // The payment's lock comes first, here as elsewhere.
   const payment = await paymentOf(trx, found);
   const discrepancy = (await lockDiscrepancy(trx, id))!;
   refuseResolved(discrepancy);
@@ -66,10 +65,10 @@ export async function resolveDiscrepancy(
 
 async function paymentOf(
   trx: Transaction,
-  { payment_kind: kind, merchant_id: merchantId, payment_id: id }: Discrepancy,
+  { payment_kind: kind, merchant_id, payment_id: id }: Discrepancy,
 ): Promise<AnyPayment | undefined> {
-  if (kind === null || merchantId === null || id === null) return undefined;
-  return lockPayment(trx, { kind, merchant_id: merchantId, id });
+  if (kind === null || merchant_id === null || id === null) return undefined;
+  return lockPayment(trx, { kind, merchant_id, id });
 }
 
 function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {
@@ -94,7 +93,7 @@ function refuseUnlessAllowed(
   );
 }
 
-/** Money in suspense has the receipt that the gateway gave, or none. */
+/** Money in suspense has the gateway's own receipt, or none. */
 function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
   if (transId === null || kind === 'overdue') return;
   throw new OperatorRefusal('A receipt is only needed for a payment that is overdue');
@@ -104,10 +103,9 @@ async function movementInSuspense(
   trx: Transaction,
   discrepancy: Discrepancy,
 ): Promise<Movement | null> {
-  const { merchant_id: merchantId } = discrepancy;
-  const id = discrepancy.movement_id ?? (await adoptMovement(trx, discrepancy));
-  if (merchantId === null || id === null) return null;
-  const movement = await findMovement(trx, merchantId, id);
+  const { merchant_id, movement_id: id } = discrepancy;
+  if (merchant_id === null || id === null) return null;
+  const movement = await findMovement(trx, { merchant_id, id });
   return movement.booked === 'suspense' ? movement : null;
 }
 
@@ -132,18 +130,18 @@ async function apply(
   }
   if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
   else await writeOffMovement(trx, payment, movement!);
-  // Another movement may be the payment's own: that decides about it.
+  // Another movement may be the payment's own. That decision is still open.
   if (await hasOtherQuestion(trx, discrepancy)) return;
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
-/** Why a payment has failed whose movement was no good. */
+/** The result description of a payment whose movement was given back or written off. */
 const WITHOUT_MONEY = {
   returned: 'The money was returned',
   failed: 'Not carried out as asked',
 } as const;
 
-/** What was parked for this alone goes on being asked about. */
+/** Asks about the payment again if it was parked for this discrepancy alone. */
 async function goOn(
   trx: Transaction,
   discrepancy: Discrepancy,
@@ -155,7 +153,7 @@ async function goOn(
   await changeStep(trx, refOf(payment), pollStep({ ...payment, parked_reason: null }, pollFirstMs));
 }
 
-/** What was asked about a payment that did not end is answered by its end. */
+/** Takes `overdue` and `never_taken` off the support list when the payment has ended. */
 async function supersedeIfEnded(trx: Transaction, before: AnyPayment): Promise<void> {
   const ref = refOf(before);
   const payment = (await findPayment(trx, ref))!;

@@ -8,7 +8,8 @@ import { type Resolution, SUPPORT_RESULT_CODE } from './resolution.ts';
 
 /**
  * Applies the gateway's word, which support has got in another way, to an open payment.
- * @throws OperatorRefusal when other money of it is undecided, or the receipt another's
+ * @throws OperatorRefusal when other money of the payment is undecided, or the receipt is that
+ * of another payment
  */
 export async function settleByHand(
   trx: Transaction,
@@ -42,7 +43,7 @@ export async function settleByHand(
   throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
 }
 
-/** The answer of a call that may still be going on could be that it was taken. */
+/** A call that is going on may still be answered with "taken". */
 async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promise<void> {
   if (!(await isUnderWay(trx, payment))) return;
   throw new OperatorRefusal(
@@ -50,13 +51,13 @@ async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promi
   );
 }
 
-/** A receipt is one movement's, whosever it is: a slip of the hand must not book it twice. */
+/** A receipt belongs to one movement. A slip of the hand must not book it twice. */
 async function refuseReceiptOfAnother(
   trx: Transaction,
   { merchant_id, id, gateway }: AnyPayment,
   transId: string,
 ): Promise<void> {
-  // Two decisions at once must not both find it free.
+  // Without the lock two decisions at once could both find it free.
   await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', {
     name: `receipt ${gateway} ${transId}`,
   });

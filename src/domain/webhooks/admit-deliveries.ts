@@ -1,5 +1,6 @@
 import { type Database, firstRow, inTransaction } from '../../connections/database.ts';
-import { WEBHOOKS_QUEUE } from '../../jobs/job-types.ts';
+import { queueOf } from '../../jobs/job-types.ts';
+import { queued } from '../../jobs/outbox.ts';
 
 /** One dispatcher admits at a time, or two could pass the cap together. */
 const ADMISSION_LOCK = 4_207_002;
@@ -26,7 +27,7 @@ export async function admitDeliveries(database: Database, cap: number): Promise<
     const row = await firstRow<{ admitted: number }>(trx, ADMIT, {
       cap,
       merchant_cap: cap * MERCHANT_SHARE,
-      queue: WEBHOOKS_QUEUE,
+      queue: queueOf('webhook', 'deliver'),
     });
     return row?.admitted ?? 0;
   });
@@ -71,8 +72,5 @@ const ADMIT = `
         WHERE a.merchant_id = due.merchant_id AND a.next_step IS NOT NULL
           AND a.admitted_at IS NOT NULL)
     RETURNING d.*
-  ), queued AS (
-    INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
-    SELECT :queue, 'webhook', next_step, merchant_id, event_id, step_no, next_step_at FROM moved
-  )
+  ), ${queued('webhook')}
   SELECT count(*) AS admitted FROM moved`;
