@@ -6,9 +6,7 @@ import {
   type PaymentStatus,
 } from '../src/domain/payments/payment.ts';
 import { REVERSAL_STATES } from '../src/domain/payments/reversal.ts';
-
-const BEGIN = '<!-- states:begin -->';
-const END = '<!-- states:end -->';
+import { withGeneratedPart } from './generated-part.ts';
 
 /** How each kind begins. */
 const BEGINNINGS: Readonly<Record<GatewayPaymentKind, string>> = {
@@ -29,12 +27,9 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 /** The document with the drawings between its markers as the tables say. @throws Error without markers */
 export function withStateDiagrams(document: string): string {
-  const begin = document.indexOf(BEGIN);
-  const end = document.indexOf(END);
-  if (begin < 0 || end < begin) throw new Error(`There is no ${BEGIN} with a ${END} after it`);
   const kinds = Object.keys(MACHINES) as GatewayPaymentKind[];
   const drawings = kinds.map((kind) => `A ${kind}:\n\n${diagramOf(kind)}\n`);
-  return `${document.slice(0, begin)}${BEGIN}\n${drawings.join('\n')}${document.slice(end)}`;
+  return withGeneratedPart(document, 'states', drawings.join('\n'));
 }
 
 /** One state machine as a drawing in Mermaid. */

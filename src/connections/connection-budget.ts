@@ -37,7 +37,7 @@ export function defaultPoolMax(processName: string): number {
 /** The most connections that this process opens to PostgreSQL, those of its queues included. */
 export function connectionsAtMost(
   processName: string,
-  config: { databasePoolMax: number | undefined; redisUrl: string | undefined },
+  config: { databasePoolMax?: number | undefined; redisUrl?: string | undefined },
 ): number {
   const pool = config.databasePoolMax ?? defaultPoolMax(processName);
   const hasQueues = !config.redisUrl && processName !== 'web' && processName !== 'admin';

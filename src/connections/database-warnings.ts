@@ -3,9 +3,9 @@ import { type Database, firstRow } from './database.ts';
 import { type DatabaseAddress, isUnverified } from './database-address.ts';
 
 interface Situation extends DatabaseAddress {
-  env: 'development' | 'sandbox' | 'production';
-  databasePoolMax: number | undefined;
-  redisUrl: string | undefined;
+  malipoEnv: 'development' | 'sandbox' | 'production';
+  databasePoolMax?: number | undefined;
+  redisUrl?: string | undefined;
 }
 
 /**
@@ -23,7 +23,7 @@ export async function databaseWarnings(
     warnings.push(await connectionsWarning(database, connectionsAtMost(processName, config)));
   }
   // Elsewhere there are no payments to lose.
-  if (config.env === 'production') warnings.push(...(await durabilityWarnings(database)));
+  if (config.malipoEnv === 'production') warnings.push(...(await durabilityWarnings(database)));
   return warnings.filter((line) => line !== null);
 }
 

@@ -1,26 +1,20 @@
-/** What comes after the longest wait: an answer is recorded, through a short outage if need be. */
+/** Time to record an answer after the longest wait for it, even through a short outage. */
 export const RECORDING_MARGIN_MS = 5_000;
 
-interface Times {
-  GATEWAY_TIMEOUT_MS: number;
-  WEBHOOK_TIMEOUT_MS: number;
-  REVERSAL_WAIT_MS: number;
-  DRAIN_DELAY_MS: number;
-  SHUTDOWN_TIMEOUT_MS: number;
-}
-
-/** What a process may have begun when it is told to stop, and must be able to finish. */
-const MUST_FIT: readonly (keyof Times)[][] = [
+/** Waits that a process may have begun when it is told to stop, and must be able to finish. */
+const MUST_FIT = [
   ['GATEWAY_TIMEOUT_MS'],
   ['WEBHOOK_TIMEOUT_MS'],
   ['DRAIN_DELAY_MS', 'REVERSAL_WAIT_MS'],
-];
+] as const;
 
-/** One line for each thing that could not be finished before a stopping process is cut off. */
-export function shutdownProblems(times: Times): string[] {
+type Time = (typeof MUST_FIT)[number][number] | 'SHUTDOWN_TIMEOUT_MS';
+
+/** Returns a line for each wait that does not fit into the time that a stopping process has. */
+export function shutdownProblems(timeOf: (name: Time) => number): string[] {
   return MUST_FIT.filter((names) => {
-    const neededMs = names.reduce((sum, name) => sum + times[name], RECORDING_MARGIN_MS);
-    return neededMs > times.SHUTDOWN_TIMEOUT_MS;
+    const neededMs = names.reduce((sum, name) => sum + timeOf(name), RECORDING_MARGIN_MS);
+    return neededMs > timeOf('SHUTDOWN_TIMEOUT_MS');
   }).map(
     (names) =>
       `${names.join(' and ')} and ${RECORDING_MARGIN_MS} ms to record the outcome must fit into SHUTDOWN_TIMEOUT_MS together`,

@@ -165,9 +165,9 @@ describe('A PostgreSQL that does not wait for its disk', () => {
   it('is warned of in production alone', async () => {
     const database = openDatabase(environment.serverUrl, 1);
     const [row] = await rows<{ fsync: string }>(database, 'SHOW fsync');
-    const warnedIn = async (env: 'development' | 'production') => {
+    const warnedIn = async (malipoEnv: 'development' | 'production') => {
       const base = { databaseUrl: environment.serverUrl, databasePoolMax: 2, redisUrl: undefined };
-      const warnings = await databaseWarnings(database, { ...base, env }, 'web');
+      const warnings = await databaseWarnings(database, { ...base, malipoEnv }, 'web');
       return warnings.filter((line) => line.includes('fsync=off')).length;
     };
     expect(await warnedIn('production')).to.equal(row!.fsync === 'off' ? 1 : 0);

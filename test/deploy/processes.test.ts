@@ -69,7 +69,7 @@ describe('What is deployed', () => {
   });
 
   it('has more time to stop than it takes', () => {
-    const mostMs = settings.SHUTDOWN_TIMEOUT_MS.default;
+    const mostMs = settings.shape.SHUTDOWN_TIMEOUT_MS.parse(undefined);
     const stops = [
       ...UNITS.flatMap((unit) =>
         longestStop(read(`deploy/systemd/${unit}`), /^TimeoutStopSec=(\d+)$/gm),
@@ -96,7 +96,7 @@ describe('What is deployed', () => {
       ...text.matchAll(/\b(?!AF_)([A-Z]+(?:_[A-Z]+)+|PORT|HOST)\b/g),
     ]);
     const names = new Set(named.map(([, name]) => name!));
-    const known = [...Object.keys(settings), ...OTHERS];
+    const known = [...Object.keys(settings.shape), ...OTHERS];
     expect([...names].filter((name) => !known.includes(name))).to.deep.equal([]);
     expect(names.size).to.be.above(OTHERS.length);
   });

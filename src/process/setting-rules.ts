@@ -1,0 +1,113 @@
+import { hasDevelopmentKey } from './key-ring.ts';
+import type { Settings } from './settings.ts';
+import { shutdownProblems } from './shutdown-budget.ts';
+
+/** The text of each variable that is set. */
+export type GivenTexts = Partial<Record<keyof Settings, string>>;
+/** What the texts and defaults mean. A variable with a wrong text has no value. */
+export type KnownValues = Partial<Settings>;
+
+/** A rule across variables: the line to show, and whether the rule is broken. */
+type Check = [isBroken: unknown, line: string];
+
+/** Returns a line for each rule across variables that is broken. Each begins with a variable. */
+export function brokenRules(given: GivenTexts, values: KnownValues): string[] {
+  const broken = [
+    ...apiRules(given, values),
+    ...storeRules(given, values),
+    ...(values.MALIPO_ENV === 'production' ? productionRules(given, values) : []),
+  ].filter(([isBroken]) => isBroken);
+  return [
+    ...broken.map(([, line]) => line),
+    // A time out of its range has no value, and still counts here.
+    ...shutdownProblems((name) => Number(given[name] ?? values[name])),
+  ];
+}
+
+function apiRules(given: GivenTexts, values: KnownValues): Check[] {
+  const isLocal = /^(127\.|localhost$|::1$)/.test(values.HOST ?? '');
+  const knownKeys = [values.SECRETS_KEY, values.JWT_KEYS].filter((keys) => keys !== undefined);
+  return [
+    [
+      values.PORT === 0 && !given.PUBLIC_URL,
+      'PUBLIC_URL is required when PORT is 0: gateways and merchants must know it',
+    ],
+    [!given.TLS_CERT !== !given.TLS_KEY, 'TLS_CERT and TLS_KEY go together'],
+    [
+      !isLocal && knownKeys.some(hasDevelopmentKey),
+      'HOST must be an address of this machine alone while SECRETS_KEY or JWT_KEYS is the published development key',
+    ],
+  ];
+}
+
+function storeRules(given: GivenTexts, values: KnownValues): Check[] {
+  const hasClientCertificate = /[?&]ssl(cert|key)=/.test(given.DATABASE_URL ?? '');
+  // A wrong text in REDIS_CLUSTER may have been meant as true.
+  const mayBeCluster = values.REDIS_CLUSTER !== false;
+  return [
+    [
+      given.DATABASE_CA && values.DATABASE_SSL === 'no-verify',
+      'DATABASE_CA proves nothing with DATABASE_SSL=no-verify: remove one of them',
+    ],
+    [
+      values.DATABASE_POOLING === 'transaction' && !given.REDIS_URL,
+      'DATABASE_POOLING must be session while the queues are in PostgreSQL: set REDIS_URL, or give DATABASE_URL past the pooler',
+    ],
+    [
+      hasClientCertificate && (given.DATABASE_CA || given.DATABASE_SSL),
+      'DATABASE_URL with sslcert or sslkey says all of TLS itself: remove DATABASE_CA and DATABASE_SSL',
+    ],
+    [
+      given.REDIS_URL && !redisNodes(given.REDIS_URL, mayBeCluster).every(isAddress),
+      'REDIS_URL is no address: what is special in its password must be percent-encoded, as %2F for a slash',
+    ],
+    [
+      given.REDIS_CA && !given.REDIS_URL?.startsWith('rediss:'),
+      'REDIS_CA needs a REDIS_URL that begins with rediss://',
+    ],
+    [values.REDIS_CLUSTER && !given.REDIS_URL, 'REDIS_CLUSTER needs a REDIS_URL'],
+  ];
+}
+
+/** Returns the addresses in REDIS_URL. Only the first has a scheme. */
+function redisNodes(url: string, isCluster: boolean): string[] {
+  const [first = '', ...others] = isCluster ? url.split(',') : [url];
+  const scheme = url.split('://', 1)[0];
+  return [first, ...others.map((node) => `${scheme}://${node.trim().replace(/^.*:\/\//, '')}`)];
+}
+
+/** Checks that a client can read all of an address. A client that cannot says so with the password. */
+function isAddress(text: string): boolean {
+  try {
+    const { hostname, username, password } = new URL(text);
+    decodeURIComponent(username + password);
+    return hostname !== '';
+  } catch {
+    return false;
+  }
+}
+
+function productionRules(given: GivenTexts, values: KnownValues): Check[] {
+  const required = ['SECRETS_KEY', 'JWT_KEYS', 'PUBLIC_URL', 'CHANNELS'] as const;
+  const keys = ['SECRETS_KEY', 'JWT_KEYS'] as const;
+  return [
+    ...required.map((name): Check => [!given[name], `${name} is required in production`]),
+    ...keys.map((name): Check => {
+      const ring = values[name];
+      return [
+        given[name] && ring && hasDevelopmentKey(ring),
+        `${name} contains the published development key, which production refuses`,
+      ];
+    }),
+    [given.CHANNELS && values.CHANNELS?.size === 0, 'CHANNELS must name a channel'],
+    [given.PUBLIC_URL?.startsWith('http:'), 'PUBLIC_URL must be https in production'],
+    [
+      !given.TRUST_PROXY && !given.TLS_CERT && values.REQUIRE_HTTPS !== false,
+      'TRUST_PROXY is required in production, or TLS_CERT and TLS_KEY: HTTPS must end somewhere (or set REQUIRE_HTTPS=false)',
+    ],
+    [
+      given.CHANNELS?.includes('simulator') || given.SIMULATOR_URL,
+      'CHANNELS and SIMULATOR_URL must not name the simulator in production',
+    ],
+  ];
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/**
+ * The kinds of value that an environment variable can have. Each reads the variable's text.
+ * Each message continues a sentence that begins with the variable's name. It never repeats the
+ * value, because that may be a secret.
+ */
+
+/** The longest delay that a timer of Node accepts. */
+export const MAX_TIMER_MS = 2_147_483_647;
+
+export function integer(minimum: number, maximum: number) {
+  const message = `must be a whole number from ${minimum} to ${maximum}`;
+  return z.codec(
+    z.string().regex(/^-?\d{1,15}$/, message),
+    z.int(message).min(minimum, message).max(maximum, message),
+    { decode: Number, encode: String },
+  );
+}
+
+/** A duration in milliseconds. */
+export function duration(minimumMs: number, maximumMs = MAX_TIMER_MS) {
+  return integer(minimumMs, maximumMs);
+}
+
+export function flag() {
+  const error = 'must be true or false';
+  return z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive', error });
+}
+
+export function oneOf<const Value extends string>(...values: Value[]) {
+  return z.enum(values, `must be one of ${values.join(', ')}`);
+}
+
+export function text(minimumLength = 0) {
+  return z.string().min(minimumLength, `must have at least ${minimumLength} characters`);
+}
+
+/** An address that begins with one of these schemes. */
+export function url(...schemes: string[]) {
+  const beginnings = schemes.map((scheme) => `${scheme}://`);
+  return z
+    .string('is required')
+    .regex(new RegExp(`^(${beginnings.join('|')})`), `must begin with ${beginnings.join(' or ')}`);
+}
+
+/** An HTTP address, without the slashes at its end, so that a path can be added. */
+export function httpUrl() {
+  return url('http', 'https').overwrite((address) => address.replace(/\/+$/, ''));
+}
+
+/** Text that `read` turns into a value, or refuses with an Error that says why. */
+export function parsed<Value>(read: (text: string) => Value) {
+  return z.string().transform((given, context) => {
+    try {
+      return read(given);
+    } catch (error) {
+      context.issues.push({ code: 'custom', message: (error as Error).message, input: given });
+      return z.NEVER;
+    }
+  });
+}
