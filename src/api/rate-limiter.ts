@@ -1,3 +1,4 @@
+import { inTime } from '../connections/in-time.ts';
 import type { RedisClient } from '../connections/redis.ts';
 
 /** A token bucket: `burst` requests at once, refilled evenly with `perMinute`. */
@@ -39,7 +40,8 @@ export function createRateLimiter(redis: RedisClient | null): RateLimiter {
     if (!redis || Date.now() < awayUntil) return local.change(key, limit, cost);
     try {
       const perMs = limit.perMinute / MINUTE_MS;
-      const reply = await inTime(redis.eval(BUCKET, 1, KEY_PREFIX + key, limit.burst, perMs, cost));
+      const answer = redis.eval(BUCKET, 1, KEY_PREFIX + key, limit.burst, perMs, cost);
+      const reply = await inTime(answer, ANSWER_TIMEOUT_MS, 'No answer in time');
       const [allowed, remaining, fullInMs, retryInMs] = reply as [number, number, number, number];
       return { allowed: allowed === 1, remaining, fullInMs, retryInMs };
     } catch {
@@ -53,19 +55,6 @@ export function createRateLimiter(redis: RedisClient | null): RateLimiter {
       await change(key, limit, -1);
     },
   };
-}
-
-/** @throws Error when the answer does not come in time */
-async function inTime(answer: Promise<unknown>): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('No answer in time')), ANSWER_TIMEOUT_MS);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** One step of a bucket, by the clock of Redis, so that all processes agree. */

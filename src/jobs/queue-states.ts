@@ -3,7 +3,7 @@ import type { Logger } from '../process/logger.ts';
 import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
 import { queuesOf, WORKER_TYPES } from './job-types.ts';
-import { inTime } from './queues.ts';
+import { answerOf } from './queues.ts';
 
 /** What a queue looks like at one moment, as its backend tells. Not the truth about money. */
 export interface QueueState {
@@ -59,11 +59,12 @@ export function openQueueStates(backend: QueueBackend, logger: Pick<Logger, 'deb
   };
   return {
     check: async (name) => {
-      await inTime(queueOf(name).getJobCounts('waiting'), name, READ_TIMEOUT_MS);
+      await answerOf(name, queueOf(name).getJobCounts('waiting'), READ_TIMEOUT_MS);
     },
-    read: (name) => inTime(readState(backend, queueOf(name), name, logger), name, READ_TIMEOUT_MS),
+    read: (name) =>
+      answerOf(name, readState(backend, queueOf(name), name, logger), READ_TIMEOUT_MS),
     has: async (name, id) =>
-      (await inTime(queueOf(name).getJob(id), name, READ_TIMEOUT_MS)) !== undefined,
+      (await answerOf(name, queueOf(name).getJob(id), READ_TIMEOUT_MS)) !== undefined,
     close: async () => {
       await Promise.allSettled([...open.values()].map((queue) => queue.close()));
     },

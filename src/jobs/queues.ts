@@ -1,4 +1,5 @@
 import type { Queue } from 'bullmq';
+import { inTime } from '../connections/in-time.ts';
 import type { Logger } from '../process/logger.ts';
 import type { QueueBackend } from './backend.ts';
 import { type JobData, jobId } from './job-types.ts';
@@ -54,7 +55,8 @@ export function openQueues(backend: QueueBackend, logger: Logger): OpenQueues {
       const queue = queueOf(name);
       const bulk = jobs.map(bulkJob);
       const isSmall = backend.name === 'postgres' && bulk.length < POSTGRES_BULK_FROM;
-      await inTime(isSmall ? addSingly(queue, bulk) : queue.addBulk(bulk), name, ADD_TIMEOUT_MS);
+      const added = isSmall ? addSingly(queue, bulk) : queue.addBulk(bulk);
+      await answerOf(name, added, ADD_TIMEOUT_MS);
     },
     close: async () => {
       await Promise.all([...open.values()].map((queue) => queue.close()));
@@ -62,21 +64,14 @@ export function openQueues(backend: QueueBackend, logger: Logger): OpenQueues {
   };
 }
 
-function bulkJob({
-  kind,
-  step,
-  merchant_id: merchantId,
-  row_id: rowId,
-  step_no: stepNo,
-  delay_ms: delayMs,
-}: StepJob) {
-  const data: JobData = { kind, step, merchant_id: merchantId, row_id: rowId, step_no: stepNo };
+function bulkJob({ kind, step, merchant_id, row_id, step_no, delay_ms }: StepJob) {
+  const data: JobData = { kind, step, merchant_id, row_id, step_no };
   return {
     name: `${kind}.${step}`,
     data,
     opts: {
       jobId: jobId(data),
-      delay: Math.max(0, Math.round(delayMs)),
+      delay: Math.max(0, Math.round(delay_ms)),
       attempts: JOB_TRIES,
       backoff: { type: 'exponential', delay: BACKOFF_MS },
       removeOnComplete: true,
@@ -89,21 +84,11 @@ function addSingly(queue: Queue<JobData>, jobs: ReturnType<typeof bulkJob>[]): P
   return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
 }
 
-/** @throws when the queue has not answered within `timeoutMs`; what it says later is ignored. */
-export async function inTime<Result>(
-  work: Promise<Result>,
+/** Waits for a queue's answer. @throws Error when it has not come within `timeoutMs` */
+export function answerOf<Result>(
   queue: string,
+  answer: Promise<Result>,
   timeoutMs: number,
 ): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new Error(`The queue ${queue} does not answer`);
-    timer = setTimeout(() => reject(error), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {});
-  }
+  return inTime(answer, timeoutMs, `The queue ${queue} does not answer`);
 }

@@ -1,9 +1,9 @@
-/** The client's own timeout comes first: it knows better what it waited for. */
+/** A client's own timeout comes first, because its error says what it waited for. */
 const GRACE_MS = 500;
 
 /**
- * Runs `work` with a signal that aborts shortly after `timeoutMs`: for what a client's own
- * timeout does not know, such as an answer that switches protocols.
+ * Runs `work` with a signal that aborts it shortly after `timeoutMs`. A client's own timeout
+ * misses some cases, such as an answer that switches protocols.
  */
 export async function withDeadline<Result>(
   timeoutMs: number,

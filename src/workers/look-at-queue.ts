@@ -1,7 +1,7 @@
 import type { Worker } from 'bullmq';
 import { isReadOnlyError } from '../connections/database-errors.ts';
+import { inTime } from '../connections/in-time.ts';
 import type { JobData } from '../jobs/job-types.ts';
-import { inTime } from '../jobs/queues.ts';
 import type { Finding, WorkWatch } from './work-watch.ts';
 
 /** Whoever asks for the health would rather hear that the queue is away than wait for it. */
@@ -32,7 +32,8 @@ export async function lookAtQueue(worker: Worker<JobData>): Promise<Finding> {
     backend.hasQueueMetaField('paused'),
     backend.getRateLimitTtl(),
   ]);
-  const [counts, isPaused, limitedForMs] = await inTime(answers, worker.name, LOOK_TIMEOUT_MS);
+  const late = `The queue ${worker.name} does not answer`;
+  const [counts, isPaused, limitedForMs] = await inTime(answers, LOOK_TIMEOUT_MS, late);
   if (isPaused) return 'paused';
   if (limitedForMs > 0) return 'rate limited';
   return counts.some((count) => count > 0) ? 'due' : 'nothing due';
