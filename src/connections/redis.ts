@@ -1,11 +1,11 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../process/logger.ts';
 
-/** Where Redis is and how it is reached; `Config` is one. */
+/** Address of Redis, and how to reach it. `Config` is one. */
 export interface RedisAddress {
-  /** Of a cluster several nodes, comma-separated; user and password stand in the first. */
+  /** A cluster has several nodes, comma-separated. The first has user and password. */
   redisUrl?: string | undefined;
-  /** Certificates as PEM text that the server's own must be signed by. */
+  /** Certificates as PEM text that must have signed the server's own. */
   redisCa?: string | undefined;
   redisCluster?: boolean;
 }
@@ -19,16 +19,16 @@ const MAX_RECONNECT_DELAY_MS = 2_000;
 const DEFAULT_PORT = 6_379;
 
 /**
- * When a connection is made anew: after it was lost, longer from try to try; and when its
- * server has become a replica, for the address may lead to another one by now.
+ * Connects again after a connection was lost, each time after a longer wait; and when the
+ * server has become a replica, because the address may lead to another server by now.
  */
 export const RECONNECTING = {
   retryStrategy: (tries: number) => Math.min(tries * 100, MAX_RECONNECT_DELAY_MS),
-  // Up to version 6 a script's error stands behind the script's own name.
+  // Up to version 6, an error of a script begins with the script's name.
   reconnectOnError: ({ message }: Error) => /\bREADONLY\b/.test(message),
 } satisfies RedisOptions;
 
-/** A client of the one Redis, or of all nodes of the cluster. */
+/** Opens a client of one Redis, or of all nodes of a cluster. */
 export function openRedis(address: RedisAddress, options: RedisOptions): RedisClient {
   if (!address.redisCluster) {
     return new Redis(address.redisUrl!, { ...options, ...tlsOf(address) });
@@ -39,16 +39,16 @@ export function openRedis(address: RedisAddress, options: RedisOptions): RedisCl
     clusterRetryStrategy: retryStrategy,
     enableOfflineQueue,
     lazyConnect,
-    // A connection that is refused for the cluster's state is never reported as over, and
-    // BullMQ waits for that report for ever. Without the check, commands are refused instead.
+    // With the check, the client never reports the end of a connection that the cluster's state
+    // refuses, and BullMQ waits for that report without end. Without it, commands are refused.
     enableReadyCheck: false,
-    // The name stays the name, for the certificate is for it; connecting looks it up.
+    // Keeps the name, because the certificate is for the name. Connecting resolves it.
     dnsLookup: (host, found) => found(null, host),
     redisOptions: { ...ofNodes, ...access },
   });
 }
 
-/** TLS for a `rediss:` address, with the private CA if there is one. */
+/** Returns TLS for a `rediss:` address, with the private CA if there is one. */
 export function tlsOf({ redisUrl, redisCa }: RedisAddress): Pick<RedisOptions, 'tls'> {
   if (!redisUrl?.startsWith('rediss:')) return {};
   return { tls: redisCa ? { ca: redisCa } : {} };
@@ -73,9 +73,8 @@ function clusterNodes(address: RedisAddress) {
 }
 
 /**
- * A connection for questions that may go unanswered: while Redis is away, or slower than
- * `answerTimeoutMs`, a command fails at once instead of waiting; on a cluster slowness is
- * the caller's to notice.
+ * Opens a connection for questions that may go unanswered. While Redis is away, or slower than
+ * `answerTimeoutMs`, a command fails at once. On a cluster, the caller must notice slowness.
  */
 export function openImpatientRedis(
   address: string | RedisAddress,
@@ -85,7 +84,7 @@ export function openImpatientRedis(
   const reached: RedisAddress = typeof address === 'string' ? { redisUrl: address } : address;
   const client = openRedis(reached, {
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // A cluster's client asks its nodes who has what under the same limit, and that takes longer.
+    // The limit also counts when a cluster's client asks its nodes who has what, which is slower.
     commandTimeout: reached.redisCluster ? CONNECT_TIMEOUT_MS : answerTimeoutMs,
     socketTimeout: SILENCE_MS,
     enableOfflineQueue: false,
@@ -94,4 +93,38 @@ export function openImpatientRedis(
   });
   client.on('error', (error) => logger.warn('redis error', { error: error.message }));
   return client;
+}
+
+/**
+ * Connects once, asks, and disconnects.
+ * @throws Error of the connection, which says more than the error of the command that waited
+ */
+export async function askRedis<Answer>(
+  address: RedisAddress,
+  answerTimeoutMs: number,
+  ask: (client: RedisClient) => Promise<Answer>,
+  options: RedisOptions = {},
+): Promise<Answer> {
+  const client = openRedis(address, {
+    lazyConnect: true,
+    connectTimeout: answerTimeoutMs,
+    commandTimeout: answerTimeoutMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+    ...options,
+  });
+  let lastError: unknown;
+  client.on('error', (error) => {
+    lastError = error;
+  });
+  try {
+    await client.connect();
+    await client.ping();
+    return await ask(client);
+  } catch (error) {
+    // For a cluster, the client says that no node will do, and keeps what the last node said.
+    throw (lastError as { lastNodeError?: unknown })?.lastNodeError ?? lastError ?? error;
+  } finally {
+    client.disconnect();
+  }
 }

@@ -3,6 +3,7 @@ import type { RedisOptions } from 'ioredis';
 import { connectionAdvice, REDIS_SETTINGS } from '../connections/connection-advice.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import {
+  askRedis,
   openRedis,
   RECONNECTING,
   type RedisAddress,
@@ -93,27 +94,10 @@ function connectionFor(address: RedisAddress, options: RedisOptions) {
 }
 
 async function redisProblem(address: RedisAddress): Promise<string | null> {
-  const client = openRedis(address, {
-    lazyConnect: true,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
-  let lastError: unknown;
-  client.on('error', (error) => {
-    lastError = error;
-  });
   try {
-    await client.connect();
-    await client.ping();
-    return await clusterProblem(client, address);
+    return await askRedis(address, CONNECT_TIMEOUT_MS, (client) => clusterProblem(client, address));
   } catch (error) {
-    // A cluster's client tells apart that no node will do, and what the last of them said.
-    const cause = (lastError as { lastNodeError?: unknown })?.lastNodeError ?? lastError ?? error;
-    return `REDIS_URL cannot be used: ${adviceOn(cause)}`;
-  } finally {
-    client.disconnect();
+    return `REDIS_URL cannot be used: ${adviceOn(error)}`;
   }
 }
 
