@@ -1,20 +1,21 @@
 import { readdirSync } from 'node:fs';
 import type { Knex } from 'knex';
-import type { Database } from './database.ts';
+import { lockUntilCommit } from './advisory-locks.ts';
+import { type Database, rows } from './database.ts';
 import { messageOf } from './database-errors.ts';
 
 /**
- * Migrations run forward only, each in a transaction unless it says otherwise, and are
- * recorded without their file's extension, so that a checkout and a build can share a database.
+ * Migrations only go forward. Each runs in a transaction, unless it says otherwise. Their names
+ * are recorded without the file's extension, so that a checkout and a build can share a database.
  */
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const TABLE = 'schema_migrations';
-/** A migration that waits for a lock makes all traffic wait behind it: better it fails and is run again. */
+/** All traffic waits behind a migration that waits for a lock, so it fails soon and is run again. */
 const LOCK_TIMEOUT_MS = 5_000;
 
 interface Migration {
-  /** Without a transaction every step must be one that may be run again. */
+  /** Without a transaction, every step must allow being run again. */
   config?: { transaction: boolean };
   up(knex: Knex): Promise<void>;
 }
@@ -29,7 +30,7 @@ const source: Knex.MigrationSource<string> = {
     return {
       config,
       up: async (knex) => {
-        // Waiting is bounded; the work itself may take as long as the tables are large.
+        // Only the wait is limited. The work takes as long as the tables are large.
         if (config.transaction) {
           await knex.raw(
             `SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = 0`,
@@ -59,26 +60,23 @@ function migrationNames(): string[] {
 const CONFIG = {
   migrationSource: source,
   tableName: TABLE,
-  // A database that is newer than this release is fine: migrations expand before they contract.
+  // A newer database is fine, because migrations expand before they contract.
   disableMigrationsListValidation: true,
 };
-/** Held while migrating, so that two releases do not migrate at once. */
-const MIGRATION_LOCK = 4_207_000;
 
 /**
- * Brings the database up to this release. One caller works, others wait for it and find
- * nothing left to do. @returns the migrations that ran.
+ * Brings the database up to this release. One caller works; others wait for it and then find
+ * nothing to do.
+ * @returns the names of the migrations that ran
  */
 export async function migrate(database: Database): Promise<string[]> {
   return database.transaction(async (trx) => {
     await trx.raw(
       'SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL statement_timeout = 0',
     );
-    // Without a binding, since a statement with one leaves a snapshot that an index which is
-    // built concurrently would wait for.
-    await trx.raw(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    // Knex notes in a table that it is at work, and a run that was killed leaves that note
-    // behind for ever. Whoever holds the real lock may remove it.
+    await lockUntilCommit(trx, 'migrations');
+    // Knex notes in a table that it is at work. A run that was killed leaves its note behind;
+    // the holder of the real lock may remove it.
     await database.migrate.list(CONFIG);
     await database.migrate.forceFreeMigrationsLock(CONFIG);
     const [, ran] = (await database.migrate.latest(CONFIG)) as [number, string[]];
@@ -86,11 +84,12 @@ export async function migrate(database: Database): Promise<string[]> {
   });
 }
 
-/** One line when the database is older than this release needs, or null. A newer one is fine. */
+/** Returns a line when the database is older than this release needs. A newer one is fine. */
 export async function schemaProblem(database: Database): Promise<string | null> {
   try {
-    const done = await database(TABLE).pluck<string[]>('name');
-    const missing = migrationNames().filter((name) => !done.includes(name));
+    const done = await rows<{ name: string }>(database, `SELECT name FROM ${TABLE}`);
+    const known = done.map(({ name }) => name);
+    const missing = migrationNames().filter((name) => !known.includes(name));
     if (missing.length === 0) return null;
     return `The database is older than this release (${missing.length} migrations to run): run \`npm run migrate\` first`;
   } catch (error) {

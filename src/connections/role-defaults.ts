@@ -1,31 +1,25 @@
+import { lockUntilCommit } from './advisory-locks.ts';
 import { type Database, inTransaction, rows, SESSION_SETTINGS } from './database.ts';
 import { isOutage } from './database-errors.ts';
 
 /**
- * Behind a pooler that lends connections by transaction nothing can be set per session, so
- * the role carries the settings in this database. A role may set its own.
+ * A pooler that lends connections by transaction allows no settings per session. So the role has
+ * them as defaults in this database; a role may set its own defaults.
  */
 
 /**
- * Held while they are set, so that two releases do not at once. The number has no other
- * meaning: 4_207_000 is of migrations.ts, 4_207_001 of number-events.ts and 4_207_002 of
- * admit-deliveries.ts, and a release must not wait for those, nor they for it.
- */
-const LOCK = 4_207_003;
-
-/**
- * Makes the settings of every session defaults of the role. The pooler's connections that
- * do not know them yet, and are not in use, are ended.
- * @returns whether anything was new.
+ * Makes the settings of every session defaults of the role. Ends idle connections of the pooler
+ * that do not have them yet.
+ * @returns true when a default has changed
  */
 export async function setRoleDefaults(database: Database): Promise<boolean> {
   const isNew = await inTransaction(database, async (trx) => {
-    await trx.raw(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    await lockUntilCommit(trx, 'role defaults');
     const before = await currentDefaults(trx);
-    await trx.raw(SET_DEFAULTS);
+    await rows(trx, SET_DEFAULTS);
     return (await currentDefaults(trx)) !== before;
   });
-  // The last one to be ended is the one that asks.
+  // The connection that asks is the last one to be ended.
   if (isNew) {
     await rows(database, END_IDLE_SESSIONS).catch((error) => {
       if (!isOutage(error)) throw error;
@@ -34,7 +28,7 @@ export async function setRoleDefaults(database: Database): Promise<boolean> {
   return isNew;
 }
 
-/** One line when the sessions that the pooler lends lack a setting, or null. */
+/** Returns a line when the sessions that the pooler lends lack a setting, or null. */
 export async function roleDefaultsProblem(database: Database): Promise<string | null> {
   const found = await rows<{ name: string; setting: string }>(
     database,

@@ -1,9 +1,7 @@
+import { lockUntilCommit } from '../../connections/advisory-locks.ts';
 import { type Database, firstRow, inTransaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { queued } from '../../jobs/outbox.ts';
-
-/** One dispatcher admits at a time, or two could pass the cap together. */
-const ADMISSION_LOCK = 4_207_002;
 
 /** However many endpoints a merchant has, together they get no more than this many caps. */
 const MERCHANT_SHARE = 2;
@@ -23,7 +21,8 @@ export async function admitDeliveries(database: Database, cap: number): Promise<
   );
   if (!waiting) return 0;
   return inTransaction(database, async (trx) => {
-    await trx.raw('SELECT pg_advisory_xact_lock(?)', [ADMISSION_LOCK]);
+    // Two dispatchers at once could pass the cap together.
+    await lockUntilCommit(trx, 'admitting deliveries');
     const row = await firstRow<{ admitted: number }>(trx, ADMIT, {
       cap,
       merchant_cap: cap * MERCHANT_SHARE,

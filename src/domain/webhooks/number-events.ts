@@ -1,10 +1,9 @@
+import { lockUntilCommit } from '../../connections/advisory-locks.ts';
 import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 
 /** Events numbered in one round. */
 const NUMBERING_BATCH = 500;
-/** One numberer at a time, over all dispatchers; the number has no other meaning. */
-const NUMBERING_LOCK = 4_207_001;
 
 /** What has a settlement event, and what that can say. */
 export const ENDING_KINDS = ['collection', 'payout', 'reversal'] as const;
@@ -36,7 +35,7 @@ export async function numberEvents(
   );
   if (!waiting) return 0;
   const numbered = await inTransaction(database, async (trx) => {
-    await trx.raw('SELECT pg_advisory_xact_lock(?)', [NUMBERING_LOCK]);
+    await lockUntilCommit(trx, 'numbering events');
     return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH });
   });
   numbered.forEach(onNumbered);

@@ -1,0 +1,16 @@
+import { rows, type Transaction } from './database.ts';
+
+/** What one process at a time does, by the number of its lock. The numbers have no other meaning. */
+const LOCKS = {
+  migrations: 4_207_000,
+  'numbering events': 4_207_001,
+  'admitting deliveries': 4_207_002,
+  'role defaults': 4_207_003,
+} as const;
+
+/** Waits for the lock, and holds it to the end of the transaction. */
+export async function lockUntilCommit(trx: Transaction, lock: keyof typeof LOCKS): Promise<void> {
+  // A statement with a binding would leave a snapshot, and an index that a migration builds
+  // concurrently would wait for it.
+  await rows(trx, `SELECT pg_advisory_xact_lock(${LOCKS[lock]})`);
+}
