@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /**
- * The certificates of a setting that is a file's path or PEM text itself, where `\n` may
- * stand for a line's end.
- * @throws Error whose message goes on from the setting's name
+ * Returns the certificates of a setting, as PEM text. The setting is the path of a file, or PEM
+ * text in which `\n` may stand for the end of a line.
+ * @throws Error whose message continues a sentence that begins with the setting's name
  */
 export function certificatesFromText(text: string): string {
   const pem = text.includes('-----BEGIN') ? text.replaceAll('\\n', '\n') : read(text);

@@ -1,4 +1,4 @@
-/** The settings that a store is reached by, so that advice can name them. */
+/** The names of a store's settings, for the advice to mention. */
 export interface StoreSettings {
   url: string;
   ca: string;
@@ -17,7 +17,7 @@ export const REDIS_SETTINGS: StoreSettings = {
   withoutTls: 'begin REDIS_URL with redis://',
 };
 
-/** Node's codes for a certificate of which nobody known here has signed the beginning. */
+/** Node's codes for a certificate whose chain does not begin with a trusted authority. */
 const UNKNOWN_SIGNER = [
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -29,7 +29,7 @@ const UNKNOWN_SIGNER = [
 ];
 const NO_TLS = /does not support SSL|wrong version number|packet length too long/;
 
-/** What is wrong with a connection and what to do, or null when the error says so itself. */
+/** Says what is wrong with a connection and what to do, or null when the error itself says it. */
 export function connectionAdvice(error: unknown, settings: StoreSettings): string | null {
   const { code, message = '' } = error as { code?: string; message?: string };
   if (code && UNKNOWN_SIGNER.includes(code)) {

@@ -1,13 +1,13 @@
 /**
- * How many connections to PostgreSQL each process may have open, so that one process of
- * each type, and a command beside them, fit into the 20 of a small managed database.
+ * The most connections to PostgreSQL of each type of process. One process of each type, and a
+ * command beside them, fit into the 20 connections of a small managed database.
  */
 const POOL_MAX: Readonly<Record<string, number>> = {
-  // Requests are short, and those that find no connection free wait in line.
+  // Requests are short. One that finds no free connection waits in line.
   web: 4,
-  // Outbox, events, deliveries and sweeper in turn, while a proof of the books takes one.
+  // Outbox, events, deliveries and sweeper take turns, while verifying the ledger takes one.
   dispatcher: 3,
-  // No connection is held during a call out, so these serve many more jobs than they are.
+  // No connection is held during a call out, so three serve many more jobs.
   submission: 3,
   settlement: 3,
   webhooks: 3,
@@ -15,26 +15,26 @@ const POOL_MAX: Readonly<Record<string, number>> = {
   refunds: 2,
   // All types of worker in one process.
   worker: 7,
-  // The command line runs one command; migrating takes a second for its lock.
+  // The command line runs one command. Migrating takes a second connection for its lock.
   admin: 2,
   migrate: 2,
 };
 
-/** Connections of one process that share the work of all its queues in PostgreSQL. */
+/** Connections of one process that all its queues in PostgreSQL share. */
 export const QUEUE_POOL_MAX = 3;
-/** And the one on which all its workers listen. */
+/** The connection on which all workers of a process listen. */
 const QUEUE_LISTENERS = 1;
 
 /**
- * The default for a process: `web`, `worker`, `admin`, or worker types joined by `+`, which
- * together never take more than all of them in one process.
+ * Returns the default of a process: `web`, `worker`, `admin`, or types of worker joined by `+`.
+ * Several types never take more than all types in one process.
  */
 export function defaultPoolMax(processName: string): number {
   const sum = processName.split('+').reduce((total, type) => total + (POOL_MAX[type] ?? 0), 0);
   return Math.min(sum, POOL_MAX.worker!);
 }
 
-/** The most connections that this process opens to PostgreSQL, those of its queues included. */
+/** Returns the most connections that a process opens to PostgreSQL, with those of its queues. */
 export function connectionsAtMost(
   processName: string,
   config: { databasePoolMax?: number | undefined; redisUrl?: string | undefined },

@@ -1,29 +1,29 @@
-/** Where the database is and how it is reached; `Config` is one. */
+/** Address of the database, and how to reach it. `Config` is one. */
 export interface DatabaseAddress {
   databaseUrl: string;
-  /** How connections are encrypted; absent: as `sslmode` in the address says. */
+  /** Encryption. Without it, `sslmode` in the address decides. */
   databaseTls?: DatabaseTls | undefined;
-  /** What stands before PostgreSQL: nothing that shares sessions, or a pooler by transaction. */
+  /** `transaction` behind a pooler that lends connections by transaction. */
   databasePooling?: DatabasePooling;
 }
 
-/** `ca`: certificates as PEM text; absent: those that this Node trusts. */
+/** `ca` is PEM text. Without it, the certificates that Node trusts count. */
 export type DatabaseTls = { verify: true; ca?: string | undefined } | { verify: false };
 
 export type DatabasePooling = 'session' | 'transaction';
 
-/** What every PostgreSQL client here is opened with. */
+/** Settings that every PostgreSQL client is opened with. */
 export interface ConnectionSettings {
   connectionString: string;
   ssl?: { rejectUnauthorized: boolean; ca?: string };
 }
 
-/** Words of the address that say how to encrypt, which an explicit setting replaces. */
+/** Parameters of the address that decide the encryption. An explicit setting replaces them. */
 const TLS_WORDS = ['ssl', 'sslmode', 'sslrootcert', 'uselibpqcompat'];
-/** PostgreSQL's own words that the client reads as `verify-full`, and says so in five lines. */
+/** Modes that the client treats as `verify-full`, with a warning of five lines. */
 const READ_AS_VERIFY_FULL = ['prefer', 'require', 'verify-ca'];
 
-/** How to connect: the address, and TLS from the settings or else as the address says. */
+/** Returns how to connect: TLS as the settings say, or else as the address says. */
 export function connectionSettings(
   address: Pick<DatabaseAddress, 'databaseUrl' | 'databaseTls'>,
 ): ConnectionSettings {
@@ -36,7 +36,7 @@ export function connectionSettings(
   return { connectionString, ssl: { rejectUnauthorized: true, ...(tls.ca && { ca: tls.ca }) } };
 }
 
-/** Whether connections are encrypted without anybody knowing who is at the other end. */
+/** Says whether connections are encrypted without proof of who is at the other end. */
 export function isUnverified({ databaseUrl, databaseTls: tls }: DatabaseAddress): boolean {
   if (tls) return !tls.verify;
   const words = wordsOf(databaseUrl);
@@ -45,7 +45,7 @@ export function isUnverified({ databaseUrl, databaseTls: tls }: DatabaseAddress)
   return mode === 'prefer' || (mode === 'require' && !words.has('sslrootcert'));
 }
 
-/** The mode as the client means it: what it does stays the same, and it has nothing to warn of. */
+/** Writes the mode that the client uses anyway, so that it has nothing to warn of. */
 function withPlainMode(url: string): string {
   const words = wordsOf(url);
   const mode = words.get('sslmode') ?? '';
@@ -57,7 +57,7 @@ function wordsOf(url: string): URLSearchParams {
   return new URLSearchParams(url.split('?', 2)[1] ?? '');
 }
 
-/** The rest of the address stays as it is written: not every one is a URL by the standard. */
+/** Keeps the rest of the address as it is written, because not every one is a standard URL. */
 function withWords(url: string, change: (words: URLSearchParams) => void): string {
   const words = wordsOf(url);
   change(words);

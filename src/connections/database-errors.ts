@@ -4,17 +4,17 @@ const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
-/** A primary that has become a standby, or a database that has been made read-only. */
+/** A primary has become a standby, or a database has been made read-only. */
 const READ_ONLY = '25006';
-/** What a Redis says that has become a replica. */
+/** The answer of a Redis that has become a replica. */
 const READ_ONLY_REPLICA = /^READONLY /;
 
-/** SQL: whether this session can only read. */
+/** SQL that is true in a session that can only read. */
 export const IS_READ_ONLY = `current_setting('transaction_read_only') = 'on'`;
 
 /**
- * For work that calls out before it writes: what could not be recorded is better not done.
- * @throws an outage, as a write would
+ * Refuses a read-only database before work calls out: its outcome could not be recorded.
+ * @throws Error that counts as an outage, as the error of a write would
  */
 export function requireWritable({ isReadOnly }: { isReadOnly: boolean }): void {
   if (isReadOnly) {
@@ -22,19 +22,19 @@ export function requireWritable({ isReadOnly }: { isReadOnly: boolean }): void {
   }
 }
 
-/** Whether a store that can be reached refuses to be written. */
+/** Recognises a store that answers and refuses to be written. */
 export function isReadOnlyError(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return code === READ_ONLY || READ_ONLY_REPLICA.test(String(message));
 }
 
-/** Whether this error says that this constraint, unique or a check, has refused a row. */
+/** Recognises a row that this unique or check constraint has refused. */
 export function violates(error: unknown, constraint: string): boolean {
   const { code, constraint: name } = error as { code?: string; constraint?: string };
   return (code === UNIQUE_VIOLATION || code === CHECK_VIOLATION) && name === constraint;
 }
 
-/** Whether Postgres asks for the whole transaction again. */
+/** Recognises the errors after which Postgres wants the whole transaction repeated. */
 export function isRepeatable(error: unknown): boolean {
   const { code } = error as { code?: string };
   return code === DEADLOCK || code === SERIALIZATION_FAILURE;
@@ -42,7 +42,7 @@ export function isRepeatable(error: unknown): boolean {
 
 const NETWORK_CODES =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST\w+|ENET\w+|EADDR\w+)$/;
-/** A certificate that has expired, or a server that is not the one any more. */
+/** A certificate has expired, or another server has this address now. */
 const TLS_CODES = /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|ERR_TLS_|ERR_SSL_|EPROTO$)/;
 /** SQLSTATE classes: connection exceptions, insufficient resources, operator intervention. */
 const OUTAGE_SQLSTATES = /^(08|53|57P|58)/;
@@ -58,8 +58,8 @@ const OUTAGE_CODES = [
 ];
 
 /**
- * Whether an error means that Postgres or Redis is away or overloaded, rather than that
- * this work is impossible: such work is simply done again later.
+ * Recognises errors that mean that Postgres or Redis is away or overloaded. The work itself is
+ * not at fault, and is simply done again later.
  */
 export function isOutage(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
@@ -70,7 +70,7 @@ export function isOutage(error: unknown): boolean {
   return typeof message === 'string' && OUTAGE_MESSAGES.test(message);
 }
 
-/** A message for people: never empty, never more than one line, never a connection string. */
+/** Returns a message for people: never empty, one line, without the password of an address. */
 export function messageOf(error: unknown): string {
   const { message, code, severity } = error as Record<string, string | undefined>;
   const inner = error instanceof AggregateError ? messageOf(error.errors[0]) : '';

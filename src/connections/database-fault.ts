@@ -2,13 +2,12 @@ import { connectionAdvice, POSTGRES_SETTINGS } from './connection-advice.ts';
 import { type Database, firstRow } from './database.ts';
 import { IS_READ_ONLY, messageOf } from './database-errors.ts';
 
-/** Oldest PostgreSQL that the migrations' SQL needs. */
+/** PostgreSQL 15: the migrations' SQL needs it. */
 const MIN_SERVER_VERSION = 150_000;
 
-/** What a database is wanted for. */
 type Use = 'read' | 'write';
 
-/** Says in one line why the database cannot be used, or null when it can. */
+/** Says in one line why the database cannot be used, or null when it can. Never throws. */
 export async function databaseProblem(
   database: Database,
   use: Use = 'write',
@@ -21,7 +20,7 @@ export async function databaseProblem(
   }
 }
 
-/** The same of a database that answers. @throws when it does not */
+/** Says the same of a database that answers. @throws Error when it does not */
 export async function databaseFault(
   database: Database,
   use: Use = 'write',

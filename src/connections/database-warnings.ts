@@ -9,8 +9,8 @@ interface Situation extends DatabaseAddress {
 }
 
 /**
- * What is allowed and yet may cost connections, secrecy or payments: one line each, with
- * what to do. What this role may not look at is left out.
+ * Returns a line, with what to do, for each setting of PostgreSQL that is allowed and may still
+ * cost connections, secrecy or payments. Leaves out what this role may not read.
  */
 export async function databaseWarnings(
   database: Database,
@@ -18,11 +18,11 @@ export async function databaseWarnings(
   processName: string,
 ): Promise<string[]> {
   const warnings = [isUnverified(config) ? UNVERIFIED : null];
-  // A pooler has connections of its own, and hands out more than the server has.
+  // A pooler has connections of its own, and lends more than the server has.
   if (config.databasePooling !== 'transaction') {
     warnings.push(await connectionsWarning(database, connectionsAtMost(processName, config)));
   }
-  // Elsewhere there are no payments to lose.
+  // Other installations have no payments to lose.
   if (config.malipoEnv === 'production') warnings.push(...(await durabilityWarnings(database)));
   return warnings.filter((line) => line !== null);
 }
@@ -36,7 +36,7 @@ interface Limit {
   used: number;
 }
 
-/** A line when there is less room than `wanted` connections, this one included. */
+/** Returns a line when there is no room for `wanted` connections, with the one that asks. */
 export async function connectionsWarning(
   database: Database,
   wanted: number,
@@ -44,7 +44,7 @@ export async function connectionsWarning(
   const limits = await firstRow<{ limits: Limit[] }>(database, LIMITS).catch(() => undefined);
   const rooms = (limits?.limits ?? []).map((limit) => ({
     ...limit,
-    // The one that asks is in use already, and is one of those that are wanted.
+    // The connection that asks is in use already, and is one of the wanted ones.
     room: limit.most - limit.used + 1,
   }));
   const [tightest] = rooms.sort((one, other) => one.room - other.room);
@@ -81,7 +81,7 @@ interface Durability {
   standbys: number;
 }
 
-/** Lines on how a payment that was answered with 200 could be lost by a crash or failover. */
+/** Returns lines on how a crash or failover could lose a payment that was answered with 200. */
 export async function durabilityWarnings(database: Database): Promise<string[]> {
   const found = await firstRow<Durability>(database, DURABILITY).catch(() => undefined);
   if (!found) return [];
@@ -105,7 +105,7 @@ export async function durabilityWarnings(database: Database): Promise<string[]> 
   return warnings;
 }
 
-/** Without pg_monitor a standby is a row without details; a logical subscriber is none. */
+/** Without pg_monitor, a standby is a row without details. A logical subscriber is no standby. */
 const DURABILITY = `
   SELECT current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS commit,
     current_setting('synchronous_standby_names') AS "standbyNames",

@@ -9,16 +9,16 @@ export type Transaction = Knex.Transaction;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const ACQUIRE_TIMEOUT_MS = 10_000;
-/** No statement of a request or a job needs longer; what does is stuck. */
+/** No statement of a request or a job needs longer. One that does is stuck. */
 const STATEMENT_TIMEOUT_MS = 15_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 
-/** What holds in every session. Behind a pooler by transaction the role carries it instead. */
+/** Settings of every session. Behind a pooler by transaction, the role has them instead. */
 export const SESSION_SETTINGS = {
   timezone: 'UTC',
   statement_timeout: String(STATEMENT_TIMEOUT_MS),
   idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),
-  // Everything is made to be read from indexes, and disks without moving parts do not mind.
+  // Every query is made for an index, and on solid-state disks random reads cost little more.
   random_page_cost: '1.1',
 } as const;
 const TRANSACTION_TRIES = 5;
@@ -31,8 +31,8 @@ pg.types.setTypeParser(INT8_OID, (text) => {
 });
 
 /**
- * Opens a pool. Nothing connects before the first query. A `patient` one waits for a slow
- * or silent server however long it takes, as migrations must.
+ * Opens a pool. Nothing connects before the first query. A `patient` pool waits for a slow or
+ * silent server without limit, as migrations must.
  */
 export function openDatabase(
   address: string | DatabaseAddress,
@@ -48,7 +48,7 @@ export function openDatabase(
       ...connectionSettings(reached),
       application_name: applicationName,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      // A pooler refuses what it could not give back to the next borrower as it was.
+      // A pooler refuses settings that it could not reset for the next client.
       ...(isPooled ? {} : sessionSettings(patient)),
     } as Knex.PgConnectionConfig,
     pool: {
@@ -61,12 +61,12 @@ export function openDatabase(
       },
     },
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
-    // Whoever asked gets the error and reports it; printing it as well would say it twice.
+    // The caller gets the error and reports it. Knex would print it a second time.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
   });
 }
 
-/** The part of the pool that tells of its use; knex does not declare it. */
+/** The counters of the pool, which knex does not declare. */
 interface Pool {
   numUsed(): number;
   numFree(): number;
@@ -74,12 +74,14 @@ interface Pool {
   max: number;
 }
 
-/** Where the connections of a database are lent from. */
 export function poolOf(database: Database): Pool {
   return database.client.pool;
 }
 
-/** As the client sends them when it connects; those that `options` in the address would replace, by name. */
+/**
+ * Returns the session settings as the client sends them when it connects. Time-outs go by name,
+ * because `options` in the address would replace them.
+ */
 function sessionSettings(patient: boolean) {
   const { statement_timeout, idle_in_transaction_session_timeout, ...others } = SESSION_SETTINGS;
   const inOptions = patient ? { ...others, statement_timeout: '0' } : others;
@@ -95,12 +97,12 @@ function ignore(): void {}
 
 type Done = (error: unknown, client: pg.Client) => void;
 
-/** Longer than any statement may take: a connection that is silent for so long is dead. */
+/** Longer than any statement may take. A connection that is silent for so long is dead. */
 const SILENCE_MS = 20_000;
 
 /**
- * A server that vanished without closing its connections would otherwise be waited for
- * for ever: its own statement timeout went with it.
+ * Ends a connection that is silent. A server that vanished without closing its connections
+ * would otherwise be waited for without end, because its statement timeout vanished with it.
  */
 function giveUpOnSilence(client: pg.Client): void {
   const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;
@@ -108,16 +110,17 @@ function giveUpOnSilence(client: pg.Client): void {
 }
 
 /**
- * PgBouncer remembers the time zone of each client, and gives it to every session that it
- * lends; a new client has that of the first session, which may be older than the role's own.
+ * Sets the time zone once for each client of PgBouncer, which then gives it to every session
+ * that it lends to that client. Otherwise a client has the time zone of its first session, and
+ * that session may be older than the setting of the role.
  */
 function keepUtc(client: pg.Client, done: Done): void {
   client.query(`SET timezone TO '${SESSION_SETTINGS.timezone}'`, (error) => done(error, client));
 }
 
 /**
- * Runs `work` in one transaction and repeats it when Postgres asks for that (deadlock,
- * serialization). So `work` must do nothing but talk to the database.
+ * Runs `work` in one transaction, and repeats it after a deadlock or a serialization failure.
+ * So `work` must do nothing but talk to the database.
  */
 export async function inTransaction<Result>(
   database: Database,
@@ -132,7 +135,7 @@ export async function inTransaction<Result>(
   }
 }
 
-/** Runs `work` in the transaction that is open already, or else in one of its own. */
+/** Runs `work` in the transaction that is already open, or else in one of its own. */
 export async function inOneTransaction<Result>(
   database: Database | Transaction,
   work: (trx: Transaction) => Promise<Result>,
@@ -140,7 +143,11 @@ export async function inOneTransaction<Result>(
   return database.isTransaction ? work(database as Transaction) : inTransaction(database, work);
 }
 
-/** Rows of a raw query with named bindings. A literal question mark in it must be escaped. */
+/**
+ * Runs one statement with named bindings and returns its rows. A literal question mark must be
+ * escaped. All SQL of the service goes through here. Knex is here for its pool, transactions,
+ * named bindings and migrations; nothing uses its query builder.
+ */
 export async function rows<Row>(
   database: Database | Transaction,
   sql: string,
@@ -150,7 +157,7 @@ export async function rows<Row>(
   return result.rows;
 }
 
-/** The first row of a raw query, if there is one. */
+/** Runs one statement and returns its first row, if there is one. */
 export async function firstRow<Row>(
   database: Database | Transaction,
   sql: string,
@@ -159,7 +166,7 @@ export async function firstRow<Row>(
   return (await rows<Row>(database, sql, bindings))[0];
 }
 
-/** What time it is by the clock that all times are compared by: those of the machines differ. */
+/** Returns the time of the database. All times are compared by it, because machines' clocks differ. */
 export async function databaseNow(database: Database | Transaction): Promise<Date> {
   const row = await firstRow<{ at: Date }>(database, 'SELECT clock_timestamp() AS at');
   return row!.at;

@@ -18,15 +18,15 @@ import { type Config, loadConfig } from './config.ts';
 import { BootError } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 
-/** What every process of the service has in hand once it has started. */
+/** What every process of the service works with. */
 export interface Service {
   config: Config;
   logger: Logger;
   database: Database;
   gateways: Gateways;
-  /** The channels that have a driver, by code. */
+  /** Channels that have a driver, by code. */
   channels: ReadonlyMap<number, ChannelRoute>;
-  /** What this process counts as it works. */
+  /** Counters of this process. */
   meters: Meters;
 }
 
@@ -42,12 +42,12 @@ export async function boot(processName: string): Promise<Service> {
   const database = openDatabase(config, poolMax, `malipo-${processName}`);
   const isCommand = processName === 'admin';
   const problem =
-    // Commands that only look are wanted all the more while nothing can be written.
+    // Commands that only read are needed most while nothing can be written.
     (await databaseProblem(database, isCommand ? 'read' : 'write')) ??
     (await schemaProblem(database)) ??
     (config.databasePooling === 'transaction' ? await roleDefaultsProblem(database) : null);
   if (problem) throw new BootError(problem);
-  // A command answers what it was asked, and nothing else.
+  // A command prints only its own output.
   if (!isCommand) await warnOfStores(config, logger, database, processName);
   return createService(config, logger, database);
 }
@@ -60,13 +60,13 @@ async function warnOfStores(
 ): Promise<void> {
   for (const line of await databaseWarnings(database, config, processName)) logger.warn(line);
   if (!config.redisUrl) return;
-  // Not waited for: without Redis, requests are accepted all the same.
+  // Nobody waits for it, because requests are accepted without Redis too.
   void redisWarning(config).then((line) => line && logger.warn(line));
 }
 
 /**
- * Puts together what a process works with; connects to nothing.
- * @throws BootError when a channel names a driver that does not exist.
+ * Puts together what a process works with. Connects to nothing.
+ * @throws BootError when a channel names a driver that does not exist
  */
 export function createService(config: Config, logger: Logger, database: Database): Service {
   const meters = createMeters();

@@ -7,7 +7,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto';
 
-/** Keys by id. The first one encrypts and signs; all decrypt and verify, so that keys can rotate. */
+/** Keys by id. The first encrypts and signs. All decrypt and verify, so that keys can rotate. */
 export interface KeyRing {
   current: Key;
   byId: ReadonlyMap<string, Key>;
@@ -23,21 +23,21 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** The key that everybody knows: what a development checkout runs with and production refuses. */
+/** A published key: a development checkout runs with it, and production refuses it. */
 export const DEVELOPMENT_KEYS = `dev:${developmentSecret().toString('base64')}`;
 
 function developmentSecret(): Buffer {
   return Buffer.alloc(KEY_BYTES, 'malipo-development-key');
 }
 
-/** Whether a ring contains the development key, under whatever id. */
+/** Finds the development key in a ring, under any id. */
 export function hasDevelopmentKey({ byId }: KeyRing): boolean {
   return [...byId.values()].some(({ secret }) => secret.equals(developmentSecret()));
 }
 
 /**
  * Reads `id:base64,id:base64`.
- * @throws Error that says what is wrong without repeating the text.
+ * @throws Error that says what is wrong and does not repeat the text
  */
 export function keyRingFromText(text: string): KeyRing {
   const byId = new Map<string, Key>();
@@ -55,13 +55,13 @@ export function keyRingFromText(text: string): KeyRing {
   return { current, byId };
 }
 
-/** A secret as it is stored: which key, and nonce, ciphertext and tag of AES-256-GCM. */
+/** A stored secret: the id of its key, and AES-256-GCM's nonce, ciphertext and tag in a row. */
 export interface Sealed {
   keyId: string;
   ciphertext: Buffer;
 }
 
-/** Encrypts with the ring's current key. `context` (such as whose secret it is) must match to open. */
+/** Encrypts with the current key. Opening needs the same `context`, such as the secret's owner. */
 export function seal(ring: KeyRing, plaintext: string, context: string): Sealed {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', ring.current.secret, nonce);
@@ -70,7 +70,7 @@ export function seal(ring: KeyRing, plaintext: string, context: string): Sealed 
   return { keyId: ring.current.id, ciphertext: Buffer.concat([nonce, body, cipher.getAuthTag()]) };
 }
 
-/** @throws Error when the key is not in the ring or the text was altered. */
+/** Decrypts. @throws Error when the key is not in the ring or the text was altered */
 export function open(ring: KeyRing, sealed: Sealed, context: string): string {
   const key = ring.byId.get(sealed.keyId);
   if (!key) throw new Error(`SECRETS_KEY has no key ${sealed.keyId}, which a stored secret needs`);
@@ -83,15 +83,15 @@ export function open(ring: KeyRing, sealed: Sealed, context: string): string {
   return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
 }
 
-/** A MAC under a key derived for this purpose alone, so that one ring can serve several. */
+/** Returns a MAC under a key that is derived for one purpose, so that a ring can serve several. */
 export function mac(key: Key, purpose: string, message: string): Buffer {
   const derived = Buffer.from(hkdfSync('sha256', key.secret, '', purpose, KEY_BYTES));
   return createHmac('sha256', derived).update(message).digest();
 }
 
-/** Compares without telling by its duration where the two differ. */
+/** Compares in a time that does not depend on where the two differ. */
 export function equalInConstantTime(a: string | Buffer, b: string | Buffer): boolean {
-  // Comparing digests hides the length as well and accepts any two lengths.
+  // Digests have one length, so this also hides the lengths.
   const digest = (value: string | Buffer) => createHmac('sha256', 'equal').update(value).digest();
   return timingSafeEqual(digest(a), digest(b));
 }

@@ -1,19 +1,19 @@
 import type { Logger } from './logger.ts';
 
-/** Something to close at the end, in the order given; each has the rest of the deadline. */
+/** A part of a process that is closed at its end. Parts close one after the other. */
 export interface Closable {
   name: string;
   close: () => Promise<unknown>;
 }
 
-/** Within this time a signal that comes again is the same one: `npm` passes on what a terminal has sent to all. */
+/** A signal that comes again so soon is the same one: a terminal sends it, and `npm` passes it on. */
 const SAME_SIGNAL_MS = 1_000;
 
 /**
- * Makes SIGTERM and SIGINT end the process in order: `stopping` is aborted at once, with the
- * signal as its reason; what runs is finished within `timeoutMs`, then the exit status is 0;
- * a deadline that passes exits with 1. A second signal exits at once, for an operator who
- * will not wait.
+ * Makes SIGTERM and SIGINT end the process in order. `stopping` is aborted at once, with the
+ * signal as its reason. Then the parts are closed and the exit status is 0. It is 1 when that
+ * takes longer than `timeoutMs`, and when a second signal ends the process at once, for an
+ * operator who does not want to wait.
  */
 export function shutDownOnSignals(
   logger: Logger,
@@ -54,10 +54,10 @@ async function closeInOrder(logger: Logger, parts: Closable[]): Promise<void> {
   }
 }
 
-/** A process cannot start, for a reason that its operator can mend; the message says which. */
+/** A process cannot start. The message gives a reason that the operator can remove. */
 export class BootError extends Error {}
 
-/** Runs a main program: an expected failure is one line on standard error and exit status 1. */
+/** Runs a main program. A failure prints its message, or its stack if unexpected; status 1. */
 export async function runMain(main: () => Promise<void>): Promise<void> {
   try {
     await main();

@@ -3,7 +3,7 @@ import winston from 'winston';
 
 export type Logger = winston.Logger;
 
-/** What every line of one request or job carries, so that one payment's lines can be found. */
+/** Fields of every line of one request or job, to find the lines of one payment. */
 export interface LogContext {
   request_id?: string;
   job_id?: string;
@@ -13,17 +13,17 @@ export interface LogContext {
 
 const context = new AsyncLocalStorage<LogContext>();
 
-/** Runs `work` so that every line logged from it carries `fields`. */
+/** Runs `work`, and adds `fields` to every line that is logged from it. */
 export function withLogContext<Result>(fields: LogContext, work: () => Result): Result {
   return context.run({ ...context.getStore(), ...fields }, work);
 }
 
-/** Adds to the context of the running request or job; without one, does nothing. */
+/** Adds fields to the context of the running request or job, if there is one. */
 export function addLogContext(fields: LogContext): void {
   Object.assign(context.getStore() ?? {}, fields);
 }
 
-/** JSON lines on standard output; phones masked, secrets left out. */
+/** Writes JSON lines to standard output, with phones masked and without secrets. */
 export function createLogger(level: string, process: string): Logger {
   return winston.createLogger({
     level,
@@ -31,7 +31,7 @@ export function createLogger(level: string, process: string): Logger {
     format: winston.format.combine(
       winston.format((info) => Object.assign(info, context.getStore()))(),
       winston.format.timestamp(),
-      // The line itself keeps the symbols by which winston knows its level.
+      // Changes the line itself, because winston reads the level from its symbols.
       winston.format((info) => Object.assign(info, redact(info)))(),
       winston.format.json(),
     ),
@@ -42,16 +42,16 @@ export function createLogger(level: string, process: string): Logger {
 const SECRET_NAMES =
   /secret|password|passkey|authorization|signature|credential|jwt|api_?key|app_key|(^|_)(access|refresh|token)$/i;
 const BEARER = /\b(bearer\s+)[^\s"']+/gi;
-/** What looks like a JWT, wherever it stands. */
+/** Anything that looks like a JWT, anywhere in a text. */
 const JWT = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 const PHONE = /(?<!\d)(254)\d{6}(\d{3})(?!\d)/g;
 const PHONE_NUMBER = /^254\d{9}$/;
-/** To the end of the word, however the address is encoded. */
+/** Matches to the end of the word, however the address is encoded. */
 const CALLBACK_TOKEN = /(\/gateway\/callbacks\/[\w%.-]+\/)[^\s"']+/gi;
 const URL_PASSWORD = /\b(\w+:\/\/)[^@\s/]+@/g;
 const MAX_DEPTH = 6;
 
-/** A copy without what must not be in a log; goes through nested values. */
+/** Returns a copy without secrets and phones, of nested values too. */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value === 'number')
