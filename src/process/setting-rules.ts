@@ -7,7 +7,7 @@ export type GivenTexts = Partial<Record<keyof Settings, string>>;
 /** What the texts and defaults mean. A variable with a wrong text has no value. */
 export type KnownValues = Partial<Settings>;
 
-/** A rule across variables: the line to show, and whether the rule is broken. */
+/** A rule across variables: whether it is broken, and the line to show then. */
 type Check = [isBroken: unknown, line: string];
 
 /** Returns a line for each rule across variables that is broken. Each begins with a variable. */

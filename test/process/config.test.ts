@@ -201,6 +201,12 @@ describe('What a stopping process must be able to finish', () => {
     expect(namesIn(problemsOf(times))).to.deep.equal(['DRAIN_DELAY_MS']);
     expect(problemsOf({ ...times, REVERSAL_WAIT_MS: '9999' })).to.deep.equal([]);
   });
+
+  it('is counted with a time that is itself too long, but not with one that is no number', () => {
+    const drains = (time: string) => namesIn(problemsOf({ DATABASE_URL, DRAIN_DELAY_MS: time }));
+    expect(drains('60001')).to.deep.equal(['DRAIN_DELAY_MS', 'DRAIN_DELAY_MS']);
+    expect(drains('1.5 hours')).to.deep.equal(['DRAIN_DELAY_MS']);
+  });
 });
 
 describe('The configuration of production', () => {
