@@ -248,7 +248,7 @@ The sandbox runs until Ctrl-C.
 
 Try it: take app_key and app_secret of a merchant from .sandbox/sandbox.json, get a token with
 POST /auth/app/token, and initiate a collection as above. The last three digits of the phone
-decide what the simulated gateway does; README.md has the list.`;
+decide what the simulated gateway does; docs/sandbox.md has the list.`;
 }
 
 function problemOf(error: unknown): string {
