@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openImpatientRedis } from '../connections/redis.ts';
-import { createMetrics } from '../metrics/create-metrics.ts';
+import { createMetrics } from '../metrics/process-metrics.ts';
 import { boot } from '../process/boot.ts';
 import type { Config } from '../process/config.ts';
 import { runMain, shutDownOnSignals } from '../process/lifecycle.ts';

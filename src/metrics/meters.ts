@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
-import { gatewayMeter } from './gateway-calls.ts';
 import { httpMeters } from './http.ts';
+import { gatewayMeter } from './measured-gateway.ts';
 import { workMeters } from './work.ts';
 
 /**

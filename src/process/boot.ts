@@ -12,7 +12,7 @@ import {
   type Gateways,
   UnknownDriverError,
 } from '../gateways/registry.ts';
-import { measuredGateway } from '../metrics/gateway-calls.ts';
+import { measuredGateway } from '../metrics/measured-gateway.ts';
 import { createMeters, type Meters } from '../metrics/meters.ts';
 import { type Config, loadConfig } from './config.ts';
 import { BootError } from './lifecycle.ts';

@@ -9,7 +9,7 @@ import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lea
 import { openQueueStates } from '../jobs/queue-states.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
-import { watchService } from '../metrics/service-wide/watch-service.ts';
+import { watchService } from '../metrics/service-gauges.ts';
 import type { Service } from '../process/boot.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 import { noteRound } from './look-at-outbox.ts';

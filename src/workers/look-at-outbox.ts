@@ -1,7 +1,7 @@
 import { type Database, firstRow } from '../connections/database.ts';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import type { RestingQueues } from '../jobs/dispatch-outbox.ts';
-import type { Finding } from './work-watch.ts';
+import type { Finding } from './liveness.ts';
 
 /** How a queue that is away looks to the one that adds to it, besides refused connections. */
 const QUEUE_AWAY = /does not answer|Command timed out/;

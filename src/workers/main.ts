@@ -1,11 +1,11 @@
 import { createQueueBackend } from '../jobs/backend.ts';
-import { createMetrics } from '../metrics/create-metrics.ts';
+import { createMetrics } from '../metrics/process-metrics.ts';
 import { addStuckWork } from '../metrics/stuck-work.ts';
 import { boot } from '../process/boot.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
+import { createWorkWatch } from './liveness.ts';
 import { PROCESS_TYPES, type ProcessType, processName, startWorkers } from './start-workers.ts';
-import { createWorkWatch } from './work-watch.ts';
 
 /** Runs the worker types given as arguments in this process; `all` runs every one. */
 await runMain(async () => {

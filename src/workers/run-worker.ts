@@ -7,9 +7,9 @@ import type { JobData } from '../jobs/job-types.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../process/boot.ts';
 import { withLogContext } from '../process/logger.ts';
-import { outageDelayMs, putOffsOf } from './put-off.ts';
+import { outageDelayMs, putOffsOf } from './outage-retry.ts';
+import { pollPayment, processStoredCallback } from './polling.ts';
 import { refund } from './refunds.ts';
-import { pollPayment, processStoredCallback } from './settlement.ts';
 import { submitPayment } from './submission.ts';
 import { deliverWebhook } from './webhooks.ts';
 

@@ -3,10 +3,10 @@ import { ALL_TYPES, queuesOf, type WorkerType } from '../jobs/job-types.ts';
 import type { Service } from '../process/boot.ts';
 import type { Closable } from '../process/lifecycle.ts';
 import { startDispatcher } from './dispatcher.ts';
+import type { WorkWatch } from './liveness.ts';
+import { watchQueue } from './liveness-probes.ts';
 import { lookAtOutbox } from './look-at-outbox.ts';
-import { watchQueue } from './look-at-queue.ts';
 import { startWorker } from './run-worker.ts';
-import type { WorkWatch } from './work-watch.ts';
 
 /** The process types of the Procfile that are not the web. */
 export const PROCESS_TYPES = [

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
-import { createMetrics } from '../../src/metrics/create-metrics.ts';
+import { createMetrics } from '../../src/metrics/process-metrics.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Registry } from 'prom-client';
 import winston from 'winston';
 import { openDatabase } from '../../src/connections/database.ts';
-import { createMetrics } from '../../src/metrics/create-metrics.ts';
+import { createMetrics } from '../../src/metrics/process-metrics.ts';
 import { addStuckWork } from '../../src/metrics/stuck-work.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';

@@ -10,7 +10,7 @@ import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { JOB_TRIES } from '../../src/jobs/queues.ts';
-import { measuredGateway } from '../../src/metrics/gateway-calls.ts';
+import { measuredGateway } from '../../src/metrics/measured-gateway.ts';
 import { createMeters } from '../../src/metrics/meters.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { createMetrics } from '../../src/metrics/create-metrics.ts';
+import { createMetrics } from '../../src/metrics/process-metrics.ts';
 import { collectionBody, request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { openQueueStates } from '../../src/jobs/queue-states.ts';
-import { watchService } from '../../src/metrics/service-wide/watch-service.ts';
+import { watchService } from '../../src/metrics/service-gauges.ts';
 import type { Service } from '../../src/process/boot.ts';
 
 /** One value of a scrape. */

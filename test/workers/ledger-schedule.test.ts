@@ -5,7 +5,7 @@ import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { BREAK_KINDS } from '../../src/domain/ledger/verification/breaks.ts';
 import { lastVerification } from '../../src/domain/ledger/verification/last-verification.ts';
-import { addReadings } from '../../src/metrics/readings.ts';
+import { addReadings } from '../../src/metrics/scraped-gauges.ts';
 import { ledgerSource } from '../../src/metrics/service-wide/ledger.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { verifyOnSchedule } from '../../src/workers/ledger-schedule.ts';

@@ -1,5 +1,5 @@
 import { type Database, firstRow } from '../../connections/database.ts';
-import type { Source } from '../readings.ts';
+import type { Source } from '../scraped-gauges.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';
 
 /** What merchants have not been told yet. */

@@ -1,7 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { STEP_TABLES, type StepKind } from '../../jobs/job-types.ts';
-import type { Reading, Source } from '../readings.ts';
+import type { Reading, Source } from '../scraped-gauges.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';
 
 /** As many as go to the queues in two rounds: the oldest row is among the first. */

@@ -1,7 +1,7 @@
 import type { Database } from '../../connections/database.ts';
 import { BREAK_KINDS } from '../../domain/ledger/verification/breaks.ts';
 import { lastVerification } from '../../domain/ledger/verification/last-verification.ts';
-import type { Source } from '../readings.ts';
+import type { Source } from '../scraped-gauges.ts';
 
 /** What the last scheduled proof of the books has found. */
 export function ledgerSource(database: Database): Source {

@@ -1,6 +1,6 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
-import type { Reading, Source } from '../readings.ts';
+import type { Reading, Source } from '../scraped-gauges.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';
 
 /** What a person must decide, and the money that waits for it. */

@@ -1,5 +1,5 @@
 import { type Database, rows } from '../../connections/database.ts';
-import type { Source } from '../readings.ts';
+import type { Source } from '../scraped-gauges.ts';
 import { reading } from './reading-transaction.ts';
 
 /** Whether the tables by month are ready for the months to come. */

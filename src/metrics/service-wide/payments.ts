@@ -2,7 +2,7 @@ import { type Database, firstRow, type Transaction } from '../../connections/dat
 import type { GatewayPaymentKind } from '../../domain/gateway-results.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { Reading, Source } from '../readings.ts';
+import type { Reading, Source } from '../scraped-gauges.ts';
 import { COUNT_LIMIT, reading, secondsSince } from './reading-transaction.ts';
 
 /** The payments that have not ended. Those that have are never counted: there are too many. */

@@ -1,5 +1,5 @@
 import type { QueueStates } from '../../jobs/queue-states.ts';
-import type { Source } from '../readings.ts';
+import type { Source } from '../scraped-gauges.ts';
 
 const MS_PER_SECOND = 1_000;
 

@@ -9,9 +9,9 @@ import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
-import { outageDelayMs, putOffsOf } from '../../src/workers/put-off.ts';
+import { outageDelayMs, putOffsOf } from '../../src/workers/outage-retry.ts';
+import { pollPayment } from '../../src/workers/polling.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
-import { pollPayment } from '../../src/workers/settlement.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import {

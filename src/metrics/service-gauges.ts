@@ -1,14 +1,14 @@
-import { databaseFault } from '../../connections/database-fault.ts';
-import { allQueues, type QueueStates } from '../../jobs/queue-states.ts';
-import type { Service } from '../../process/boot.ts';
-import { addReadings, type Backend } from '../readings.ts';
-import { eventsSource } from './events.ts';
-import { jobsSource } from './jobs.ts';
-import { ledgerSource } from './ledger.ts';
-import { openMattersSource } from './open-matters.ts';
-import { partitionsSource } from './partitions.ts';
-import { paymentsSource } from './payments.ts';
-import { queuesSource } from './queues.ts';
+import { databaseFault } from '../connections/database-fault.ts';
+import { allQueues, type QueueStates } from '../jobs/queue-states.ts';
+import type { Service } from '../process/boot.ts';
+import { addReadings, type Backend } from './scraped-gauges.ts';
+import { eventsSource } from './service-wide/events.ts';
+import { jobsSource } from './service-wide/jobs.ts';
+import { ledgerSource } from './service-wide/ledger.ts';
+import { openMattersSource } from './service-wide/open-matters.ts';
+import { partitionsSource } from './service-wide/partitions.ts';
+import { paymentsSource } from './service-wide/payments.ts';
+import { queuesSource } from './service-wide/queues.ts';
 
 /**
  * Adds what is so in the whole service, whichever process has made it so. Dispatchers show

@@ -2,7 +2,7 @@ import type { Worker } from 'bullmq';
 import { isReadOnlyError } from '../connections/database-errors.ts';
 import { inTime } from '../connections/in-time.ts';
 import type { JobData } from '../jobs/job-types.ts';
-import type { Finding, WorkWatch } from './work-watch.ts';
+import type { Finding, WorkWatch } from './liveness.ts';
 
 /** Whoever asks for the health would rather hear that the queue is away than wait for it. */
 const LOOK_TIMEOUT_MS = 3_000;
