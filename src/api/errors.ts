@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { type ErrorCode, Refusal } from '../domain/errors.ts';
-import type { HttpMeters } from '../metrics/http.ts';
+import type { HttpMeters } from '../metrics/meters.ts';
 import type { Logger } from '../process/logger.ts';
 
 const UNAVAILABLE = 'Service temporarily unavailable';

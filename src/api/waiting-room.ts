@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/errors.ts';
-import type { HttpMeters } from '../metrics/http.ts';
+import type { HttpMeters } from '../metrics/meters.ts';
 
 /** Where requests wait for something; holds so many at once. */
 export interface WaitingRoom {

@@ -1,20 +1,94 @@
-import { Registry } from 'prom-client';
-import { httpMeters } from './http.ts';
-import { gatewayMeter } from './measured-gateway.ts';
-import { workMeters } from './work.ts';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** From an answer out of memory to a reversal that waits for its gateway. */
+const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+/** Calls to gateways and to merchants: none is faster than the network. */
+const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
+/** From a gateway that answers at once to a bank that takes two days. */
+const PAYMENT_SECONDS = [
+  ...[0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600],
+  ...[1_800, 3_600, 14_400, 43_200, 172_800],
+];
+
+export type Meters = ReturnType<typeof createMeters>;
+export type HttpMeters = Meters['http'];
 
 /**
- * What one process counts as it works, in a registry of its own. Whoever does the work is
- * handed these and counts; labels are words out of the code, never a merchant or an id.
+ * Creates what one process counts as it works, in a registry of its own. Labels are words
+ * out of the code, never a merchant or an id.
  */
 export function createMeters() {
   const registry = new Registry();
+  const registers = [registry];
   return {
     registry,
-    http: httpMeters(registry),
-    gatewayCalls: gatewayMeter(registry),
-    ...workMeters(registry),
+    http: httpMeters(registers),
+    gatewayCalls: new Histogram({
+      name: 'malipo_gateway_call_duration_seconds',
+      help: 'Calls to gateways, by driver, by what was called and by its result',
+      labelNames: ['gateway', 'call', 'result'],
+      buckets: CALL_SECONDS,
+      registers,
+    }),
+    jobs: new Histogram({
+      name: 'malipo_job_duration_seconds',
+      help: 'Jobs run, by queue and by what came of the run',
+      labelNames: ['queue', 'outcome'],
+      buckets: SECONDS,
+      registers,
+    }),
+    webhookAttempts: new Histogram({
+      name: 'malipo_webhook_attempt_duration_seconds',
+      help: 'Webhooks sent, by what follows from the attempt',
+      labelNames: ['result'],
+      buckets: CALL_SECONDS,
+      registers,
+    }),
+    paymentsEnded: new Histogram({
+      name: 'malipo_payment_duration_seconds',
+      help: 'Payments that have ended, from their acceptance to their settlement event',
+      labelNames: ['kind', 'state'],
+      buckets: PAYMENT_SECONDS,
+      registers,
+    }),
+    stepsSwept: new Counter({
+      name: 'malipo_steps_swept_total',
+      help: 'Due steps that the sweeper has sent to their queue again',
+      registers,
+    }),
+    dispatcherFailures: new Counter({
+      name: 'malipo_dispatcher_round_failures_total',
+      help: 'Rounds of the dispatcher that ended in an error, by loop',
+      labelNames: ['loop'],
+      registers,
+    }),
   };
 }
 
-export type Meters = ReturnType<typeof createMeters>;
+function httpMeters(registers: Registry[]) {
+  return {
+    requests: new Histogram({
+      name: 'malipo_http_request_duration_seconds',
+      help: 'Requests answered, from their first byte to the end of the answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: SECONDS,
+      registers,
+    }),
+    refusals: new Counter({
+      name: 'malipo_http_refusals_total',
+      help: 'Requests refused, by the code of the refusal',
+      labelNames: ['code'],
+      registers,
+    }),
+    reversalWaiters: new Gauge({
+      name: 'malipo_http_reversal_waiters',
+      help: 'Requests that wait now for the gateway to acknowledge a reversal',
+      registers,
+    }),
+    reversalWaitersRefused: new Counter({
+      name: 'malipo_http_reversal_waiters_refused_total',
+      help: 'Reversals refused because too many requests were waiting',
+      registers,
+    }),
+  };
+}

@@ -1,31 +1,80 @@
-import type { Registry } from 'prom-client';
+import { readFileSync } from 'node:fs';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import { poolOf } from '../connections/database.ts';
 import { DELIVERY_RESULTS } from '../domain/webhooks/delivery.ts';
 import { END_STATES, ENDING_KINDS } from '../domain/webhooks/number-events.ts';
 import type { Service } from '../process/boot.ts';
+import { addGauges } from './gauges.ts';
 import type { Meters } from './meters.ts';
-import { addProcessMetrics } from './process.ts';
+
+const PROCESS_GAUGES = {
+  malipo_build_info: ['Always 1: one for each type that this process is of', 'version', 'type'],
+  malipo_database_pool_connections: [
+    'Database connections of this process, those of a PostgreSQL queue backend not counted',
+    'state',
+  ],
+  malipo_database_pool_limit: ['Database connections that this process may have'],
+  malipo_database_pool_waiting: ['Pieces of work that wait now for a database connection'],
+} as const;
+
+const STUCK_WORK = {
+  malipo_work_stuck: [
+    '1 when work is due and the process has begun none of it for a minute, as /healthz says',
+    'work',
+  ],
+} as const;
 
 /**
- * All that a process of these types shows: what it counts as it works, what it is and how
- * it is; a dispatcher has added the state of the whole service. Once per process.
- * @param process as the log calls it; each value carries it as a label.
+ * Completes the registry of a process of these types: beside what the process counts as it
+ * works, its version, memory, event loop and database connections. Call it once per process.
+ * @param process the name that its log lines have; each value carries it as a label
  */
 export function createMetrics(
   { meters, database }: Pick<Service, 'meters' | 'database'>,
   process: string,
   types: readonly string[] = [process],
 ): Registry {
-  meters.registry.setDefaultLabels({ process });
-  addProcessMetrics(meters.registry, types, database);
-  beginAtZero(meters, types);
-  return meters.registry;
+  const { registry } = meters;
+  registry.setDefaultLabels({ process });
+  collectDefaultMetrics({ register: registry });
+  const version = readVersion();
+  const pool = poolOf(database);
+  const show = addGauges(registry, PROCESS_GAUGES, () =>
+    show([
+      ...types.map((type) => ({ version, type, malipo_build_info: 1 })),
+      { state: 'used', malipo_database_pool_connections: pool.numUsed() },
+      { state: 'free', malipo_database_pool_connections: pool.numFree() },
+      { malipo_database_pool_limit: pool.max },
+      { malipo_database_pool_waiting: pool.numPendingAcquires() },
+    ]),
+  );
+  startAtZero(meters, types);
+  return registry;
 }
 
-/** Prometheus sees a first event only as a rise, so what alerts count shows a 0 before it. */
-function beginAtZero(
-  { http, paymentsEnded, webhookAttempts }: Meters,
-  types: readonly string[],
+/** Adds which of this process's work is stuck. */
+export function addStuckWork(
+  registry: Registry,
+  works: () => readonly { name: string; stuck: boolean }[],
 ): void {
+  const show = addGauges(registry, STUCK_WORK, () =>
+    show(works().map(({ name, stuck }) => ({ work: name, malipo_work_stuck: stuck ? 1 : 0 }))),
+  );
+}
+
+/** The package file is at the top of a checkout, and beside what was built. */
+function readVersion(): string {
+  for (const path of ['../../package.json', '../../../package.json']) {
+    try {
+      return JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).version;
+    } catch {}
+  }
+  return 'unknown';
+}
+
+/** Shows a 0 of what alerts count: Prometheus notices a first event only as a rise. */
+function startAtZero(meters: Meters, types: readonly string[]): void {
+  const { http, paymentsEnded, webhookAttempts } = meters;
   if (types.includes('web')) http.refusals.inc({ code: 'channel_paused' }, 0);
   if (types.includes('dispatcher')) {
     for (const kind of ENDING_KINDS) {

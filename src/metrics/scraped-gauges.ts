@@ -1,148 +1,109 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { atMostEvery } from '../connections/at-most-every.ts';
 import { messageOf } from '../connections/database-errors.ts';
+import { inTime } from '../connections/in-time.ts';
 import type { Logger } from '../process/logger.ts';
+import { addGauges, type GaugeTable, type Reading } from './gauges.ts';
 
-/** One value that was read. */
-export interface Reading {
-  name: string;
-  labels?: Record<string, string>;
-  value: number;
-}
-
-/** Gauges whose values are read together. */
+/** Gauges that are read together. */
 export interface Source {
   /** For the log and for the count of failures. */
   name: string;
-  gauges: readonly { name: string; help: string; labels?: readonly string[] }[];
-  /** May throw: the gauges of this source then have no values, and all others theirs. */
+  gauges: GaugeTable;
+  /** May throw: then the gauges of this source have no values, and all others have theirs. */
   read(): Promise<Reading[]>;
 }
 
-/** Something outside of this process that sources read. */
+/** A store outside of this process. */
 export interface Backend {
-  /** The gauge that is 1 when nothing is wrong with it. */
+  /** The gauge that is 1 while nothing is wrong with the store. */
   up: { name: string; help: string };
-  /** What is wrong though it answers, in a line, or null. Throws when it does not answer. */
+  /** Returns a line that says what is wrong, or null. Throws when the store does not answer. */
   check(): Promise<string | null>;
-  /** Read one after the other, so that watching takes one connection and no more. */
+  /** Read one after the other, so that a scrape takes only one connection. */
   sources: readonly Source[];
 }
 
-/** However often it is asked, by however many: nothing is read more often than this. */
+/** Scrapes within this time share one reading: they must not add to the stores' load. */
 const MAX_AGE_MS = 10_000;
-/** A backend that takes longer does not answer. */
 const CHECK_TIMEOUT_MS = 2_000;
-/** Shorter than a scrape waits. What was not read by then has no values this time. */
+/** Check and reading of one store together: less than Prometheus waits for a scrape. */
 const READ_TIMEOUT_MS = 4_500;
+const LATE = 'no answer in time';
 
 /**
- * Adds gauges that are read from these backends when somebody asks for them. What cannot be
- * read has no value: an old one would look like a new one.
+ * Adds gauges that a scrape reads from these stores. A gauge that cannot be read has no
+ * value: nobody could tell an old value from a new one.
  */
-export function addReadings(
+export function addScrapedGauges(
   registry: Registry,
   backends: readonly Backend[],
   logger: Logger,
   maxAgeMs = MAX_AGE_MS,
   readTimeoutMs = READ_TIMEOUT_MS,
 ): void {
-  const registers = [registry];
+  const collect = atMostEvery(maxAgeMs, async () => {
+    await Promise.all(readers.map((read) => read(performance.now() + readTimeoutMs)));
+  });
   const failures = new Counter({
     name: 'malipo_reading_failures_total',
-    help: 'Readings of the state of the service that failed, by what was to be read',
-    labelNames: ['source'] as const,
-    registers,
-    collect: () => collect(),
+    help: 'Readings of the state of the service that failed, by source',
+    labelNames: ['source'],
+    registers: [registry],
+    collect,
   });
-  const gauges = new Map<string, Gauge>();
-  const set = ({ name, labels = {}, value }: Reading) => gauges.get(name)!.set(labels, value);
   const warn = (source: string, error: unknown) =>
     logger.warn('metrics not read', { source, error: messageOf(error) });
   const readers = backends.map(({ up, check, sources }) => {
-    const readSources = readerOf(sources);
-    return async () => {
-      const time = AbortSignal.timeout(readTimeoutMs);
-      const checkTime = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+    const showUp = addGauges(registry, { [up.name]: [up.help] }, collect);
+    const shown = sources.map((source) => {
+      failures.inc({ source: source.name }, 0);
+      return { ...source, show: addGauges(registry, source.gauges, collect) };
+    });
+    const readSources = roundRobin(shown, (source, error) => {
+      failures.inc({ source });
+      warn(source, error);
+    });
+    return async (endAt: number) => {
+      for (const { show } of shown) show([]);
       try {
-        const fault = await inTime(checkTime, check());
-        set({ name: up.name, value: fault === null ? 1 : 0 });
+        const fault = await inTime(check(), CHECK_TIMEOUT_MS, LATE);
+        showUp([{ [up.name]: fault === null ? 1 : 0 }]);
         if (fault !== null) logger.warn('store at fault', { source: up.name, error: fault });
       } catch (error) {
-        set({ name: up.name, value: 0 });
+        showUp([{ [up.name]: 0 }]);
         return warn(up.name, error);
       }
-      // What answers is read, whatever is wrong with it: that is when somebody looks.
-      await readSources(time, set, (source, error) => {
-        failures.inc({ source });
-        warn(source, error);
-      });
+      // A store at fault that answers is read: just then people look at its metrics.
+      await readSources(endAt);
     };
   });
-  const collect = atMostEvery(maxAgeMs, async () => {
-    for (const gauge of gauges.values()) empty(gauge);
-    await Promise.all(readers.map((read) => read()));
-  });
-  for (const { up, sources } of backends) {
-    const own: Source['gauges'] = [up, ...sources.flatMap((source) => source.gauges)];
-    for (const { name, help, labels = [] } of own) {
-      gauges.set(name, new Gauge({ name, help, labelNames: [...labels], registers, collect }));
-    }
-    for (const { name } of sources) failures.inc({ source: name }, 0);
-  }
 }
 
 /**
- * Reads the sources one after the other until the time is over. One that is not done by then
- * is the last the next time, so that it does not hold up the others for ever; what it says
- * too late is thrown away, and nothing else is read before it has.
+ * Reads sources one after the other until the time is over. The next call begins with the
+ * source that had no turn, so a slow source holds up the others only once. Values that come
+ * late are dropped, and nothing else is read before they have come.
  */
-function readerOf(sources: readonly Source[]) {
+function roundRobin(
+  sources: readonly (Source & { show: (readings: Reading[]) => void })[],
+  onFailure: (source: string, error: unknown) => void,
+): (endAt: number) => Promise<void> {
   let order = sources;
-  let last: Source | undefined;
-  let running: Promise<unknown> = Promise.resolve();
-  const read = async (source: Source, time: AbortSignal): Promise<Reading[]> => {
-    await inTime(time, running);
-    last = source;
-    const readings = source.read();
-    running = readings.catch(() => {});
-    await inTime(time, readings);
-    return readings;
-  };
-  return async (
-    time: AbortSignal,
-    onReading: (reading: Reading) => void,
-    onFailure: (source: string, error: unknown) => void,
-  ): Promise<void> => {
+  let lastReading: Promise<unknown> = Promise.resolve();
+  return async (endAt) => {
+    const beforeEnd = <Result>(work: Promise<Result>) =>
+      inTime(work, endAt - performance.now(), LATE);
     for (const source of order) {
       try {
-        for (const reading of await read(source, time)) onReading(reading);
+        await beforeEnd(lastReading);
+        order = [...order.filter((other) => other !== source), source];
+        const readings = source.read();
+        lastReading = readings.catch(() => {});
+        source.show(await beforeEnd(readings));
       } catch (error) {
         onFailure(source.name, error);
       }
     }
-    if (last && time.aborted) order = [...order.filter((one) => one !== last), last];
   };
-}
-
-/** Resetting alone would leave a gauge without labels at 0. */
-function empty(gauge: Gauge): void {
-  gauge.reset();
-  gauge.remove({});
-}
-
-/** @throws the error of the work, or that the time was over */
-async function inTime<Result>(time: AbortSignal, work: Promise<Result>): Promise<Result> {
-  let end = () => {};
-  const over = new Promise<never>((_resolve, reject) => {
-    end = () => reject(new Error('no answer in time'));
-  });
-  time.addEventListener('abort', end);
-  try {
-    if (time.aborted) end();
-    return await Promise.race([over, work]);
-  } finally {
-    time.removeEventListener('abort', end);
-    work.catch(() => {});
-  }
 }

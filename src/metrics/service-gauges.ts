@@ -1,46 +1,74 @@
+import { type Database, inTransaction, rows, type Transaction } from '../connections/database.ts';
 import { databaseFault } from '../connections/database-fault.ts';
 import { allQueues, type QueueStates } from '../jobs/queue-states.ts';
 import type { Service } from '../process/boot.ts';
-import { addReadings, type Backend } from './scraped-gauges.ts';
-import { eventsSource } from './service-wide/events.ts';
-import { jobsSource } from './service-wide/jobs.ts';
-import { ledgerSource } from './service-wide/ledger.ts';
-import { openMattersSource } from './service-wide/open-matters.ts';
-import { partitionsSource } from './service-wide/partitions.ts';
-import { paymentsSource } from './service-wide/payments.ts';
-import { queuesSource } from './service-wide/queues.ts';
+import { DATABASE_GAUGES, type DatabaseGauges } from './database-gauges.ts';
+import type { Reading } from './gauges.ts';
+import { addScrapedGauges, type Source } from './scraped-gauges.ts';
+
+/** Watching must not add to the load of a slow database. */
+const STATEMENT_TIMEOUT_MS = 2_000;
+const MS_PER_SECOND = 1_000;
 
 /**
- * Adds what is so in the whole service, whichever process has made it so. Dispatchers show
- * it, each the same: it is read from the database and the queues, when somebody asks.
+ * Adds the gauges of the whole service, read from the database and the queues. Only
+ * dispatchers show them, each the same values.
  */
-export function watchService(
+export function addServiceGauges(
   { database, logger, gateways, meters }: Service,
   queues: Pick<QueueStates, 'read' | 'check'>,
   maxAgeMs?: number,
 ): void {
   const names = allQueues([...gateways.keys()]);
-  const backends: Backend[] = [
-    {
-      up: { name: 'malipo_database_up', help: 'Whether the database answers and can be written' },
-      check: () => databaseFault(database),
-      sources: [
-        paymentsSource(database),
-        jobsSource(database),
-        eventsSource(database),
-        openMattersSource(database),
-        ledgerSource(database),
-        partitionsSource(database),
-      ],
+  const databaseBackend = {
+    up: { name: 'malipo_database_up', help: 'Whether the database answers and can be written' },
+    check: () => databaseFault(database),
+    sources: DATABASE_GAUGES.map((gauges) => databaseSource(database, gauges)),
+  };
+  const queueBackend = {
+    up: { name: 'malipo_queue_backend_up', help: 'Whether the queues answer' },
+    check: () => queues.check(names[0]!).then(() => null),
+    sources: [queueSource(queues, names)],
+  };
+  addScrapedGauges(meters.registry, [databaseBackend, queueBackend], logger, maxAgeMs);
+}
+
+export function databaseSource(
+  database: Database,
+  { name, gauges, sql = [], read }: DatabaseGauges,
+): Source {
+  const readAll = async (trx: Transaction) => {
+    await rows(trx, `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+    const readings = (await read?.(trx)) ?? [];
+    for (const statement of sql) readings.push(...(await rows<Reading>(trx, statement)));
+    return readings;
+  };
+  return { name, gauges, read: () => inTransaction(database, readAll) };
+}
+
+/** The queues as their backend tells of them. */
+function queueSource(queues: Pick<QueueStates, 'read'>, names: readonly string[]): Source {
+  return {
+    name: 'queues',
+    gauges: {
+      malipo_queue_jobs: ['Jobs: waiting, active, or delayed until due', 'queue', 'state'],
+      malipo_queue_oldest_waiting_seconds: ['How long the first waiting job has been due', 'queue'],
+      malipo_queue_workers: ['Workers that are connected to take jobs from a queue', 'queue'],
+      malipo_queue_paused: ['1 when somebody has paused the queue itself', 'queue'],
     },
-    {
-      up: { name: 'malipo_queue_backend_up', help: 'Whether the queues answer' },
-      check: async () => {
-        await queues.check(names[0]!);
-        return null;
-      },
-      sources: [queuesSource(queues, names)],
+    read: async () => {
+      const states = await Promise.all(names.map((name) => queues.read(name)));
+      return states.flatMap(({ queue, waiting, active, delayed, ...state }) => [
+        { queue, state: 'waiting', malipo_queue_jobs: waiting },
+        { queue, state: 'active', malipo_queue_jobs: active },
+        { queue, state: 'delayed', malipo_queue_jobs: delayed },
+        {
+          queue,
+          malipo_queue_oldest_waiting_seconds: (state.oldestWaitingMs ?? 0) / MS_PER_SECOND,
+          malipo_queue_workers: state.workers,
+          malipo_queue_paused: state.isPaused ? 1 : 0,
+        },
+      ]);
     },
-  ];
-  addReadings(meters.registry, backends, logger, maxAgeMs);
+  };
 }

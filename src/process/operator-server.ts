@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
@@ -8,11 +9,11 @@ import type { Config } from './config.ts';
 import { BootError, type Closable } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
-/** Processes on one machine have one setting: each takes the next port that is free. */
+/** All processes of a machine share one setting: each takes the next free port from there. */
 const PORT_TRIES = 50;
 const MAX_PORT = 65_535;
 
-/** Whether the process does its work, and all that lets a person see why. */
+/** Whether the process does its work, and what it does. */
 export interface Health {
   isHealthy: boolean;
   details?: Record<string, unknown>;
@@ -24,97 +25,80 @@ export interface Operated {
   logger: Logger;
   registry: Registry;
   stopping: AbortSignal;
-  /** Of a process that answers, nothing more is known to be wrong unless this says so. */
+  /** Without it, a process that answers is healthy. */
   health?: () => Health;
 }
 
-interface Answer {
-  status: number;
-  type: string;
-  body: string;
-}
+/** A body that is an object is sent as JSON. */
+type Answer = [status: number, body: object | string];
+
+const NOT_FOUND: Answer = [404, { detail: 'Not found' }];
 
 /**
- * Serves operators, never on the port that merchants reach: `/healthz`, is this process
- * doing its work; `/readyz`, may it get work; `/metrics`.
- * @throws BootError when no port can be had
+ * Serves operators, on a port that merchants do not reach: `/healthz` (does the process do
+ * its work), `/readyz` (may it get work) and `/metrics`.
+ * @throws BootError when no port is free
  */
 export async function startOperatorServer(
   operated: Operated,
 ): Promise<Closable & { port: number }> {
-  const { config, database, logger, stopping } = operated;
+  const { config, database, logger, registry } = operated;
   const problem = createReadiness(database);
-  const routes: Readonly<Record<string, () => Answer | Promise<Answer>>> = {
-    '/healthz': () => healthOf(operated),
-    '/readyz': async () => readinessOf(stopping.aborted ? 'stopping' : await problem()),
-    '/metrics': () => metricsOf(operated),
-  };
-  const server = createServer(async (request, response) => {
-    const path = request.url?.split('?')[0] ?? '';
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const route = isRead && Object.hasOwn(routes, path) ? routes[path] : undefined;
-    const { status, type, body } = (await route?.()) ?? json(404, { detail: 'Not found' });
+  const server = createServer(async ({ method, url }, response) => {
+    const isRead = method === 'GET' || method === 'HEAD';
+    const [status, body] = isRead ? await answer(operated, problem, url!) : NOT_FOUND;
+    const isText = typeof body === 'string';
+    const type = isText ? registry.contentType : 'application/json';
     response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
-    response.end(request.method === 'HEAD' ? undefined : body);
+    response.end(isText ? body : `${JSON.stringify(body)}\n`);
   });
   const port = await listen(server, config.metricsPort, config.metricsHost);
   logger.info('operator server', { host: config.metricsHost, port });
-  const close = () =>
-    new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      server.closeAllConnections();
-    });
+  const close = async () => {
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
   return { name: 'operator server', close, port };
 }
 
-function healthOf({ health }: Operated): Answer {
-  const { isHealthy, details } = health?.() ?? { isHealthy: true };
-  const status = isHealthy ? 'ok' : 'unhealthy';
-  return json(isHealthy ? 200 : 503, { status, ...details });
-}
-
-function readinessOf(reason: string | null): Answer {
-  return reason === null
-    ? json(200, { status: 'ready' })
-    : json(503, { status: 'not ready', reason });
-}
-
-async function metricsOf({ registry, logger }: Operated): Promise<Answer> {
-  try {
-    return { status: 200, type: registry.contentType, body: await registry.metrics() };
-  } catch (error) {
-    logger.warn('metrics failed', { error: messageOf(error) });
-    return json(503, { detail: 'The metrics cannot be read' });
+async function answer(
+  { logger, registry, stopping, health }: Operated,
+  problem: () => Promise<string | null>,
+  url: string,
+): Promise<Answer> {
+  switch (url.split('?')[0]) {
+    case '/healthz': {
+      const { isHealthy, details } = health?.() ?? { isHealthy: true };
+      return [isHealthy ? 200 : 503, { status: isHealthy ? 'ok' : 'unhealthy', ...details }];
+    }
+    case '/readyz': {
+      const reason = stopping.aborted ? 'stopping' : await problem();
+      return reason === null ? [200, { status: 'ready' }] : [503, { status: 'not ready', reason }];
+    }
+    case '/metrics':
+      try {
+        return [200, await registry.metrics()];
+      } catch (error) {
+        logger.warn('metrics failed', { error: messageOf(error) });
+        return [503, { detail: 'The metrics cannot be read' }];
+      }
+    default:
+      return NOT_FOUND;
   }
-}
-
-function json(status: number, body: object): Answer {
-  return { status, type: 'application/json', body: `${JSON.stringify(body)}\n` };
 }
 
 async function listen(server: Server, first: number, host: string): Promise<number> {
   const last = first === 0 ? 0 : Math.min(first + PORT_TRIES - 1, MAX_PORT);
   for (let port = first; port <= last; port += 1) {
-    const error = await tryToListen(server, port, host);
-    if (!error) return (server.address() as AddressInfo).port;
-    if (error.code !== 'EADDRINUSE') {
-      throw new BootError(`METRICS_PORT cannot be used: ${error.message}`);
+    try {
+      // A failure to listen rejects this.
+      await once(server.listen(port, host), 'listening');
+      return (server.address() as AddressInfo).port;
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code !== 'EADDRINUSE') throw new BootError(`METRICS_PORT cannot be used: ${message}`);
     }
   }
   throw new BootError(`METRICS_PORT: the ports from ${first} to ${last} are taken`);
-}
-
-function tryToListen(
-  server: Server,
-  port: number,
-  host: string,
-): Promise<NodeJS.ErrnoException | null> {
-  return new Promise((resolve) => {
-    const onError = (error: NodeJS.ErrnoException) => resolve(error);
-    server.once('error', onError);
-    server.listen(port, host, () => {
-      server.off('error', onError);
-      resolve(null);
-    });
-  });
 }

@@ -9,7 +9,7 @@ import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lea
 import { openQueueStates } from '../jobs/queue-states.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
-import { watchService } from '../metrics/service-gauges.ts';
+import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../process/boot.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 import { noteRound } from './look-at-outbox.ts';
@@ -44,7 +44,7 @@ export function startDispatcher(
   const { database, config, logger, meters } = service;
   const queues = openQueues(backend, logger);
   // The same queues are looked at, so that watching them takes no connections of its own.
-  watchService(service, openQueueStates({ ...backend, createQueue: queues.of }, logger));
+  addServiceGauges(service, openQueueStates({ ...backend, createQueue: queues.of }, logger));
   const resting: RestingQueues = new Map();
   const holder = leaseHolder();
   const stopping = new AbortController();

@@ -1,6 +1,5 @@
 import { createQueueBackend } from '../jobs/backend.ts';
-import { createMetrics } from '../metrics/process-metrics.ts';
-import { addStuckWork } from '../metrics/stuck-work.ts';
+import { addStuckWork, createMetrics } from '../metrics/process-metrics.ts';
 import { boot } from '../process/boot.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';

@@ -7,7 +7,7 @@ import type { Registry } from 'prom-client';
 import winston from 'winston';
 import { openDatabase } from '../../src/connections/database.ts';
 import { createMetrics } from '../../src/metrics/process-metrics.ts';
-import { addStuckWork } from '../../src/metrics/stuck-work.ts';
+import { addStuckWork } from '../../src/metrics/process-metrics.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { makeFolder } from '../support/make-folder.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import winston from 'winston';
 import { openDatabase, rows } from '../../src/connections/database.ts';
-import { addReadings, type Backend } from '../../src/metrics/scraped-gauges.ts';
+import { addScrapedGauges, type Backend } from '../../src/metrics/scraped-gauges.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { environment } from '../support/environment.ts';
 import { scrape, sumOf, watch } from '../support/metrics.ts';
@@ -13,8 +13,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const logger = winston.createLogger({ silent: true });
 
-describe('What is read when somebody asks', () => {
-  /** One backend with two gauges, one by label; counts how often it is read. */
+describe('Gauges that a scrape reads', () => {
+  /** A backend with two gauges, one of them with a label. Counts its readings. */
   function backendOf(read: (times: number) => number, check: Backend['check'] = async () => null) {
     let times = 0;
     const backend: Backend = {
@@ -23,16 +23,16 @@ describe('What is read when somebody asks', () => {
       sources: [
         {
           name: 'first',
-          gauges: [{ name: 'first', help: 'first' }],
+          gauges: { first: ['first'] },
           read: async () => {
             times += 1;
-            return [{ name: 'first', value: read(times) }];
+            return [{ first: read(times) }];
           },
         },
         {
           name: 'second',
-          gauges: [{ name: 'second', help: 'second', labels: ['of'] }],
-          read: async () => [{ name: 'second', labels: { of: 'it' }, value: times }],
+          gauges: { second: ['second', 'of'] },
+          read: async () => [{ of: 'it', second: times }],
         },
       ],
     };
@@ -41,11 +41,11 @@ describe('What is read when somebody asks', () => {
 
   function registryOf(backend: Backend, maxAgeMs: number): Registry {
     const registry = new Registry();
-    addReadings(registry, [backend], logger, maxAgeMs);
+    addScrapedGauges(registry, [backend], logger, maxAgeMs);
     return registry;
   }
 
-  it('is read once for all who ask at the same time, and not again for a while', async () => {
+  it('are read once for scrapes at the same time, and not again for a while', async () => {
     const registry = registryOf(
       backendOf((times) => times),
       60_000,
@@ -56,7 +56,7 @@ describe('What is read when somebody asks', () => {
     expect(sumOf(samples, 'second', { of: 'it' })).to.equal(1);
   });
 
-  it('has no value when it cannot be read, not even an old one, and the rest has', async () => {
+  it('have no value when they cannot be read, not even an old one, and the others have theirs', async () => {
     const read = (times: number) => {
       if (times === 2) throw new Error('no');
       return times;
@@ -72,7 +72,7 @@ describe('What is read when somebody asks', () => {
     expect(sumOf(again, 'malipo_reading_failures_total', { source: 'first' })).to.equal(1);
   });
 
-  it('is not read from what does not answer, and nobody waits for that for long', async () => {
+  it('are not read from a store that does not answer, and the scrape does not wait for it', async () => {
     let reads = 0;
     const backend = backendOf(
       () => {
@@ -89,18 +89,18 @@ describe('What is read when somebody asks', () => {
   });
 });
 
-describe('What takes too long to be read', () => {
+describe('A source that takes too long to read', () => {
   const READ_TIMEOUT_MS = 300;
 
-  /** A backend of three sources, read in this order; the second is as slow as its promise. */
+  /** A backend of three sources, read in this order. The second waits for `slow`. */
   function registryOf(slow: () => Promise<void>, started: string[] = []): Registry {
     const source = (name: string, wait: () => Promise<void> = async () => {}) => ({
       name,
-      gauges: [{ name, help: name }],
+      gauges: { [name]: ['help'] } as const,
       read: async () => {
         started.push(name);
         await wait();
-        return [{ name, value: 1 }];
+        return [{ [name]: 1 }];
       },
     });
     const backend: Backend = {
@@ -109,7 +109,7 @@ describe('What takes too long to be read', () => {
       sources: [source('first'), source('slow', slow), source('last')],
     };
     const registry = new Registry();
-    addReadings(registry, [backend], logger, 0, READ_TIMEOUT_MS);
+    addScrapedGauges(registry, [backend], logger, 0, READ_TIMEOUT_MS);
     return registry;
   }
 
@@ -120,14 +120,14 @@ describe('What takes too long to be read', () => {
       sumOf(samples, 'malipo_reading_failures_total', { source }),
     );
 
-  it('has no value and is a failure, as is what was not begun; what was read stays', async () => {
+  it('has no value and is a failure, as are those after it; what was read before it stays', async () => {
     const samples = await scrape(registryOf(() => new Promise(() => {})));
     expect(valuesOf(samples)).to.deep.equal([1, undefined, undefined]);
     expect(failuresOf(samples)).to.deep.equal([0, 1, 1]);
     expect(sumOf(samples, 'up')).to.equal(1);
   });
 
-  it('does not hold up the rest a second time, and has no value when it comes too late', async () => {
+  it('does not hold up the others a second time, and has no value when it comes too late', async () => {
     const registry = registryOf(() => sleep(READ_TIMEOUT_MS * 1.5));
     await scrape(registry);
     await sleep(READ_TIMEOUT_MS);
@@ -139,7 +139,7 @@ describe('What takes too long to be read', () => {
     }
   });
 
-  it('is not read again before it is done, nor is anything beside it', async () => {
+  it('is not read again before it is done, and nothing else is read beside it', async () => {
     const started: string[] = [];
     const registry = registryOf(() => new Promise(() => {}), started);
     await scrape(registry);
@@ -150,7 +150,7 @@ describe('What takes too long to be read', () => {
   });
 });
 
-describe('Metrics of the whole service', () => {
+describe('Gauges of the whole service', () => {
   let store: TestStore;
 
   before(async () => {
@@ -159,7 +159,7 @@ describe('Metrics of the whole service', () => {
 
   after(() => store.drop());
 
-  it('do without the queues while Redis is away', async () => {
+  it('leave out the queues while Redis is away', async () => {
     const service = createService(store.config, logger, store.database);
     const watching = watch(service, { ...store.config, redisUrl: 'redis://127.0.0.1:1' });
     const samples = await watching.scrape();
@@ -170,7 +170,7 @@ describe('Metrics of the whole service', () => {
     await watching.close();
   });
 
-  it('say that the queues are up when Redis only does not tell who works', async function () {
+  it('say that the queues are up when Redis only refuses to list its clients', async function () {
     if (!environment.redisUrl) this.skip();
     const user = await createRedisUser('-@dangerous', '+info');
     const service = createService(store.config, logger, store.database);
@@ -184,7 +184,7 @@ describe('Metrics of the whole service', () => {
     expect(sumOf(samples, 'malipo_reading_failures_total', { source: 'queues' })).to.equal(0);
   });
 
-  it('do without one reading when it fails', async () => {
+  it('leave out one source when it cannot be read', async () => {
     const service = createService(store.config, logger, store.database);
     const watching = watch(service);
     await rows(store.database, 'ALTER TABLE last_ledger_verification RENAME TO away');
@@ -215,7 +215,7 @@ describe('Metrics of the whole service', () => {
       await proxy?.close();
     });
 
-    it('do without what is in it, and have it again when it is back', async () => {
+    it('leave out what is in it, and show it again when it is back', async () => {
       expect(sumOf(await watching.scrape(), 'malipo_payments_open')).to.equal(0);
       await proxy.cut();
       const without = await watching.scrape();

@@ -5,6 +5,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { DATABASE_GAUGES } from '../../src/metrics/database-gauges.ts';
 import { createService } from '../../src/process/boot.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
 import { newEvent } from '../support/events.ts';
@@ -70,6 +71,16 @@ describe('What dispatchers show of the whole service', () => {
       expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
     });
   }
+
+  it('every gauge, and without a value only those that have none while nothing is wrong', () => {
+    const names = DATABASE_GAUGES.flatMap(({ gauges }) => Object.keys(gauges));
+    expect(names.filter((name) => sumOf(before, name) === undefined)).to.deep.equal([
+      'malipo_failed_jobs',
+      'malipo_discrepancies_open',
+      'malipo_discrepancies_oldest_seconds',
+      'malipo_ledger_breaks',
+    ]);
+  });
 
   it('not those payments that have ended', async () => {
     await learn(store.database, await newCollection(store.database, merchant), succeeded());

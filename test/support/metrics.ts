@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { openQueueStates } from '../../src/jobs/queue-states.ts';
-import { watchService } from '../../src/metrics/service-gauges.ts';
+import { addServiceGauges } from '../../src/metrics/service-gauges.ts';
 import type { Service } from '../../src/process/boot.ts';
 
 /** One value of a scrape. */
@@ -11,7 +11,7 @@ export interface Sample {
   value: number;
 }
 
-/** All values that a scrape finds, in the text that Prometheus reads. */
+/** Returns all values that a scrape finds in the text that Prometheus reads. */
 export async function scrape(registry: Registry): Promise<Sample[]> {
   const lines = (await registry.metrics()).split('\n').filter((line) => /^\w/.test(line));
   return lines.map((line) => {
@@ -25,7 +25,7 @@ export async function scrape(registry: Registry): Promise<Sample[]> {
   });
 }
 
-/** The sum of the samples of this name that have these labels; undefined when there is none. */
+/** Returns the sum of the samples with this name and these labels, or undefined without any. */
 export function sumOf(
   samples: Sample[],
   name: string,
@@ -39,13 +39,18 @@ export function sumOf(
   return found.length === 0 ? undefined : found.reduce((sum, { value }) => sum + value, 0);
 }
 
-/** Shows the state of the whole service as a dispatcher would, read anew at every scrape. */
+/** Shows the gauges of the whole service as a dispatcher does. Each scrape reads them anew. */
 export function watch(
   service: Service,
   config: Pick<Service['config'], 'databaseUrl' | 'redisUrl'> = service.config,
-): { scrape(): Promise<Sample[]>; close(): Promise<void> } {
+): { scrape(): Promise<Sample[]>; text(): Promise<string>; close(): Promise<void> } {
   const backend = createQueueBackend({ ...service.config, ...config });
   const queues = openQueueStates(backend, service.logger);
-  watchService(service, queues, 0);
-  return { scrape: () => scrape(service.meters.registry), close: () => queues.close() };
+  addServiceGauges(service, queues, 0);
+  const { registry } = service.meters;
+  return {
+    scrape: () => scrape(registry),
+    text: () => registry.metrics(),
+    close: () => queues.close(),
+  };
 }

@@ -1,16 +1,14 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { Registry } from 'prom-client';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { BREAK_KINDS } from '../../src/domain/ledger/verification/breaks.ts';
 import { lastVerification } from '../../src/domain/ledger/verification/last-verification.ts';
-import { addReadings } from '../../src/metrics/scraped-gauges.ts';
-import { ledgerSource } from '../../src/metrics/service-wide/ledger.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { verifyOnSchedule } from '../../src/workers/ledger-schedule.ts';
 import { tamper } from '../support/books.ts';
 import { eventually } from '../support/eventually.ts';
+import { watch } from '../support/metrics.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
 import { startTestService } from '../support/test-service.ts';
@@ -43,12 +41,13 @@ describe('The scheduled verification of the ledger', () => {
 
   const round = () => verifyOnSchedule(service, new AbortController().signal);
   const errors = () => logged.filter(({ level }) => level === 'error');
-  const metrics = () => {
-    const registry = new Registry();
-    const up = { name: 'up', help: 'up' };
-    const sources = [ledgerSource(store.database)];
-    addReadings(registry, [{ up, check: async () => null, sources }], service.logger);
-    return registry.metrics();
+  /** The metrics of a dispatcher, read anew. */
+  const metrics = async () => {
+    const { config, logger, database } = service;
+    const watching = watch(createService(config, logger, database));
+    const text = await watching.text();
+    await watching.close();
+    return text;
   };
   const letIntervalPass = () =>
     rows(store.database, `UPDATE leases SET held_until = now() WHERE name = 'ledger'`);

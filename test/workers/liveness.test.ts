@@ -9,7 +9,7 @@ import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
 import { AFTER_ERROR_MS } from '../../src/jobs/worker-options.ts';
-import { addStuckWork } from '../../src/metrics/stuck-work.ts';
+import { addStuckWork } from '../../src/metrics/process-metrics.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { createWorkWatch, type Finding, type WorkWatch } from '../../src/workers/liveness.ts';

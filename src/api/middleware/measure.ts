@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
-import type { HttpMeters } from '../../metrics/http.ts';
+import type { HttpMeters } from '../../metrics/meters.ts';
 
 /** Methods that some path here takes; strangers try others. */
 const METHODS = ['GET', 'HEAD', 'POST'];

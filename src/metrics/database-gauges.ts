@@ -1,0 +1,190 @@
+import type { Transaction } from '../connections/database.ts';
+import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
+import { BREAK_KINDS } from '../domain/ledger/verification/breaks.ts';
+import { lastVerification } from '../domain/ledger/verification/last-verification.ts';
+import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
+import { countWaitingJobs } from '../domain/support/count-waiting-jobs.ts';
+import { STEP_TABLES, type StepKind } from '../jobs/job-types.ts';
+import type { GaugeTable, Reading } from './gauges.ts';
+
+/** Gauges that are read from the database together, in one transaction. */
+export interface DatabaseGauges {
+  name: string;
+  gauges: GaugeTable;
+  /** Statements that name their columns after the gauges and labels. */
+  sql?: readonly string[];
+  /** Reads what the domain has a function for. */
+  read?: (trx: Transaction) => Promise<Reading[]>;
+}
+
+/** A gauge at this limit says "at least so many", and is cheap to read however much is open. */
+const COUNT_LIMIT = 100_000;
+/** As many rows as two rounds of the dispatcher move: the oldest is among them. */
+const OUTBOX_HEAD = 1_000;
+
+export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
+  {
+    name: 'payments',
+    gauges: {
+      malipo_payments_open: ['Payments that have not ended', 'kind', 'state'],
+      malipo_payments_oldest_open_seconds: ['Age of the oldest payment that has not ended', 'kind'],
+      malipo_payments_overdue: ['Payments that have not ended by their deadline', 'kind'],
+      malipo_payments_parked: ['Payments that wait for a person', 'kind'],
+    },
+    sql: PAYMENT_KINDS.flatMap(openAndParked),
+  },
+  {
+    name: 'jobs',
+    gauges: {
+      malipo_outbox_rows: ['Steps that have not reached their queue'],
+      malipo_outbox_lag_seconds: ['How long the first step in the outbox has been due'],
+      malipo_steps_due: ['Steps that are due and not done, in queues or lost', 'kind'],
+      malipo_steps_oldest_due_seconds: ['How long the first of these steps has been due', 'kind'],
+      malipo_failed_jobs: ['Jobs that failed for good and whose row waits for a person', 'queue'],
+    },
+    sql: [
+      `SELECT (SELECT count(*) FROM (SELECT 1 FROM outbox LIMIT ${COUNT_LIMIT}) r)
+           AS malipo_outbox_rows,
+         (SELECT ${secondsSince('min(run_at)')}
+          FROM (SELECT run_at FROM outbox ORDER BY id LIMIT ${OUTBOX_HEAD}) head)
+           AS malipo_outbox_lag_seconds`,
+      ...(Object.keys(STEP_TABLES) as StepKind[]).map(dueSteps),
+    ],
+    read: async (trx) => {
+      const waiting = await countWaitingJobs(trx);
+      return waiting.map(({ queue, count }) => ({ queue, malipo_failed_jobs: count }));
+    },
+  },
+  {
+    name: 'events',
+    gauges: {
+      malipo_events_unnumbered: ['Settlement events without a number, and so without a delivery'],
+      malipo_events_oldest_unnumbered_seconds: ['Age of the oldest event without a number'],
+      malipo_webhook_deliveries: [
+        'Deliveries not over: admitted; due, without room at their endpoint; for later',
+        'state',
+      ],
+    },
+    sql: [
+      `SELECT count(*) AS malipo_events_unnumbered,
+         ${secondsSince('min(created_at)')} AS malipo_events_oldest_unnumbered_seconds
+       FROM ${upToLimit('events', 'sequence IS NULL', 'created_at, id')}`,
+      `SELECT state, malipo_webhook_deliveries FROM (
+         SELECT count(*) FILTER (WHERE next_step_at <= now()) AS due,
+           count(*) FILTER (WHERE next_step_at > now()) AS later
+         FROM ${deliveries('admitted_at IS NULL', 'next_step_at')}
+       ) waiting, LATERAL (
+         VALUES ('due', due), ('later', later)
+       ) states(state, malipo_webhook_deliveries)`,
+      `SELECT 'admitted' AS state, count(*) AS malipo_webhook_deliveries
+       FROM ${deliveries('admitted_at IS NOT NULL', 'merchant_id, endpoint')}`,
+    ],
+  },
+  {
+    name: 'open matters',
+    gauges: {
+      malipo_discrepancies_open: ['Discrepancies that nobody has resolved', 'kind'],
+      malipo_discrepancies_oldest_seconds: ['Age of the oldest open discrepancy', 'kind'],
+      malipo_suspense_cents: ['Money in suspense in cents, by kind of payment', 'kind'],
+      malipo_suspense_oldest_seconds: ['Age of the oldest money in suspense', 'kind'],
+    },
+    sql: [
+      `SELECT kind, count(*) AS malipo_discrepancies_open,
+         ${secondsSince('min(opened_at)')} AS malipo_discrepancies_oldest_seconds
+       FROM ${upToLimit('discrepancies', 'resolved_at IS NULL', 'opened_at')}
+       GROUP BY kind`,
+      // One sum for each kind: money in and money out could cancel each other.
+      `SELECT kind, CAST(coalesce(sum(amount_cents), 0) AS bigint) AS malipo_suspense_cents,
+         ${secondsSince('min(learned_at)')} AS malipo_suspense_oldest_seconds
+       FROM unnest(string_to_array('${PAYMENT_KINDS.join()}', ',')) AS kind
+       LEFT JOIN ${upToLimit('movements', "booked = 'suspense'", 'merchant_id')}
+         ON payment_kind = kind
+       GROUP BY kind`,
+    ],
+  },
+  {
+    name: 'ledger',
+    gauges: {
+      malipo_ledger_breaks: ['Breaks that the last scheduled verification has found', 'kind'],
+      malipo_ledger_verified_timestamp_seconds: [
+        'When the ledger was last verified on schedule, in seconds since 1970; 0 is never',
+      ],
+    },
+    read: async (trx) => {
+      const last = await lastVerification(trx);
+      if (!last) return [{ malipo_ledger_verified_timestamp_seconds: 0 }];
+      return [
+        { malipo_ledger_verified_timestamp_seconds: last.verifiedAt.getTime() / 1_000 },
+        ...BREAK_KINDS.map((kind) => ({ kind, malipo_ledger_breaks: last.counts[kind] ?? 0 })),
+      ];
+    },
+  },
+  {
+    name: 'partitions',
+    gauges: {
+      malipo_month_partitions_ahead: ['Months after this one that have their partition', 'table'],
+    },
+    sql: [
+      `SELECT parent.relname AS table,
+         count(*) FILTER (WHERE child.relname >
+           parent.relname || to_char(now() AT TIME ZONE 'UTC', '"_"YYYY_MM'))
+           AS malipo_month_partitions_ahead
+       FROM pg_inherits
+       JOIN pg_class parent ON parent.oid = inhparent AND parent.relkind = 'p'
+       JOIN pg_class child ON child.oid = inhrelid
+       WHERE child.relname ~ '_[0-9]{4}_[0-9]{2}$' AND pg_table_is_visible(parent.oid)
+       GROUP BY parent.relname`,
+    ],
+  },
+];
+
+/** Payments that have ended are never counted: there are too many. */
+function openAndParked(kind: GatewayPaymentKind): string[] {
+  const { table } = STEP_TABLES[kind];
+  return [
+    `SELECT '${kind}' AS kind, state, malipo_payments_open, malipo_payments_overdue,
+       malipo_payments_oldest_open_seconds
+     FROM (
+       SELECT count(*) FILTER (WHERE status = 'pending') AS pending,
+         count(*) FILTER (WHERE status = 'processing') AS processing,
+         count(*) FILTER (WHERE deadline_at < now()) AS malipo_payments_overdue,
+         ${secondsSince('min(created_at)')} AS malipo_payments_oldest_open_seconds
+       FROM ${upToLimit(table, "status IN ('pending', 'processing')", 'deadline_at')}
+     ) open, LATERAL (
+       VALUES ('pending', pending), ('processing', processing)
+     ) states(state, malipo_payments_open)`,
+    `SELECT '${kind}' AS kind, count(*) AS malipo_payments_parked
+     FROM ${upToLimit(table, 'parked_reason IS NOT NULL', 'created_at')}`,
+  ];
+}
+
+/** A delivery without room at its endpoint has no job, and counts as due. */
+function dueSteps(kind: StepKind): string {
+  const isDue = 'next_step IS NOT NULL AND next_step_at <= now()';
+  const due =
+    kind === 'webhook'
+      ? // Each half has an index of its own.
+        `(SELECT next_step_at FROM ${deliveries('admitted_at IS NULL', 'next_step_at', isDue)}
+          UNION ALL
+          SELECT next_step_at
+          FROM ${deliveries('admitted_at IS NOT NULL', 'merchant_id, endpoint, next_step_at', isDue)}
+         ) AS due`
+      : upToLimit(STEP_TABLES[kind].table, isDue, 'next_step_at');
+  return `SELECT '${kind}' AS kind, count(*) AS malipo_steps_due,
+      ${secondsSince('min(next_step_at)')} AS malipo_steps_oldest_due_seconds
+    FROM ${due}`;
+}
+
+function deliveries(condition: string, order: string, isOpen = 'next_step IS NOT NULL'): string {
+  return upToLimit('webhook_deliveries', `${isOpen} AND ${condition}`, order);
+}
+
+/** SQL: at most `COUNT_LIMIT` rows. The order makes the planner take the index of such rows. */
+function upToLimit(table: string, condition: string, order: string): string {
+  return `(SELECT * FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${COUNT_LIMIT}) AS counted`;
+}
+
+/** SQL: the seconds since a time; 0 when there is none. */
+function secondsSince(time: string): string {
+  return `CAST(greatest(0, coalesce(extract(epoch FROM now() - ${time}), 0)) AS float8)`;
+}
