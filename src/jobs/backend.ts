@@ -6,8 +6,9 @@ import { postgresBackend } from './postgres-backend.ts';
 import { redisBackend } from './redis-backend.ts';
 
 /**
- * Where jobs wait. Redis when `REDIS_URL` is set, PostgreSQL otherwise; this file alone
- * knows which. Both may lose everything at any moment: what is due is in our own tables.
+ * The store in which jobs wait: Redis when `REDIS_URL` is set, PostgreSQL otherwise. Only
+ * this file knows which. Either may lose everything at any moment: our own tables say what
+ * is due.
  */
 export interface QueueBackend {
   readonly name: 'redis' | 'postgres';
@@ -17,17 +18,17 @@ export interface QueueBackend {
     process: (job: Job<JobData>, token?: string) => Promise<void>,
     options: { concurrency: number; lockMs: number },
   ): Worker<JobData>;
-  /** How many processes are connected to take jobs from a queue. */
+  /** Counts the processes that are connected to take jobs from a queue. */
   countWorkers(queue: Queue<JobData>): Promise<number>;
-  /** Brings the backend's own tables up to date; part of the release step. */
+  /** Brings the backend's own tables up to date, as part of the release step. */
   migrate(): Promise<void>;
-  /** One line that says why the backend cannot be used, or null when it can. */
+  /** Returns one line that says why the backend cannot be used, or null when it can. */
   problem(): Promise<string | null>;
 }
 
 /**
- * Connects to nothing before a queue or worker is created. `processName` is what others see
- * of a process that works: its worker types, joined by plus signs, or `ALL_TYPES`.
+ * Connects to nothing before a queue or worker is created. Other processes see
+ * `processName`: the worker types, joined by plus signs, or `ALL_TYPES`.
  */
 export function createQueueBackend(
   config: RedisAddress & DatabaseAddress,

@@ -2,22 +2,22 @@ import { type Database, firstRow, rows } from '../connections/database.ts';
 import { type JobData, queueOfRow, STEP_TABLES, type StepKind } from './job-types.ts';
 import { isDueUnsent } from './sweeper.ts';
 
-/** What PostgreSQL knows of jobs: whatever the queues say or have lost, this is so. */
+/** What PostgreSQL knows of jobs. It is right, whatever the queues say or have lost. */
 
-/** Where somebody counts for people, more than this is only said to be more. */
+/** Counts for people stop here. */
 export const COUNT_MAX = 10_000;
-/** Rows of each kind that are named. */
+/** Rows of each kind that are named in full. */
 const SAMPLE_SIZE = 20;
 
-/** Jobs of one queue that the dispatcher has yet to add. */
+/** Jobs that the dispatcher has not added to their queue yet. */
 export interface OutboxLag {
   queue: string;
   count: number;
-  /** For how long the first of them has been due; 0 when all are for later. */
+  /** How long the first of them has been due; 0 when all are for later. */
   oldestDueMs: number;
 }
 
-/** What waits in the outbox, by queue. */
+/** Reads what waits in the outbox, by queue. */
 export function readOutboxLag(database: Database): Promise<OutboxLag[]> {
   return rows<OutboxLag>(
     database,
@@ -26,26 +26,26 @@ export function readOutboxLag(database: Database): Promise<OutboxLag[]> {
   );
 }
 
-/** A step with the queue that its job belongs in, and since when it is due. */
+/** A step that is due, and the queue that its job belongs in. */
 export interface DueStep extends JobData {
   queue: string;
   dueMs: number;
 }
 
-/** Rows of one kind whose step is due, and whose job should be in a queue. */
+/** Rows of one kind whose step is due and whose job should be in a queue. */
 export interface DueSteps {
   kind: StepKind;
   /** At most `COUNT_MAX`. */
   count: number;
   oldestDueMs: number;
-  /** Those that are due the longest. */
+  /** The rows that have been due longest. */
   sample: DueStep[];
 }
 
 /**
- * The rows whose step has been due for longer than `graceMs` and is not in the outbox, by
- * kind. Their jobs wait in a queue, are under way, or are lost: only the queue can tell. The
- * sweeper sends all of these again.
+ * Reads the rows whose step has been due for longer than `graceMs` and is not in the outbox,
+ * by kind. Their jobs wait in a queue, are under way, or are lost: only the queue can tell.
+ * The sweeper sends all of them again.
  */
 export async function readDueSteps(database: Database, graceMs: number): Promise<DueSteps[]> {
   const kinds = Object.keys(STEP_TABLES) as StepKind[];
@@ -75,30 +75,30 @@ async function readDueOfKind(
   return { kind, count: oldest.count, oldestDueMs: oldest.dueMs, sample };
 }
 
-/** Whether a row still has this step, due and unsent as it was. */
+/** Returns whether a row still has this step, and the step is still due and not in the outbox. */
 export async function isStillDue(
   database: Database,
-  { kind, merchant_id: merchantId, row_id: rowId, step_no: stepNo }: JobData,
+  job: JobData,
   graceMs: number,
 ): Promise<boolean> {
-  const { table, id } = STEP_TABLES[kind];
+  const { table, id } = STEP_TABLES[job.kind];
   const row = await firstRow(
     database,
     `SELECT 1 FROM ${table} t WHERE t.merchant_id = :merchant_id AND t.${id} = :row_id
-       AND t.step_no = :step_no AND ${isDueUnsent(kind)}`,
-    { merchant_id: merchantId, row_id: rowId, step_no: stepNo, grace_ms: graceMs },
+       AND t.step_no = :step_no AND ${isDueUnsent(job.kind)}`,
+    { ...job, grace_ms: graceMs },
   );
   return row !== undefined;
 }
 
-/** Webhook deliveries that are due and have no place among those under way yet. */
+/** Webhook deliveries that are due and not admitted yet. */
 export interface WaitingDeliveries {
   /** At most `COUNT_MAX`. */
   count: number;
   oldestDueMs: number;
 }
 
-/** The deliveries that wait for a place: their endpoints are slow, or nobody admits them. */
+/** Reads the deliveries that wait: their endpoints are slow, or no dispatcher admits them. */
 export async function readWaitingDeliveries(database: Database): Promise<WaitingDeliveries> {
   const row = await firstRow<WaitingDeliveries>(
     database,
@@ -113,12 +113,12 @@ export async function readWaitingDeliveries(database: Database): Promise<Waiting
   return row!;
 }
 
-/** Which process does what only one does at a time. */
+/** A task that one process does at a time, and which process that is. */
 export interface Lease {
   name: string;
   holder: string;
   heldUntil: Date;
-  /** Whether it is in force; otherwise its holder is gone, and nobody has taken its place. */
+  /** False when the holder is gone and nobody has taken its place. */
   isHeld: boolean;
 }
 

@@ -3,24 +3,24 @@ import type { Queues, StepJob } from './queues.ts';
 
 /** Rows that one round takes out of the outbox. */
 const BATCH_SIZE = 500;
-/** How long a dispatcher that dies keeps its batch from the others. Longer than adding can take. */
+/** Longer than adding can take. After it, others take over the batch of a dead dispatcher. */
 const LEASE_MS = 15_000;
-/** How long a queue that could not be added to is left alone, so that the others go on. */
+/** How long a queue that failed is left alone, so that the other queues go on. */
 const REST_MS = 5_000;
-/** A queue that took longer to fail has held up the others: each time in a row it rests twice as long. */
+/** A queue that took longer to fail held up the others. Its rest doubles each time in a row. */
 const HELD_UP_MS = 1_000;
-/** Well within the minute after which a dispatcher whose rounds show nothing counts as stuck. */
+/** Less than the minute after which an idle dispatcher counts as stuck. */
 const MAX_REST_MS = 30_000;
 
-/** Queues that could not be added to: until when (ms since 1970) each is left alone, and for how long. */
+/** Queues that failed: the end of each rest (in ms since 1970), and its length. */
 export type RestingQueues = Map<string, { until: number; restMs: number }>;
 
 /**
- * Moves one batch from the outbox to the queues: lease, add, delete. No transaction is
- * open while a queue is called. What dies in between is added again when the lease ends,
- * under the same job ids, which is harmless. A queue that fails rests; its rows stay.
- * @returns how many jobs were added.
- * @throws the failure of a queue, after the others were served.
+ * Moves one batch from the outbox to the queues: lease, add, delete. No transaction is open
+ * while a queue is called. After a crash in between, the batch is added again when the lease
+ * ends, under the same job ids, which is harmless. A queue that fails rests; its rows stay.
+ * @returns how many jobs were added
+ * @throws the failure of a queue, after the other queues were served
  */
 export async function dispatchOutbox(
   database: Database,
@@ -55,7 +55,7 @@ async function addJobs(
   } catch (error) {
     const restMs = restAfter(performance.now() - begun, resting.get(queue)?.restMs);
     resting.set(queue, { until: Date.now() + restMs, restMs });
-    // Given back at once; without this the end of the lease would do it.
+    // Gives the rows back at once. Otherwise they wait for the end of the lease.
     await rows(database, `UPDATE outbox SET leased_until = '-infinity' WHERE id = ANY(:ids)`, {
       ids,
     });
@@ -64,7 +64,7 @@ async function addJobs(
   await rows(database, 'DELETE FROM outbox WHERE id = ANY(:ids)', { ids });
 }
 
-/** One that fails at once holds up nobody, and is looked at again soon. */
+/** A queue that fails at once holds up nobody, and is tried again soon. */
 function restAfter(tookMs: number, lastRestMs?: number): number {
   if (tookMs < HELD_UP_MS || lastRestMs === undefined) return REST_MS;
   return Math.min(lastRestMs * 2, MAX_REST_MS);

@@ -1,9 +1,9 @@
 import type { QueueBackend } from './backend.ts';
 
 /**
- * Takes every job out of these queues, also those under way. None is lost by it: what is due
- * is in our own tables, and the sweeper sends it again.
- * @returns how many jobs each queue had.
+ * Removes every job from these queues, also jobs under way. No work is lost: our own tables
+ * say what is due, and the sweeper sends it again.
+ * @returns how many jobs each queue had
  */
 export async function emptyQueues(
   backend: QueueBackend,
@@ -23,7 +23,7 @@ async function emptyQueue(backend: QueueBackend, name: string): Promise<number> 
   try {
     await queue.waitUntilReady();
     const counts = await queue.getJobCounts();
-    // Pauses it first, and at its end forgets that too.
+    // Pauses the queue first, and removes that with all else.
     await queue.obliterate({ force: true });
     return Object.values(counts).reduce((sum, count) => sum + count, 0);
   } catch (error) {

@@ -7,8 +7,8 @@ const MAX_ERROR_LENGTH = 1_000;
 const MAX_STACK_LENGTH = 4_000;
 
 /**
- * Keeps a job that has failed for good, and parks its row: it stands on the support list
- * with the reason until somebody replays it. A row that has moved on is left alone.
+ * Records a job that has failed for good, and parks its row: the row stands on the support
+ * list with the reason until somebody replays it. Leaves a row alone that has moved on.
  */
 export async function recordFailedJob(
   database: Database,
@@ -25,7 +25,7 @@ export async function recordFailedJob(
       { park: `${JOB_FAILED}${message}` },
       {
         onlyIf: { step_no: data.step_no },
-        // A delivery that is parked must not keep its place among those under way.
+        // A parked delivery must not count as admitted: others need its room.
         set: data.kind === 'webhook' ? { admitted_at: null } : {},
       },
     );
@@ -36,12 +36,8 @@ export async function recordFailedJob(
        VALUES (:queue, :kind, :step, :merchant_id, :row_id, :step_no, :error, :stack)
        ON CONFLICT DO NOTHING`,
       {
+        ...data,
         queue,
-        kind: data.kind,
-        step: data.step,
-        merchant_id: data.merchant_id,
-        row_id: data.row_id,
-        step_no: data.step_no,
         error: message,
         stack: stack === undefined ? null : storable(stack, MAX_STACK_LENGTH),
       },
@@ -49,7 +45,7 @@ export async function recordFailedJob(
   });
 }
 
-/** What cannot be stored would never be parked: the sweeper would send its job for ever. */
+/** Replaces what PostgreSQL refuses in a text: a row that could not be parked would run for ever. */
 function storable(text: string, maxLength: number): string {
   return text.replaceAll('\u0000', '\uFFFD').slice(0, maxLength);
 }

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Database, firstRow, rows } from '../connections/database.ts';
 
-/** Each dispatcher renews it, or takes it over, in every round of its sweeper. */
+/** Each dispatcher renews this lease, or takes it over, in every round of its sweeper. */
 export const SWEEPER_LEASE = 'sweeper';
 
-/** A name that no other holder ever has, in which people find the process. */
+/** Returns a name that is unique and that says which process holds the lease. */
 export function leaseHolder(): string {
   return `${hostname()} process ${process.pid} ${randomUUID()}`;
 }
 
-/** Gives a lease back before its end, so that somebody may take it at once. */
+/** Gives a lease back before its end, so that another process can take it at once. */
 export async function releaseLease(
   database: Database,
   name: string,
@@ -23,8 +23,9 @@ export async function releaseLease(
 }
 
 /**
- * Takes or keeps a lease: of several processes one does the work, and another takes over
- * when it dies. A help against doing things twice, never what correctness rests on.
+ * Takes or renews a lease: one of several processes does the work, and another takes over
+ * when it dies. Correctness never rests on a lease; it only saves double work.
+ * @returns whether this holder has the lease now
  */
 export async function holdLease(
   database: Database,

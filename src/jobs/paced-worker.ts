@@ -1,28 +1,46 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isNotConnectionError, type Job, Worker } from 'bullmq';
+import { isNotConnectionError, type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { JobData } from './job-types.ts';
-import { AFTER_ERROR_MS } from './worker-options.ts';
+
+/** How long an idle worker on Redis sleeps before it looks for jobs, if nothing wakes it. */
+const IDLE_LOOK_S = 2;
+/** Stalling is not the job's failure. Only a job that kills every worker gets this far. */
+const MAX_STALLED = 100;
+/** How long a worker waits after an error of its store. */
+export const AFTER_ERROR_MS = 2_000;
+
+/** Returns the options that workers have on both backends. */
+export function workerOptions(options: { concurrency: number; lockMs: number }) {
+  return {
+    concurrency: options.concurrency,
+    lockDuration: options.lockMs,
+    stalledInterval: options.lockMs,
+    maxStalledCount: MAX_STALLED,
+    drainDelay: IDLE_LOOK_S,
+    runRetryDelay: AFTER_ERROR_MS,
+  } satisfies Partial<WorkerOptions>;
+}
 
 /**
- * BullMQ's worker, which waits for AFTER_ERROR_MS after any error of its store. By itself
- * BullMQ does so only when a connection is refused: a store that answers with an error, as
- * one that starts up or has become a replica, would be asked again without pause.
+ * A BullMQ worker that waits after any error of its store. BullMQ itself waits only after a
+ * refused connection. It asks a store that answers with an error again without a pause, for
+ * example a store that starts up or has become a replica.
  */
 export class PacedWorker extends Worker<JobData> {
   readonly #closing = new AbortController();
 
-  /** Jobs that run go on meanwhile; those that end free slots, which wait here as well. */
+  /** Running jobs go on meanwhile. Slots that they free wait here as well. */
   protected override async moveToActive(token: string, name?: string): Promise<Job<JobData>> {
     try {
       return await super.moveToActive(token, name);
     } catch (error) {
-      // After the others BullMQ waits by itself.
+      // BullMQ waits by itself after the other errors.
       if (isNotConnectionError(error as Error)) await this.delay();
       throw error;
     }
   }
 
-  /** In ms; ends early when the worker closes, so that closing does not wait for it. */
+  /** Ends early when the worker closes, so that closing does not wait for it. */
   override async delay(
     milliseconds = AFTER_ERROR_MS,
     controller?: Parameters<Worker['delay']>[1],

@@ -12,20 +12,19 @@ import { connectionSettings, type DatabaseAddress } from '../connections/databas
 import { messageOf } from '../connections/database-errors.ts';
 import type { QueueBackend } from './backend.ts';
 import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
-import { PacedWorker } from './paced-worker.ts';
+import { PacedWorker, workerOptions } from './paced-worker.ts';
 import { sharingFactory } from './shared-connection.ts';
-import { workerOptions } from './worker-options.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A PostgreSQL that says nothing for so long is gone, even if its connection still stands. */
+/** A PostgreSQL that is silent for so long is gone, even if its connection still stands. */
 const QUERY_TIMEOUT_MS = 20_000;
 
-/** The connection that listens is called so, and then by what its process runs. */
+/** The name of the connection that listens: this, then the name of its process. */
 const LISTENER_PREFIX = 'malipo-listener-';
 
 /**
- * Queues in PostgreSQL. All of one backend share a few connections and one that listens,
- * which is named after the process: that is how others know who works.
+ * Keeps queues in PostgreSQL. All queues of a backend share a few connections and one that
+ * listens. That one is named after the process, so that others see which workers there are.
  */
 export function postgresBackend(address: DatabaseAddress, processName: string): QueueBackend {
   const settings = {
@@ -65,7 +64,7 @@ export function postgresBackend(address: DatabaseAddress, processName: string): 
   };
 }
 
-/** Whether a process that is called so takes jobs from a queue. */
+/** Returns whether a process with this name takes jobs from a queue. */
 function runs(processName: string | undefined, queue: string): boolean {
   if (processName === undefined) return false;
   return processName === ALL_TYPES || processName.split('+').includes(workerTypeOf(queue) ?? '');
@@ -78,8 +77,8 @@ async function withClient(
   work: (client: pg.Client) => Promise<unknown>,
 ): Promise<void> {
   const client = new pg.Client(settings);
-  // A connection that is lost fails the statement on it, or the next one. An error nobody
-  // listens for would end the process.
+  // The statement on a lost connection fails, or the next one. Without a listener the error
+  // itself would end the process.
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,72 +1,69 @@
 import type { Queue } from 'bullmq';
 import type { Logger } from '../process/logger.ts';
 import type { QueueBackend } from './backend.ts';
-import type { JobData } from './job-types.ts';
-import { queuesOf, WORKER_TYPES } from './job-types.ts';
-import { answerOf } from './queues.ts';
+import { type JobData, queuesOf, WORKER_TYPES } from './job-types.ts';
+import { answerOf, openQueuePool, type QueuePool } from './queues.ts';
 
-/** What a queue looks like at one moment, as its backend tells. Not the truth about money. */
+/** The state of a queue at one moment, as its backend tells it. Not the truth about money. */
 export interface QueueState {
   queue: string;
-  /** Jobs that are due and that no worker has taken; of a paused queue the backend tells none. */
+  /** Jobs that are due and that no worker has taken. The backend tells none of a paused queue. */
   waiting: number;
   active: number;
   delayed: number;
-  /** Somebody has stopped the queue itself; no worker takes anything from it. */
+  /** Somebody has paused the queue itself: no worker takes anything from it. */
   isPaused: boolean;
-  /** For how long the first of the waiting jobs has been due; null when none waits. */
+  /** How long the first waiting job has been due; null when none waits. */
   oldestWaitingMs: number | null;
-  /** Processes that are connected to take jobs from it; null when the backend does not tell us. */
+  /** Processes that are connected to take jobs; null when the backend does not tell us. */
   workers: number | null;
   /**
-   * Jobs that ended in the last whole minute, by the clock of the workers; null when the backend
-   * does not tell us, and in PostgreSQL, where counting them would cost every job a write.
+   * Jobs that ended in the last whole minute, by the clock of the workers. Null when the
+   * backend does not tell us, and in PostgreSQL, where counting would cost a write per job.
    */
   endedLastMinute: number | null;
 }
 
-/** The reading side of the queues: for whoever watches, never for what must be right. */
+/** The reading side of the queues: for people and metrics. No decision rests on it. */
 export interface QueueStates {
-  /** Whether the backend answers at all. @throws like `read`, but asks for nothing optional */
+  /** Asks for nothing optional. @throws when the backend does not answer in time */
   check(queue: string): Promise<void>;
-  /** @throws when the backend does not answer within `READ_TIMEOUT_MS` */
+  /** @throws when the backend does not answer in time */
   read(queue: string): Promise<QueueState>;
-  /** Whether a job waits, is delayed or under way. @throws like `read` */
+  /** Returns whether a job waits, is delayed or under way. @throws as `read` does */
   has(queue: string, jobId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Whoever asks would rather hear that the queues are away than wait for them. */
+/** Queues that take longer count as away. */
 const READ_TIMEOUT_MS = 3_000;
 
-/** Every queue that the workers of this configuration serve. */
+/** Returns every queue that workers serve with these gateways. */
 export function allQueues(gateways: string[]): string[] {
   return WORKER_TYPES.flatMap((type) => queuesOf(type, gateways));
 }
 
-/** Opens nothing until a queue is read. */
-export function openQueueStates(backend: QueueBackend, logger: Pick<Logger, 'debug'>): QueueStates {
-  const open = new Map<string, Queue<JobData>>();
-  const queueOf = (name: string): Queue<JobData> => {
-    const known = open.get(name);
-    if (known) return known;
-    const queue = backend.createQueue(name);
-    queue.on('error', (error) =>
-      logger.debug('queue error', { queue: name, error: error.message }),
+/** Opens nothing until a queue is read. Closes the queues unless they are given. */
+export function openQueueStates(
+  backend: QueueBackend,
+  logger: Pick<Logger, 'debug'>,
+  given?: QueuePool,
+): QueueStates {
+  const queues =
+    given ??
+    openQueuePool(backend, (queue, error) =>
+      logger.debug('queue error', { queue, error: error.message }),
     );
-    open.set(name, queue);
-    return queue;
-  };
+  const read = (queue: string) => readState(backend, queues.of(queue), queue, logger);
   return {
-    check: async (name) => {
-      await answerOf(name, queueOf(name).getJobCounts('waiting'), READ_TIMEOUT_MS);
+    check: async (queue) => {
+      await answerOf(queue, queues.of(queue).getJobCounts('waiting'), READ_TIMEOUT_MS);
     },
-    read: (name) =>
-      answerOf(name, readState(backend, queueOf(name), name, logger), READ_TIMEOUT_MS),
-    has: async (name, id) =>
-      (await answerOf(name, queueOf(name).getJob(id), READ_TIMEOUT_MS)) !== undefined,
+    read: (queue) => answerOf(queue, read(queue), READ_TIMEOUT_MS),
+    has: async (queue, id) =>
+      (await answerOf(queue, queues.of(queue).getJob(id), READ_TIMEOUT_MS)) !== undefined,
     close: async () => {
-      await Promise.allSettled([...open.values()].map((queue) => queue.close()));
+      if (!given) await queues.close();
     },
   };
 }
@@ -114,8 +111,8 @@ async function readEndedLastMinute(queue: Queue<JobData>): Promise<number> {
 const MINUTE_MS = 60_000;
 
 /**
- * A counter is closed by the first job of a later minute: until then the last minute in
- * which a job ended is its open part.
+ * Reads a counter of ended jobs. The first job of a later minute closes a counter: until
+ * then, its open part is the last minute in which a job ended.
  */
 export function inLastMinute(
   { meta, data }: Pick<Awaited<ReturnType<Queue['getMetrics']>>, 'meta' | 'data'>,

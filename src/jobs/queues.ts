@@ -10,58 +10,75 @@ export interface StepJob extends JobData {
   delay_ms: number;
 }
 
+/** The queues of a process, each opened when it is first used. */
+export interface QueuePool {
+  of(queue: string): Queue<JobData>;
+  close(): Promise<void>;
+}
+
 /** The producing side of the queues. Only the dispatcher has one. */
 export interface Queues {
   /**
-   * Adds the jobs of one queue. A job that is known is left as it is, so adding twice is
-   * harmless. May add a part and throw: add them all again.
+   * Adds the jobs of one queue. A queue keeps a job that it knows as it is, so adding twice
+   * is harmless. A call that throws may have added a part: add them all again.
    */
   add(queue: string, jobs: StepJob[]): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The same, and the queues themselves, for whoever looks at them. */
-export interface OpenQueues extends Queues {
-  of(queue: string): Queue<JobData>;
-}
-
-/** How often a job that throws is run before it counts as failed for good. */
+/** How often a job that throws is run before it has failed for good. */
 export const JOB_TRIES = 5;
 /**
- * From so many jobs on they are added to PostgreSQL in bulk. That makes two temporary
- * tables at each call, which costs as much as some 30 jobs one by one.
+ * PostgreSQL gets its jobs in bulk from this number on. A bulk creates two temporary tables,
+ * which costs as much as some 30 jobs one by one.
  */
 const POSTGRES_BULK_FROM = 20;
 const BACKOFF_MS = 1_000;
 /** A queue that hangs, or has never been reached, must not hold up the others. */
 const ADD_TIMEOUT_MS = 8_000;
 
-export function openQueues(backend: QueueBackend, logger: Logger): OpenQueues {
-  const open = new Map<string, Queue<JobData>>();
-  const queueOf = (name: string): Queue<JobData> => {
-    let queue = open.get(name);
-    if (!queue) {
-      queue = backend.createQueue(name);
-      queue.on('error', (error) =>
-        logger.warn('queue error', { queue: name, error: error.message }),
-      );
-      open.set(name, queue);
-    }
-    return queue;
-  };
+export function openQueues(backend: QueueBackend, logger: Logger): Queues & QueuePool {
+  const pool = openQueuePool(backend, (queue, error) =>
+    logger.warn('queue error', { queue, error: error.message }),
+  );
   return {
-    of: queueOf,
+    ...pool,
     add: async (name, jobs) => {
-      const queue = queueOf(name);
+      const queue = pool.of(name);
       const bulk = jobs.map(bulkJob);
       const isSmall = backend.name === 'postgres' && bulk.length < POSTGRES_BULK_FROM;
-      const added = isSmall ? addSingly(queue, bulk) : queue.addBulk(bulk);
-      await answerOf(name, added, ADD_TIMEOUT_MS);
-    },
-    close: async () => {
-      await Promise.all([...open.values()].map((queue) => queue.close()));
+      await answerOf(name, isSmall ? addSingly(queue, bulk) : queue.addBulk(bulk), ADD_TIMEOUT_MS);
     },
   };
+}
+
+export function openQueuePool(
+  backend: QueueBackend,
+  onError: (queue: string, error: Error) => void,
+): QueuePool {
+  const open = new Map<string, Queue<JobData>>();
+  return {
+    of: (name) => {
+      const known = open.get(name);
+      if (known) return known;
+      const queue = backend.createQueue(name);
+      queue.on('error', (error) => onError(name, error));
+      open.set(name, queue);
+      return queue;
+    },
+    close: async () => {
+      await Promise.allSettled([...open.values()].map((queue) => queue.close()));
+    },
+  };
+}
+
+/** @throws when the queue has not answered within `timeoutMs` */
+export function answerOf<Result>(
+  queue: string,
+  answer: Promise<Result>,
+  timeoutMs: number,
+): Promise<Result> {
+  return inTime(answer, timeoutMs, `The queue ${queue} does not answer`);
 }
 
 function bulkJob({ kind, step, merchant_id, row_id, step_no, delay_ms }: StepJob) {
@@ -82,13 +99,4 @@ function bulkJob({ kind, step, merchant_id, row_id, step_no, delay_ms }: StepJob
 
 function addSingly(queue: Queue<JobData>, jobs: ReturnType<typeof bulkJob>[]): Promise<unknown> {
   return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
-}
-
-/** Waits for a queue's answer. @throws Error when it has not come within `timeoutMs` */
-export function answerOf<Result>(
-  queue: string,
-  answer: Promise<Result>,
-  timeoutMs: number,
-): Promise<Result> {
-  return inTime(answer, timeoutMs, `The queue ${queue} does not answer`);
 }

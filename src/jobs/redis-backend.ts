@@ -12,19 +12,18 @@ import {
 } from '../connections/redis.ts';
 import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
-import { PacedWorker } from './paced-worker.ts';
-import { workerOptions } from './worker-options.ts';
+import { PacedWorker, workerOptions } from './paced-worker.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A producer does not wait for a Redis that hangs: the outbox still has the job. */
 const COMMAND_TIMEOUT_MS = 5_000;
-/** A Redis that says nothing for so long is gone, even if its connection still stands. */
+/** A Redis that is silent for so long is gone, even if its connection still stands. */
 const PRODUCER_SILENCE_MS = 6_000;
 /** Longer than a worker ever waits for the next job. */
 const WORKER_SILENCE_MS = 15_000;
-/** The queue library's own history of a queue, about so long; nobody reads it. */
+/** About so many entries stay in the queue library's own history, which nobody reads. */
 const KEPT_EVENTS = 100;
-/** Minutes for which a worker keeps how many jobs have ended. */
+/** Minutes for which a worker keeps its count of ended jobs. */
 const ENDED_MINUTES = 5;
 
 const PRODUCER: RedisOptions = {
@@ -41,7 +40,7 @@ const CONSUMER: RedisOptions = {
   maxRetriesPerRequest: null,
 };
 
-/** Queues in Redis, or in a Redis Cluster: each queue on one of its nodes. */
+/** Keeps queues in Redis, or in a Redis Cluster: there, each queue on one of the nodes. */
 export function redisBackend(address: RedisAddress): QueueBackend {
   // The hash tag keeps one queue's keys in one slot of a Redis Cluster.
   const prefixOf = (name: string) => `{malipo-${name}}`;
@@ -73,8 +72,9 @@ interface Closing {
 }
 
 /**
- * One Redis BullMQ connects to by itself. A cluster's client it must be given, and leaves
- * open, so that is closed with its user.
+ * Returns the connection for one queue or worker. BullMQ itself connects to a single Redis.
+ * For a cluster it needs a client, which it leaves open: `closeWith` closes the client
+ * together with its user.
  */
 function connectionFor(address: RedisAddress, options: RedisOptions) {
   if (!address.redisCluster) {
@@ -108,7 +108,7 @@ function adviceOn(error: unknown): string {
   return connectionAdvice(error, REDIS_SETTINGS) ?? messageOf(error);
 }
 
-/** A node of a cluster answers for itself, and refuses what is another node's. */
+/** A node of a cluster can be reached like a single Redis, but refuses keys of other nodes. */
 async function clusterProblem(client: RedisClient, address: RedisAddress): Promise<string | null> {
   if (address.redisCluster) return null;
   const info = await client.info('cluster').catch(() => '');

@@ -5,7 +5,7 @@ import {
   PostgresQueueBackend,
 } from 'bullmq';
 
-/** Hands the same connection to every queue and worker, for as long as there is one. */
+/** Makes all queues and workers share one connection, until the last of them closes it. */
 export function sharingFactory(
   options: PostgresConnectionOptions,
   listenerName: string,
@@ -19,9 +19,9 @@ export function sharingFactory(
   };
 }
 
-/** What one queue or worker has of the shared connection. */
+/** The part of the shared connection that one queue or worker holds. */
 class SharingBackend extends PostgresQueueBackend {
-  /** Forgets a failure, as the connection does: BullMQ asks for this whenever a job ends. */
+  /** Forgets a failure, as the connection does. BullMQ calls this whenever a job ends. */
   override async waitUntilReady(): Promise<void> {
     try {
       await super.waitUntilReady();
@@ -31,38 +31,38 @@ class SharingBackend extends PostgresQueueBackend {
     }
   }
 
-  /** Being ready includes that the listener has its name: a worker that idles is seen too. */
+  /** Waits until the listener has its name, so that idle workers are seen too. */
   override async waitForJob(timeoutS: number) {
     await this.waitUntilReady();
     return super.waitForJob(timeoutS);
   }
 }
 
-/** BullMQ remembers the first answer, though it be an error. */
+/** BullMQ remembers the first answer, even if that is an error. */
 function forgetReadiness(owner: object): void {
   (owner as { readyPromise: undefined }).readyPromise = undefined;
 }
 
 /**
- * BullMQ's connection, made for one queue, used by all of a process. Every statement takes
- * one connection and no statement waits for another one's, so a few serve any number.
+ * A BullMQ connection that all queues of a process share. A statement takes one connection
+ * of the pool and waits for no other statement, so a few connections serve any number.
  */
 class SharedConnection extends PostgresConnection {
-  /** Each closes it once; the last one really does. */
+  /** Each user closes it once. The last one really does. */
   users = 0;
   #listener: unknown;
 
   constructor(options: PostgresConnectionOptions) {
     super(options);
     this.setMaxListeners(0);
-    // A connection that is lost fails the statement on it. Nobody else listens while BullMQ
-    // looks at its tables, and an error nobody listens for would end the process.
+    // The statement on a lost connection fails. The error itself would end the process while
+    // BullMQ checks its tables, since nobody listens for it then.
     (this.pool as unknown as NodeJS.EventEmitter).on('connect', (client) => {
       client.on('error', () => {});
     });
   }
 
-  /** Unlike BullMQ's own, it forgets a failure: a queue first used in an outage works after it. */
+  /** Forgets a failure, so that a queue first used in an outage works after it. */
   override async waitUntilReady(): Promise<void> {
     try {
       await super.waitUntilReady();
@@ -72,7 +72,7 @@ class SharedConnection extends PostgresConnection {
     }
   }
 
-  /** Workers tell from the notification whether it is for their queue. */
+  /** One listener serves all workers: each sees in a notification which queue it is for. */
   override async getListenClient() {
     const client = await super.getListenClient();
     if (client !== this.#listener) {
@@ -89,7 +89,7 @@ class SharedConnection extends PostgresConnection {
   }
 }
 
-/** Each statement waits for the one before, as a client with one user does by itself. */
+/** Makes each statement wait for the one before, as it would with only one user. */
 function takeTurns(client: { query: (...args: never[]) => Promise<unknown> }): void {
   const query = client.query.bind(client);
   let last: Promise<unknown> = Promise.resolve();

@@ -39,7 +39,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
       malipo_outbox_rows: ['Steps that have not reached their queue'],
       malipo_outbox_lag_seconds: ['How long the first step in the outbox has been due'],
       malipo_steps_due: ['Steps that are due and not done, in queues or lost', 'kind'],
-      malipo_steps_oldest_due_seconds: ['How long the first of these steps has been due', 'kind'],
+      malipo_steps_oldest_due_seconds: ['How long the oldest due step has been due', 'kind'],
       malipo_failed_jobs: ['Jobs that failed for good and whose row waits for a person', 'queue'],
     },
     sql: [

@@ -1,18 +1,22 @@
 import type { Worker } from 'bullmq';
-import { isReadOnlyError } from '../connections/database-errors.ts';
-import { inTime } from '../connections/in-time.ts';
+import { type Database, firstRow } from '../connections/database.ts';
+import { isOutage, isReadOnlyError, messageOf } from '../connections/database-errors.ts';
+import type { RestingQueues } from '../jobs/dispatch-outbox.ts';
 import type { JobData } from '../jobs/job-types.ts';
-import type { Finding, WorkWatch } from './liveness.ts';
+import { answerOf } from '../jobs/queues.ts';
+import type { Liveness, ProbeResult } from './liveness.ts';
 
-/** Whoever asks for the health would rather hear that the queue is away than wait for it. */
-const LOOK_TIMEOUT_MS = 3_000;
+/** A queue that takes longer counts as away. */
+const PROBE_TIMEOUT_MS = 3_000;
+/** How the queue library reports a queue that is away, besides refused connections. */
+const QUEUE_AWAY = /does not answer|Command timed out/;
 
 /**
- * Has a worker watched: it works while it begins jobs, and it is no fault of its own that it
- * begins none while its queue can be looked at and not written.
+ * Watches a worker: it is alive while it begins jobs, and also while its queue can be read
+ * but not written.
  */
-export function watchQueue(worker: Worker<JobData>, watch: WorkWatch): void {
-  const onWork = watch.add(worker.name, () => lookAtQueue(worker));
+export function watchWorker(worker: Worker<JobData>, liveness: Liveness): void {
+  const onWork = liveness.watch(worker.name, () => probeQueue(worker));
   worker.on('active', onWork);
   worker.on('error', (error) => {
     if (isReadOnlyError(error)) onWork();
@@ -20,11 +24,11 @@ export function watchQueue(worker: Worker<JobData>, watch: WorkWatch): void {
 }
 
 /**
- * What waits for a worker, delayed jobs that have come due included. Asked through the
- * worker's own connection: its health costs no other.
+ * Looks for jobs that wait for a worker, and for delayed jobs that are due by now. Uses the
+ * worker's own connection, so that the probe takes no other.
  * @throws when the queue does not answer
  */
-export async function lookAtQueue(worker: Worker<JobData>): Promise<Finding> {
+export async function probeQueue(worker: Worker<JobData>): Promise<ProbeResult> {
   if (worker.isPaused()) return 'paused';
   const backend = worker.getBackend();
   const answers = Promise.all([
@@ -32,9 +36,36 @@ export async function lookAtQueue(worker: Worker<JobData>): Promise<Finding> {
     backend.hasQueueMetaField('paused'),
     backend.getRateLimitTtl(),
   ]);
-  const late = `The queue ${worker.name} does not answer`;
-  const [counts, isPaused, limitedForMs] = await inTime(answers, LOOK_TIMEOUT_MS, late);
+  const [counts, isPaused, limitedForMs] = await answerOf(worker.name, answers, PROBE_TIMEOUT_MS);
   if (isPaused) return 'paused';
   if (limitedForMs > 0) return 'rate limited';
   return counts.some((count) => count > 0) ? 'due' : 'nothing due';
+}
+
+/** Looks for outbox rows that no dispatcher has leased. @throws while the database is away */
+export async function probeOutbox(database: Database): Promise<ProbeResult> {
+  const waiting = await firstRow(
+    database,
+    'SELECT 1 FROM outbox WHERE leased_until < now() LIMIT 1',
+  );
+  return waiting ? 'due' : 'nothing due';
+}
+
+/**
+ * Runs a round of the outbox. Calls `onWork` unless the round shows that the dispatcher is
+ * stuck: it failed without an outage, or it left alone all rows that there were.
+ */
+export async function watchRound(
+  round: () => Promise<number>,
+  resting: RestingQueues,
+  onWork: () => void,
+): Promise<number> {
+  try {
+    const moved = await round();
+    if (moved > 0 || resting.size === 0) onWork();
+    return moved;
+  } catch (error) {
+    if (isOutage(error) || QUEUE_AWAY.test(messageOf(error))) onWork();
+    throw error;
+  }
 }

@@ -1,58 +1,56 @@
 import type { Health } from '../process/operator-server.ts';
 
-/** Work that is due and not begun for so long is stuck: a restart may help. */
+/** Work that has been due for so long and was not begun is stuck: a restart may help. */
 const STUCK_AFTER_MS = 60_000;
-/** Looks per that time. */
-const LOOKS = 4;
+const PROBES_UNTIL_STUCK = 4;
 
-/** What a look finds: only `due` is a reason to expect that something is begun. */
-export type Finding = 'due' | 'nothing due' | 'paused' | 'rate limited' | 'disconnected';
+/** Only `due` is a reason to expect that the process begins something. */
+export type ProbeResult = 'due' | 'nothing due' | 'paused' | 'rate limited' | 'disconnected';
 
 /** Tells whether a process that has work to do does any of it. */
-export interface WorkWatch {
+export interface Liveness {
   /**
-   * Watches one kind of work from now on. A `look` that throws is a `disconnected`.
-   * @returns what to call whenever some of that work is begun.
+   * Watches one kind of work from now on. A probe that throws counts as `disconnected`.
+   * @returns the function to call whenever some of that work is begun
    */
-  add(name: string, look: () => Promise<Finding>): () => void;
-  /** Unhealthy when any work has been due for too long and none of it was begun meanwhile. */
+  watch(name: string, probe: () => Promise<ProbeResult>): () => void;
+  /** Unhealthy while any work is stuck. */
   health(): Health;
-  /** Each of the works that are watched, for the metrics. */
   works(): { name: string; stuck: boolean }[];
   close(): void;
 }
 
-interface Watched {
+interface Work {
   name: string;
-  look: () => Promise<Finding>;
-  isLooking: boolean;
-  finding: Finding | 'not looked at yet';
-  /** Since when every look has found something due. */
+  probe: () => Promise<ProbeResult>;
+  isProbing: boolean;
+  state: ProbeResult | 'not looked at yet';
+  /** Since when every probe has found something due. */
   dueSince: number | null;
   begunAt: number;
 }
 
-/** Looks now and then by itself, so that asking for the health costs nothing. */
-export function createWorkWatch(stuckAfterMs = STUCK_AFTER_MS): WorkWatch {
-  const all: Watched[] = [];
-  const lookAtAll = () => {
-    for (const watched of all) void lookAt(watched);
+/** Probes by itself, at intervals, so that asking for the health costs nothing. */
+export function createLiveness(stuckAfterMs = STUCK_AFTER_MS): Liveness {
+  const all: Work[] = [];
+  const probeAll = () => {
+    for (const work of all) void probe(work);
   };
-  const works = () => all.map((watched) => describe(watched, stuckAfterMs));
-  const timer = setInterval(lookAtAll, stuckAfterMs / LOOKS).unref();
+  const timer = setInterval(probeAll, stuckAfterMs / PROBES_UNTIL_STUCK).unref();
+  const works = () => all.map((work) => describe(work, stuckAfterMs));
   return {
-    add: (name, look) => {
-      const watched: Watched = {
+    watch: (name, probe) => {
+      const work: Work = {
         name,
-        look,
-        isLooking: false,
-        finding: 'not looked at yet',
+        probe,
+        isProbing: false,
+        state: 'not looked at yet',
         dueSince: null,
         begunAt: performance.now(),
       };
-      all.push(watched);
+      all.push(work);
       return () => {
-        watched.begunAt = performance.now();
+        work.begunAt = performance.now();
       };
     },
     works,
@@ -64,21 +62,20 @@ export function createWorkWatch(stuckAfterMs = STUCK_AFTER_MS): WorkWatch {
   };
 }
 
-async function lookAt(watched: Watched): Promise<void> {
-  // A look that takes long is not joined by another.
-  if (watched.isLooking) return;
-  watched.isLooking = true;
-  watched.finding = await watched.look().catch(() => 'disconnected' as const);
-  watched.dueSince = watched.finding === 'due' ? (watched.dueSince ?? performance.now()) : null;
-  watched.isLooking = false;
+async function probe(work: Work): Promise<void> {
+  if (work.isProbing) return;
+  work.isProbing = true;
+  work.state = await work.probe().catch(() => 'disconnected' as const);
+  work.dueSince = work.state === 'due' ? (work.dueSince ?? performance.now()) : null;
+  work.isProbing = false;
 }
 
-function describe({ name, finding, dueSince, begunAt }: Watched, stuckAfterMs: number) {
+function describe({ name, state, dueSince, begunAt }: Work, stuckAfterMs: number) {
   const now = performance.now();
   const idleMs = dueSince === null ? 0 : now - Math.max(dueSince, begunAt);
   return {
     name,
-    state: finding,
+    state,
     stuck: idleMs >= stuckAfterMs,
     last_begun_ms_ago: Math.round(now - begunAt),
   };

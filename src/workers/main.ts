@@ -3,7 +3,7 @@ import { addStuckWork, createMetrics } from '../metrics/process-metrics.ts';
 import { boot } from '../process/boot.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
-import { createWorkWatch } from './liveness.ts';
+import { createLiveness } from './liveness.ts';
 import { PROCESS_TYPES, type ProcessType, processName, startWorkers } from './start-workers.ts';
 
 /** Runs the worker types given as arguments in this process; `all` runs every one. */
@@ -15,20 +15,19 @@ await runMain(async () => {
   const problem = await backend.problem();
   if (problem) throw new BootError(problem);
   const registry = createMetrics(service, name, types);
+  const liveness = createLiveness();
+  addStuckWork(registry, liveness.works);
   const stopping = new AbortController();
-  const watch = createWorkWatch();
-  addStuckWork(registry, watch.works);
-  const { signal } = stopping;
   const operators = await startOperatorServer({
     ...service,
     registry,
-    stopping: signal,
-    health: watch.health,
+    stopping: stopping.signal,
+    health: liveness.health,
   });
-  const parts = startWorkers(service, backend, types, watch);
+  const parts = startWorkers(service, backend, types, liveness);
   shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, stopping, [
-    { name: 'watch', close: async () => watch.close() },
-    // All stop taking work at once; each then finishes what it has.
+    { name: 'liveness', close: async () => liveness.close() },
+    // All stop taking jobs at once. Each then finishes the jobs that it has.
     { name: 'workers', close: () => Promise.allSettled(parts.map((part) => part.close())) },
     operators,
     { name: 'database', close: () => service.database.destroy() },

@@ -1,21 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
+import { isOutage } from '../connections/database-errors.ts';
+import { RECORDING_MARGIN_MS } from '../process/shutdown-budget.ts';
 
 const OUTAGE_DELAY_MS = 2_000;
-/** Most outages are over by then, and what waited for them should go on at once. */
-const QUICK_PUT_OFFS = 5;
-/** What an outage of hours costs at most when it ends. */
+/** Most outages are over by then. What waited for them should go on at once. */
+const QUICK_RETRIES = 5;
+/** The most that a job waits after the end of a long outage. */
 const MAX_OUTAGE_DELAY_MS = 60_000;
 
+const RECORDING_DELAY_MS = 1_000;
+const RECORDING_TRIES = 1 + RECORDING_MARGIN_MS / RECORDING_DELAY_MS;
+
 /**
- * For how long an outage puts a job off, in ms, that was put off so often before. It grows,
- * since a job may get as far as its call out each time: to a receiver, or to a gateway.
+ * Returns how long an outage delays a job that outages have delayed so often before, in ms.
+ * The delay grows, because the job may call a gateway or a receiver each time.
  */
-export function outageDelayMs(putOffs: number): number {
-  const doublings = Math.max(0, putOffs + 1 - QUICK_PUT_OFFS);
+export function outageBackoffMs(earlierDelays: number): number {
+  const doublings = Math.max(0, earlierDelays + 1 - QUICK_RETRIES);
   return Math.min(OUTAGE_DELAY_MS * 2 ** doublings, MAX_OUTAGE_DELAY_MS);
 }
 
-/** How often a job that runs was put off before: begun, and neither tried nor under way. */
-export function putOffsOf({ attemptsStarted, attemptsMade }: Job): number {
+/** Counts the runs of a job that ended in a delay: begun, and neither tried nor under way. */
+export function earlierDelaysOf({ attemptsStarted, attemptsMade }: Job): number {
   return attemptsStarted - attemptsMade - 1;
+}
+
+/** Runs `work`, and repeats it for some seconds while the database is away. */
+export async function retryInOutage<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries >= RECORDING_TRIES || !isOutage(error)) throw error;
+      await sleep(RECORDING_DELAY_MS);
+    }
+  }
 }

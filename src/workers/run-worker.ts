@@ -7,32 +7,31 @@ import type { JobData } from '../jobs/job-types.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../process/boot.ts';
 import { withLogContext } from '../process/logger.ts';
-import { outageDelayMs, putOffsOf } from './outage-retry.ts';
-import { pollPayment, processStoredCallback } from './polling.ts';
-import { refund } from './refunds.ts';
+import { processStoredCallback } from './callbacks.ts';
+import { earlierDelaysOf, outageBackoffMs } from './outage-retry.ts';
+import { pollPayment } from './polling.ts';
+import { refundFailedPayout } from './refunds.ts';
 import { submitPayment } from './submission.ts';
 import { deliverWebhook } from './webhooks.ts';
 
-/** Somebody else was faster; a moment later the row shows what is left to do. */
+/** Somebody else was faster. A moment later the row shows what is left to do. */
 const LOST_RACE_DELAY_MS = 100;
 
-/** Starts working on one queue. */
+/** Starts a worker of one queue. */
 export function startWorker(
-  context: Service,
+  service: Service,
   backend: QueueBackend,
   queue: string,
   concurrency: number,
 ): Worker<JobData> {
-  const { logger, config } = context;
-  const worker = backend.createWorker(queue, (job, token) => runJob(context, job, token), {
-    concurrency,
-    lockMs: config.jobLockMs,
-  });
+  const { logger, config } = service;
+  const options = { concurrency, lockMs: config.jobLockMs };
+  const worker = backend.createWorker(queue, (job, token) => runJob(service, job, token), options);
   worker.on('error', (error) => logger.warn('worker error', { queue, error: messageOf(error) }));
   return worker;
 }
 
-async function runJob(context: Service, job: Job<JobData>, token?: string): Promise<void> {
+async function runJob(service: Service, job: Job<JobData>, token?: string): Promise<void> {
   const { kind, merchant_id, row_id } = job.data;
   const isPayment = kind !== 'callback' && kind !== 'webhook';
   const fields = {
@@ -41,65 +40,67 @@ async function runJob(context: Service, job: Job<JobData>, token?: string): Prom
     ...(isPayment ? { payment_id: row_id } : {}),
   };
   await withLogContext(fields, async () => {
-    const stop = context.meters.jobs.startTimer({ queue: job.queueName });
+    const stop = service.meters.jobs.startTimer({ queue: job.queueName });
     try {
-      await perform(context, job.data);
+      await runStep(service, job.data);
       stop({ outcome: 'completed' });
     } catch (error) {
-      stop({ outcome: outcomeAfter(job, error) });
-      await afterError(context, job, token, error);
+      const reaction = reactionTo(error, job);
+      stop({ outcome: reaction.outcome });
+      await react(service, job, token, error, reaction);
     }
   });
 }
 
-function perform(context: Service, data: JobData): Promise<void> {
+function runStep(service: Service, data: JobData): Promise<void> {
   const { kind, step, merchant_id, row_id, step_no } = data;
-  if (kind === 'callback') return processStoredCallback(context, merchant_id, row_id);
-  if (kind === 'webhook') return deliverWebhook(context, merchant_id, row_id, step_no);
+  if (kind === 'callback') return processStoredCallback(service, merchant_id, row_id);
+  if (kind === 'webhook') return deliverWebhook(service, merchant_id, row_id, step_no);
   const ref = { kind, merchant_id, id: row_id };
-  if (step === 'refund') return refund(context, ref, step_no);
+  if (step === 'refund') return refundFailedPayout(service, ref, step_no);
   return step === 'submit'
-    ? submitPayment(context, ref, step_no)
-    : pollPayment(context, ref, step_no);
+    ? submitPayment(service, ref, step_no)
+    : pollPayment(service, ref, step_no);
+}
+
+interface Reaction {
+  outcome: 'lost_race' | 'put_off' | 'retried' | 'failed';
+  /** The job comes again after this time, which spends no try. */
+  delayMs?: number;
 }
 
 /**
- * Decides what an error means: an outage or a lost race puts the job off; anything else is
- * tried again by the queue; after the last try the row is parked for support.
+ * Decides what an error means: an outage or a lost race only delays the job; the queue
+ * retries it after any other error; the last try has failed for good.
  */
-async function afterError(
-  context: Service,
+function reactionTo(error: unknown, job: Job<JobData>): Reaction {
+  if (error instanceof LostRaceError) return { outcome: 'lost_race', delayMs: LOST_RACE_DELAY_MS };
+  if (isOutage(error)) {
+    return { outcome: 'put_off', delayMs: outageBackoffMs(earlierDelaysOf(job)) };
+  }
+  return { outcome: triesOf(job) < JOB_TRIES ? 'retried' : 'failed' };
+}
+
+/** Throws what tells the queue how to go on. Parks the row of a job that failed for good. */
+async function react(
+  { database, logger }: Service,
   job: Job<JobData>,
   token: string | undefined,
   error: unknown,
+  { outcome, delayMs }: Reaction,
 ): Promise<never> {
-  const { logger } = context;
-  const putOffMs = putOffAfter(job, error);
-  if (putOffMs !== null) {
-    logger.warn('job put off', { error: messageOf(error), delay_ms: putOffMs });
-    await job.moveToDelayed(Date.now() + putOffMs, token);
+  if (delayMs !== undefined) {
+    logger.warn('job put off', { error: messageOf(error), delay_ms: delayMs });
+    await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();
   }
-  const tries = triesOf(job);
-  logger.error('job failed', { error: messageOf(error), stack: (error as Error).stack, tries });
-  if (tries < JOB_TRIES) throw error;
-  await recordFailedJob(context.database, job.queueName, job.data, error);
+  const { stack } = error as Error;
+  logger.error('job failed', { error: messageOf(error), stack, tries: triesOf(job) });
+  if (outcome === 'retried') throw error;
+  await recordFailedJob(database, job.queueName, job.data, error);
   throw new UnrecoverableError(messageOf(error));
 }
 
 function triesOf(job: Job<JobData>): number {
   return job.attemptsMade + 1;
-}
-
-/** What comes of a job that threw, in a word. */
-function outcomeAfter(job: Job<JobData>, error: unknown): string {
-  if (error instanceof LostRaceError) return 'lost_race';
-  if (isOutage(error)) return 'put_off';
-  return triesOf(job) < JOB_TRIES ? 'retried' : 'failed';
-}
-
-/** While Postgres or Redis is away, a job is only put off: that spends no try. */
-function putOffAfter(job: Job<JobData>, error: unknown): number | null {
-  if (error instanceof LostRaceError) return LOST_RACE_DELAY_MS;
-  return isOutage(error) ? outageDelayMs(putOffsOf(job)) : null;
 }

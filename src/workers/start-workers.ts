@@ -1,59 +1,52 @@
 import type { QueueBackend } from '../jobs/backend.ts';
-import { ALL_TYPES, queuesOf, type WorkerType } from '../jobs/job-types.ts';
+import { ALL_TYPES, queuesOf, WORKER_TYPES, type WorkerType } from '../jobs/job-types.ts';
 import type { Service } from '../process/boot.ts';
 import type { Closable } from '../process/lifecycle.ts';
 import { startDispatcher } from './dispatcher.ts';
-import type { WorkWatch } from './liveness.ts';
-import { watchQueue } from './liveness-probes.ts';
-import { lookAtOutbox } from './look-at-outbox.ts';
+import type { Liveness } from './liveness.ts';
+import { probeOutbox, watchWorker } from './liveness-probes.ts';
 import { startWorker } from './run-worker.ts';
 
-/** The process types of the Procfile that are not the web. */
-export const PROCESS_TYPES = [
-  'dispatcher',
-  'submission',
-  'settlement',
-  'refunds',
-  'webhooks',
-] as const;
+/** The process types of the Procfile other than the web. */
+export const PROCESS_TYPES = ['dispatcher', ...WORKER_TYPES] as const;
 export type ProcessType = (typeof PROCESS_TYPES)[number];
 
-/** What a process that runs these types is called: in logs, and by those who look for workers. */
+/** Returns the name of a process that runs these types, for logs and for `countWorkers`. */
 export function processName(types: readonly ProcessType[]): string {
   return types.length === PROCESS_TYPES.length ? ALL_TYPES : types.join('+');
 }
 
 /**
- * Starts workers of these types in this process, each seen to by the `watch` if there is one.
- * @returns what to close, all at once.
+ * Starts workers of these types in this process, and watches that each does its work.
+ * @returns what to close, all at once
  */
 export function startWorkers(
   service: Service,
   backend: QueueBackend,
   types: readonly ProcessType[],
-  watch?: WorkWatch,
+  liveness?: Liveness,
 ): Closable[] {
   return types.flatMap((type) =>
     type === 'dispatcher'
-      ? [dispatcherOf(service, backend, watch)]
-      : workersOf(service, backend, type, watch),
+      ? [dispatcherPart(service, backend, liveness)]
+      : workerParts(service, backend, type, liveness),
   );
 }
 
-function dispatcherOf(service: Service, backend: QueueBackend, watch?: WorkWatch): Closable {
-  const onWork = watch?.add('outbox', () => lookAtOutbox(service.database));
+function dispatcherPart(service: Service, backend: QueueBackend, liveness?: Liveness): Closable {
+  const onWork = liveness?.watch('outbox', () => probeOutbox(service.database));
   return { name: 'dispatcher', close: startDispatcher(service, backend, onWork) };
 }
 
-function workersOf(
+function workerParts(
   service: Service,
   backend: QueueBackend,
   type: WorkerType,
-  watch?: WorkWatch,
+  liveness?: Liveness,
 ): Closable[] {
   return queuesOf(type, [...service.gateways.keys()]).map((queue) => {
     const worker = startWorker(service, backend, queue, service.config.concurrency[type]);
-    if (watch) watchQueue(worker, watch);
+    if (liveness) watchWorker(worker, liveness);
     return { name: queue, close: () => worker.close() };
   });
 }

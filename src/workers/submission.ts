@@ -5,18 +5,17 @@ import type { SubmitRequest } from '../gateways/gateway.ts';
 import { callbackUrlOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import type { Service } from '../process/boot.ts';
-import { throughOutage } from './through-outage.ts';
+import { retryInOutage } from './outage-retry.ts';
 
 /**
- * Sends one payment to its gateway: claim and commit, call, record and commit. Dying
- * between any two of these leaves a claim, and a claim is asked about, never sent again.
+ * Sends one payment to its gateway: claim and commit, call, record and commit. A process
+ * that dies in between leaves a claim. The next job asks the gateway, and does not send again.
  */
 export async function submitPayment(
-  context: Service,
+  { database, config, logger, gateways }: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
-  const { database, config, logger, gateways } = context;
   const gatewayOf = (payment: AnyPayment) => gatewayNamed(gateways, payment.gateway);
   const claim = await claimSubmission(database, ref, stepNo, {
     pollFirstMs: config.pollFirstMs,
@@ -25,11 +24,10 @@ export async function submitPayment(
   });
   if (!claim) return;
   const gateway = gatewayOf(claim.payment);
-  const result = await gateway.submit(
-    requestFor(claim.payment, callbackUrlOf(config, claim.payment)),
-  );
-  // The answer is worth some patience: the gateway's reference in it is not told twice.
-  await throughOutage(() => recordSubmission(database, claim, result, config.pollFirstMs));
+  const callbackUrl = callbackUrlOf(config, claim.payment);
+  const result = await gateway.submit(requestFor(claim.payment, callbackUrl));
+  // The gateway gives its reference only once: it is worth waiting until it can be stored.
+  await retryInOutage(() => recordSubmission(database, claim, result, config.pollFirstMs));
   logger.info('submitted', {
     kind: ref.kind,
     gateway: gateway.name,
@@ -39,18 +37,18 @@ export async function submitPayment(
   });
 }
 
-function requestFor(payment: AnyPayment, url: string): SubmitRequest {
-  const back = payment.kind === 'reversal' || payment.kind === 'return';
+function requestFor(payment: AnyPayment, callbackUrl: string): SubmitRequest {
+  const givesBack = payment.kind === 'reversal' || payment.kind === 'return';
   return {
     kind: payment.kind,
     reference: payment.id,
     account: accountOf(payment),
     amountCents: payment.amount_cents,
     channel: payment.channel,
-    callbackUrl: url,
+    callbackUrl,
     accountNumber: payment.kind === 'collection' ? payment.account_number : null,
     narration: narrationOf(payment),
-    originalTransId: back ? payment.original_trans_id : null,
+    originalTransId: givesBack ? payment.original_trans_id : null,
   };
 }
 

@@ -8,8 +8,8 @@ import { addLogContext } from '../process/logger.ts';
 const MS_PER_SECOND = 1_000;
 
 /**
- * Delivers one event once: sign, POST, record. Dying before the record means that it is
- * delivered again, under the same webhook-id, by which receivers know it.
+ * Sends one event once: sign, POST, record. A process that dies before the record sends it
+ * again, under the same webhook-id, by which receivers recognize it.
  */
 export async function deliverWebhook(
   { database, config, logger, meters }: Service,
@@ -25,7 +25,7 @@ export async function deliverWebhook(
   const headers = signatureHeaders({
     eventId,
     sequence: delivery.sequence,
-    timestamp: Math.floor(Date.now() / 1_000),
+    timestamp: Math.floor(Date.now() / MS_PER_SECOND),
     body: delivery.body,
     secret: newest.secret,
   });

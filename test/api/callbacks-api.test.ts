@@ -5,7 +5,7 @@ import type { Collection } from '../../src/domain/payments/collection.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { type CallbackTarget, callbackUrl } from '../../src/gateways/callback-address.ts';
-import { processStoredCallback } from '../../src/workers/polling.ts';
+import { processStoredCallback } from '../../src/workers/callbacks.ts';
 import { request } from '../support/api-client.ts';
 import { callbacksOf, type StoredCallback, successBody } from '../support/callbacks.ts';
 import { eventually } from '../support/eventually.ts';

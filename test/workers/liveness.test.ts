@@ -7,14 +7,13 @@ import { rows } from '../../src/connections/database.ts';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
+import { AFTER_ERROR_MS } from '../../src/jobs/paced-worker.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
-import { AFTER_ERROR_MS } from '../../src/jobs/worker-options.ts';
 import { addStuckWork } from '../../src/metrics/process-metrics.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import { createWorkWatch, type Finding, type WorkWatch } from '../../src/workers/liveness.ts';
-import { lookAtQueue, watchQueue } from '../../src/workers/liveness-probes.ts';
-import { noteRound } from '../../src/workers/look-at-outbox.ts';
+import { createLiveness, type Liveness, type ProbeResult } from '../../src/workers/liveness.ts';
+import { probeQueue, watchRound, watchWorker } from '../../src/workers/liveness-probes.ts';
 import { startWorkers } from '../../src/workers/start-workers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
@@ -29,43 +28,43 @@ const LONGER_MS = 1_000;
 const logger = winston.createLogger({ silent: true });
 
 describe('A process with work', () => {
-  let watch: WorkWatch;
+  let liveness: Liveness;
 
   beforeEach(() => {
-    watch = createWorkWatch(STUCK_AFTER_MS);
+    liveness = createLiveness(STUCK_AFTER_MS);
   });
 
-  afterEach(() => watch.close());
+  afterEach(() => liveness.close());
 
-  const isHealthy = () => watch.health().isHealthy;
+  const isHealthy = () => liveness.health().isHealthy;
   const states = () =>
-    (watch.health().details as { work: { state: string }[] }).work.map(({ state }) => state);
+    (liveness.health().details as { work: { state: string }[] }).work.map(({ state }) => state);
 
   it('is healthy before anybody has looked', () => {
-    watch.add('refunds', async () => 'due');
+    liveness.watch('refunds', async () => 'due');
     expect(isHealthy()).to.equal(true);
   });
 
   it('is unhealthy when work stays due and none is begun, until some is', async () => {
-    const begin = watch.add('refunds', async () => 'due');
+    const begin = liveness.watch('refunds', async () => 'due');
     await eventually('the work to be stuck', async () => !isHealthy());
     begin();
     expect(isHealthy()).to.equal(true);
   });
 
   it('is unhealthy when one of its works is stuck, and says which', async () => {
-    watch.add('callbacks', async () => 'nothing due');
-    watch.add('refunds', async () => 'due');
+    liveness.watch('callbacks', async () => 'nothing due');
+    liveness.watch('refunds', async () => 'due');
     await eventually('the work to be stuck', async () => !isHealthy());
-    const { work } = watch.health().details as { work: { name: string; stuck: boolean }[] };
+    const { work } = liveness.health().details as { work: { name: string; stuck: boolean }[] };
     expect(work.filter(({ stuck }) => stuck).map(({ name }) => name)).to.deep.equal(['refunds']);
   });
 
   it('shows in its metrics which work is stuck, and when it no longer is', async () => {
     const registry = new Registry();
-    addStuckWork(registry, watch.works);
-    watch.add('callbacks', async () => 'nothing due');
-    const begin = watch.add('refunds', async () => 'due');
+    addStuckWork(registry, liveness.works);
+    liveness.watch('callbacks', async () => 'nothing due');
+    const begin = liveness.watch('refunds', async () => 'due');
     const stuck = async (work: string) =>
       sumOf(await scrape(registry), 'malipo_work_stuck', { work });
     expect([await stuck('callbacks'), await stuck('refunds')]).to.deep.equal([0, 0]);
@@ -76,7 +75,7 @@ describe('A process with work', () => {
   });
 
   it('is healthy as long as it begins some of its work', async () => {
-    const begin = watch.add('refunds', async () => 'due');
+    const begin = liveness.watch('refunds', async () => 'due');
     for (let times = 0; times < 20; times += 1) {
       await sleep(STUCK_AFTER_MS / 8);
       begin();
@@ -84,7 +83,7 @@ describe('A process with work', () => {
     }
   });
 
-  const NO_REASON: Record<string, () => Promise<Finding>> = {
+  const NO_REASON: Record<string, () => Promise<ProbeResult>> = {
     'nothing due': async () => 'nothing due',
     paused: async () => 'paused',
     'rate limited': async () => 'rate limited',
@@ -92,7 +91,7 @@ describe('A process with work', () => {
   };
   for (const [state, look] of Object.entries(NO_REASON)) {
     it(`is healthy when it begins nothing because it is: ${state}`, async () => {
-      watch.add('refunds', look);
+      liveness.watch('refunds', look);
       await sleep(STUCK_AFTER_MS * 2);
       expect(states()).to.deep.equal([state]);
       expect(isHealthy()).to.equal(true);
@@ -100,10 +99,10 @@ describe('A process with work', () => {
   }
 
   it('has its time anew after each look that finds nothing due', async () => {
-    const patient = createWorkWatch(LONGER_MS);
-    const looks: Finding[] = ['due', 'due', 'nothing due', 'due', 'due'];
+    const patient = createLiveness(LONGER_MS);
+    const looks: ProbeResult[] = ['due', 'due', 'nothing due', 'due', 'due'];
     let next = 0;
-    patient.add('refunds', async () => looks[next++] ?? 'nothing due');
+    patient.watch('refunds', async () => looks[next++] ?? 'nothing due');
     // By then it would be stuck, had its time begun with the first look.
     await eventually('all looks', async () => next === looks.length);
     expect(patient.health().isHealthy).to.equal(true);
@@ -115,7 +114,7 @@ describe('A round of the outbox', () => {
   const RESTING: RestingQueues = new Map([['refunds', { until: 0, restMs: 5_000 }]]);
   const noted = async (round: () => Promise<number>, resting: RestingQueues = new Map()) => {
     let isNoted = false;
-    await noteRound(round, resting, () => {
+    await watchRound(round, resting, () => {
       isNoted = true;
     }).catch(() => {});
     return isNoted;
@@ -141,7 +140,7 @@ describe('A round of the outbox', () => {
   it('shows that something is wrong when it fails for any other reason, and fails on', async () => {
     expect(await noted(throwing(new TypeError('a bug')))).to.equal(false);
     const failure = new Error('OOM command not allowed');
-    const error = await rejection(noteRound(throwing(failure), new Map(), () => {}));
+    const error = await rejection(watchRound(throwing(failure), new Map(), () => {}));
     expect(error).to.equal(failure);
   });
 });
@@ -181,33 +180,33 @@ for (const backendName of backendsUnderTest()) {
       const worker = backend.createWorker(queue, () => held, { concurrency: 1, lockMs: 30_000 });
       const begun: string[] = [];
       worker.on('active', (job) => begun.push(job.data.row_id));
-      const watch = createWorkWatch(STUCK_AFTER_MS);
-      watchQueue(worker, watch);
-      const isHealthy = () => watch.health().isHealthy;
-      expect(await lookAtQueue(worker)).to.equal('nothing due');
+      const liveness = createLiveness(STUCK_AFTER_MS);
+      watchWorker(worker, liveness);
+      const isHealthy = () => liveness.health().isHealthy;
+      expect(await probeQueue(worker)).to.equal('nothing due');
       await add(queue, 'first');
       await eventually('the first to be begun', async () => begun.length === 1);
-      expect(await lookAtQueue(worker)).to.equal('nothing due');
+      expect(await probeQueue(worker)).to.equal('nothing due');
       await add(queue, 'later', 60_000);
-      expect(await lookAtQueue(worker)).to.equal('nothing due');
+      expect(await probeQueue(worker)).to.equal('nothing due');
       // Nobody moves a delayed job whose time has come while all workers are stuck.
       await add(queue, 'soon', 100);
-      await eventually('it to be due', async () => (await lookAtQueue(worker)) === 'due');
+      await eventually('it to be due', async () => (await probeQueue(worker)) === 'due');
       await eventually('the worker to be unhealthy', async () => !isHealthy());
       await worker.getBackend().pause(true);
       await eventually('a paused one to be healthy', async () => isHealthy());
-      expect(await lookAtQueue(worker)).to.equal('paused');
+      expect(await probeQueue(worker)).to.equal('paused');
       await worker.getBackend().pause(false);
       await worker.getBackend().setRateLimit(60_000);
-      expect(await lookAtQueue(worker)).to.equal('rate limited');
+      expect(await probeQueue(worker)).to.equal('rate limited');
       await worker.getBackend().removeRateLimitKey();
       await worker.pause(true);
-      expect(await lookAtQueue(worker)).to.equal('paused');
+      expect(await probeQueue(worker)).to.equal('paused');
       worker.resume();
       await eventually('it to be unhealthy again', async () => !isHealthy());
       finish();
       await eventually('the next job to make it healthy', async () => isHealthy());
-      watch.close();
+      liveness.close();
       await worker.close();
     });
   });
@@ -234,21 +233,22 @@ describe('A worker of queues in a database that can only be read', () => {
       concurrency: 1,
       lockMs: 30_000,
     });
-    const watch = createWorkWatch(2.5 * AFTER_ERROR_MS);
-    watchQueue(worker, watch);
+    const liveness = createLiveness(2.5 * AFTER_ERROR_MS);
+    watchWorker(worker, liveness);
     worker.on('error', (error) => errors.push(error));
-    const finding = () => (watch.health().details as { work: { state: string }[] }).work[0]!.state;
+    const finding = () =>
+      (liveness.health().details as { work: { state: string }[] }).work[0]!.state;
     await eventually('it to be looked at', async () => finding() === 'due');
     const before = errors.length;
     await eventually('more errors', async () => {
-      expect(watch.health().isHealthy).to.equal(true);
+      expect(liveness.health().isHealthy).to.equal(true);
       return errors.length >= before + 4;
     });
     expect(finding()).to.equal('due');
     expect(errors.map((error) => (error as { code?: string }).code)).to.include('25006');
     await makeWritable(database.url);
     await eventually('the job to be done', async () => ended.length === 1);
-    watch.close();
+    liveness.close();
     await worker.close();
   });
 });
@@ -271,9 +271,9 @@ describe('A dispatcher', () => {
     // A queue that refuses what is added, and that is not away.
     const waitingList = '{malipo-refunds}:refunds:wait';
     await redis.set(waitingList, 'no list');
-    const watch = createWorkWatch(STUCK_AFTER_MS);
-    const parts = startWorkers(service, createQueueBackend(config), ['dispatcher'], watch);
-    const isHealthy = () => watch.health().isHealthy;
+    const liveness = createLiveness(STUCK_AFTER_MS);
+    const parts = startWorkers(service, createQueueBackend(config), ['dispatcher'], liveness);
+    const isHealthy = () => liveness.health().isHealthy;
     await rows(
       store.database,
       `INSERT INTO outbox (queue, kind, step, merchant_id, row_id, step_no, run_at)
@@ -286,7 +286,7 @@ describe('A dispatcher', () => {
     await eventually('the row to be gone', async () => {
       return (await rows(store.database, 'SELECT id FROM outbox')).length === 0;
     });
-    watch.close();
+    liveness.close();
     await Promise.all(parts.map((part) => part.close()));
     await redis.flushdb();
     redis.disconnect();
@@ -308,6 +308,6 @@ it('A look at a queue that is away does not wait for it', async () => {
   const options = { concurrency: 1, lockMs: 30_000 };
   const worker = backend.createWorker('away', async () => {}, options);
   worker.on('error', () => {});
-  expect(await rejection(lookAtQueue(worker))).to.be.instanceOf(Error);
+  expect(await rejection(probeQueue(worker))).to.be.instanceOf(Error);
   await worker.close(true);
 });

@@ -9,7 +9,7 @@ import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
-import { outageDelayMs, putOffsOf } from '../../src/workers/outage-retry.ts';
+import { earlierDelaysOf, outageBackoffMs } from '../../src/workers/outage-retry.ts';
 import { pollPayment } from '../../src/workers/polling.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
@@ -28,7 +28,7 @@ const LOCK_MS = 30_000;
 const LONG_MS = 3_600_000;
 
 it('A job that outages put off comes again soon at first, and then ever later, up to a minute', () => {
-  const delays = Array.from({ length: 12 }, (_, putOffs) => outageDelayMs(putOffs) / 1_000);
+  const delays = Array.from({ length: 12 }, (_, earlier) => outageBackoffMs(earlier) / 1_000);
   expect(delays).to.deep.equal([2, 2, 2, 2, 2, 4, 8, 16, 32, 60, 60, 60]);
 });
 
@@ -96,7 +96,7 @@ describe('A question to a gateway', () => {
     const worker = backend.createWorker(
       QUEUE,
       async (job, token) => {
-        seen.push(putOffsOf(job));
+        seen.push(earlierDelaysOf(job));
         if (seen.length === 3) throw new Error('a try');
         await job.moveToDelayed(Date.now() + (seen.length === 6 ? LONG_MS : 0), token);
         throw new DelayedError();
@@ -125,7 +125,7 @@ describe('A question to a gateway', () => {
         return asked === 1 && (await queue.getDelayedCount()) === 1;
       });
       const job = (await queue.getJob(jobId(data)))!;
-      expect(job.delay).to.equal(outageDelayMs(5));
+      expect(job.delay).to.equal(outageBackoffMs(5));
       expect(job.attemptsMade).to.equal(1);
       await worker.close();
       await queue.obliterate({ force: true });
