@@ -6,8 +6,7 @@ import { expect } from 'chai';
 import type { Registry } from 'prom-client';
 import winston from 'winston';
 import { openDatabase } from '../../src/connections/database.ts';
-import { createMetrics } from '../../src/metrics/process-metrics.ts';
-import { addStuckWork } from '../../src/metrics/process-metrics.ts';
+import { addStuckWork, createMetrics } from '../../src/metrics/process-metrics.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { makeFolder } from '../support/make-folder.ts';
@@ -26,7 +25,7 @@ interface Dashboard {
   panels: { id: number; title: string; type: string; targets?: { expr: string }[] }[];
 }
 
-/** A rule, as far as it is written line by line. */
+/** The parts of a rule that stand on lines of their own. */
 interface Alert {
   name: string;
   expression: string;
@@ -47,7 +46,7 @@ const dashboardExpressions = DASHBOARD.panels.flatMap(({ targets = [] }) =>
   targets.map(({ expr }) => expr),
 );
 
-/** The text between a heading of the second level and the next one. */
+/** Returns the text between a heading of the second level and the next one. */
 function chapter(name: string): string {
   return new RegExp(`^## ${name}\\n([\\s\\S]*?)(?=^## |$(?![\\s\\S]))`, 'm').exec(OPERATIONS)![1]!;
 }
@@ -59,7 +58,7 @@ const sections = new Map(
     .map((text) => [/^\w+/.exec(text)![0], text] as const),
 );
 
-/** The names of metrics in an expression, without what a histogram's parts add. */
+/** Returns the metrics in an expression, without the suffixes of a histogram's parts. */
 function metricsIn(expression: string): string[] {
   const names = expression.match(/\b(malipo|nodejs|process)_\w+/g) ?? [];
   return names.map((name) => name.replace(/_(bucket|count|sum)$/, ''));
@@ -67,12 +66,12 @@ function metricsIn(expression: string): string[] {
 
 const PARTS = ['Meaning', 'First command', 'Safe action', 'Whom to wake'];
 
-describe('What watches the service', () => {
+describe('The monitoring of the service', () => {
   let registry: Registry;
   let close: () => Promise<unknown>;
 
   before(() => {
-    // Names are known without anything that answers.
+    // The names are known without a database or queue that answers.
     const config = loadConfig({ DATABASE_URL: 'postgres://127.0.0.1:1/nowhere' });
     const database = openDatabase(config.databaseUrl, 2);
     const logger = winston.createLogger({ silent: true });
@@ -144,7 +143,7 @@ describe('What watches the service', () => {
     }
   });
 
-  describeWith(['promtool'], 'is right in the eyes of promtool:', () => {
+  describeWith(['promtool'], 'passes promtool:', () => {
     function promtool(...args: string[]): void {
       const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
       expect(status, `${stdout}${stderr}${error ?? ''}`).to.equal(0);

@@ -15,10 +15,10 @@ const UNITS = readdirSync(`${ROOT}/deploy/systemd`).filter((name) => name.endsWi
 const compose = read('deploy/docker/compose.yaml');
 const dockerfile = read('deploy/docker/Dockerfile');
 
-/** Whatever is said in a list of words, as one command. */
+/** Joins a list of words into one command. */
 const commandOf = (words: string) => JSON.parse(words).join(' ');
 
-/** By service, the command that compose runs. */
+/** The command that compose runs, by service. */
 const composed = new Map(
   [...compose.matchAll(/^ {2}(\w+):\n {4}<<: \*malipo\n {4}command: (\[.+\])$/gm)].map(
     ([, name, words]) => [name!, commandOf(words!)],
@@ -45,7 +45,7 @@ describe('What is deployed', () => {
     }
   });
 
-  it('is started by npm in the place of its shell, which would not pass signals on', () => {
+  it('replaces the shell that npm starts, which would not pass signals on', () => {
     expect(scripts.start).to.equal(`exec ${procfile.get('web')}`);
     expect(`${scripts.worker} all`).to.equal(`exec ${procfile.get('worker')}`);
   });

@@ -9,7 +9,7 @@ import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
 
-/** A signal that comes again within a second is taken for the same one. */
+/** A signal that comes again within a second counts as the same one. */
 const SAME_SIGNAL_AFTER_MS = 50;
 const ANOTHER_SIGNAL_AFTER_MS = 1_100;
 /** Enough for a few requests on a slow machine. */
@@ -44,7 +44,7 @@ describe('A web process that is told to stop', () => {
   const get = (url: string) => request('GET', url);
   const isUnready = async (at: string | null) => (await get(`${at}/readyz`)).status === 503;
 
-  it('says so at once at both of its ports, serves on for a while, and ends well', async () => {
+  it('says so at once on both ports, serves on for a while, and exits with 0', async () => {
     await start(DRAIN_MS);
     process.kill(web.pid, 'SIGTERM');
     await eventually('it to be unready', () => isUnready(origin));
@@ -66,7 +66,7 @@ describe('A web process that is told to stop', () => {
     expect(await Promise.race([web.exited, drained])).to.equal('exit status 0');
   });
 
-  it('takes a signal that two have passed on for one, and ends at once upon another', async () => {
+  it('counts a signal passed on twice as one, and exits at once after another', async () => {
     await start(LONG_DRAIN_MS);
     process.kill(web.pid, 'SIGTERM');
     await sleep(SAME_SIGNAL_AFTER_MS);

@@ -46,7 +46,7 @@ describe('What PostgreSQL knows of jobs', () => {
   const loseJobs = () => rows(store.database, 'DELETE FROM outbox');
   const due = () => readDueSteps(store.database, GRACE_MS);
 
-  /** As if the step of this row had been due for so long. */
+  /** Makes the step of this row due for so long. */
   function age(kind: StepKind, id: string, ms: number): Promise<unknown> {
     const { table, id: column } = STEP_TABLES[kind];
     return rows(
@@ -103,7 +103,7 @@ describe('What PostgreSQL knows of jobs', () => {
     });
   }
 
-  it('names nothing that is not due for so long, has ended, or is parked', async () => {
+  it('leaves out what has not been due for so long, has ended, or is parked', async () => {
     await overdueCollection(GRACE_MS - 10_000);
     const parked = await overdueCollection();
     await changeStep(store.database, refOf(parked), { park: 'support looks at it' });
@@ -112,7 +112,7 @@ describe('What PostgreSQL knows of jobs', () => {
     expect(await due()).to.deep.equal([]);
   });
 
-  it('no longer counts a step as due that was overtaken', async () => {
+  it('leaves out a step that was overtaken', async () => {
     const collection = await overdueCollection();
     const [found] = await due();
     const step = found!.sample[0]!;
@@ -121,7 +121,7 @@ describe('What PostgreSQL knows of jobs', () => {
     expect(await isStillDue(store.database, step, GRACE_MS)).to.equal(false);
   });
 
-  it('names a few of many, those first that are due the longest', async () => {
+  it('names a few of many, those that have been due longest first', async () => {
     await rows(
       store.database,
       `INSERT INTO callbacks
@@ -163,7 +163,7 @@ describe('What PostgreSQL knows of jobs', () => {
     ]);
   });
 
-  it('says how many deliveries wait for a place', async () => {
+  it('says how many deliveries wait to be admitted', async () => {
     const none = { count: 0, oldestDueMs: 0 };
     await admittedDelivery();
     expect(await readWaitingDeliveries(store.database)).to.deep.equal(none);
@@ -177,7 +177,7 @@ describe('What PostgreSQL knows of jobs', () => {
     expect(await readWaitingDeliveries(store.database)).to.deep.equal(none);
   });
 
-  it('says who holds a lease, and who has let one end', async () => {
+  it('says who holds a lease, and whether it has ended', async () => {
     await holdLease(store.database, 'sweeper', 'one', 60_000);
     await holdLease(store.database, 'ledger', 'two', 60_000);
     await rows(store.database, `UPDATE leases SET held_until = now() WHERE name = 'ledger'`);

@@ -23,7 +23,7 @@ interface Recorder extends Queues {
   added: StepJob[];
 }
 
-/** Queues that only remember what was added, to see what no real queue shows. */
+/** Queues that only record what is added, which no real queue shows. */
 function recorder(onAdd: (queue: string) => Promise<void> = async () => {}): Recorder {
   const added: StepJob[] = [];
   return {
@@ -55,7 +55,7 @@ describe('The dispatcher', () => {
     await rows(store.database, 'DELETE FROM outbox');
   });
 
-  /** Rows as steps leave them, of `count` payments. */
+  /** Inserts the outbox rows of `count` payments. */
   async function fillOutbox(count: number, queue = QUEUE, runAt = 'now()'): Promise<void> {
     await rows(
       store.database,
@@ -135,7 +135,7 @@ describe('The dispatcher', () => {
       expect(await jobs()).to.have.length(700);
     });
 
-    it('brings back what the queues have lost, under the same id, and only that', async () => {
+    it('adds again what the queues have lost, under the same id, and nothing else', async () => {
       const { id } = await newCollection(store.database, merchant);
       const sweepAndDispatch = async () => {
         await rows(
@@ -154,7 +154,7 @@ describe('The dispatcher', () => {
       expect(await sweepAndDispatch()).to.deep.equal([`collection-${id}-1`]);
     });
 
-    it('adds again, harmlessly, what it had added before it broke down', async () => {
+    it('adds its batch again after a crash, which is harmless', async () => {
       await fillOutbox(3);
       const breaking: Queues = {
         ...queues,
@@ -185,7 +185,7 @@ describe('The dispatcher', () => {
     expect(new Set(queues.added.map(({ row_id: rowId }) => rowId)).size).to.equal(1_100);
   });
 
-  it('leaves the rows when adding fails, for the next round to try', async () => {
+  it('keeps the rows for the next round when adding fails', async () => {
     await fillOutbox(3);
     const broken = recorder(async () => {
       throw new Error('no queue');
@@ -198,7 +198,7 @@ describe('The dispatcher', () => {
     expect(await waiting()).to.equal(0);
   });
 
-  it('lets one queue that fails hold up no other', async () => {
+  it('serves the other queues when one fails', async () => {
     await fillOutbox(2, 'refunds');
     await fillOutbox(2);
     const queues = recorder(async (queue) => {
@@ -210,7 +210,7 @@ describe('The dispatcher', () => {
     expect(await waiting()).to.equal(2);
   });
 
-  it('leaves a queue that failed alone for a while, however many of its rows come first', async () => {
+  it('leaves a failed queue alone for a while, even if its rows come first', async () => {
     await fillOutbox(600, 'returns-broken');
     await fillOutbox(3);
     const queues = recorder(async (queue) => {
@@ -222,12 +222,12 @@ describe('The dispatcher', () => {
     expect([...resting.keys()]).to.deep.equal(['returns-broken']);
   });
 
-  it('lets a queue that holds up the others rest longer each time in a row', async () => {
+  it('lets a queue that holds up the others rest twice as long each time in a row', async () => {
     await fillOutbox(1, 'hanging');
     let fails = async (): Promise<void> => {};
     const queues = recorder(() => fails());
     const resting: RestingQueues = new Map();
-    /** A round once the queue has rested. @returns for how long it rests then. */
+    /** Runs a round after the queue has rested. @returns the length of its next rest */
     const rest = async () => {
       for (const each of resting.values()) each.until = 0;
       await dispatchOutbox(store.database, queues, resting).catch(() => {});
@@ -248,7 +248,7 @@ describe('The dispatcher', () => {
     expect(await waiting()).to.equal(0);
   });
 
-  it('keeps its batch from others until it has died for long enough', async () => {
+  it('keeps its batch from other dispatchers until its lease ends', async () => {
     await fillOutbox(2);
     let adding = (): void => {};
     const isAdding = new Promise<void>((resolve) => {
@@ -268,7 +268,7 @@ describe('The dispatcher', () => {
     await rows(store.database, `UPDATE outbox SET leased_until = leased_until - interval '1 hour'`);
     expect(await dispatch(other)).to.equal(2);
     expect(await waiting()).to.equal(0);
-    // Dead only in appearance: what it does after all comes to nothing.
+    // The first dispatcher was only slow. What it does now has no effect.
     finish();
     expect(await dying).to.equal(2);
     expect(await waiting()).to.equal(0);

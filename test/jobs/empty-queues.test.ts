@@ -39,7 +39,7 @@ for (const name of backendsUnderTest()) {
       await testDatabase.drop();
     });
 
-    it('takes out what waits, what is for later and what is under way, and counts it', async () => {
+    it('removes and counts jobs that wait, that are for later and that are under way', async () => {
       const worker = backend.createWorker(NAMES[0]!, () => new Promise(() => {}), {
         concurrency: 1,
         lockMs: 30_000,
@@ -57,7 +57,7 @@ for (const name of backendsUnderTest()) {
       await worker.close(true);
     });
 
-    it('leaves queues that take the same job again, and hand it out', async () => {
+    it('leaves queues that accept the same job again and give it to a worker', async () => {
       await queue.add('again', DATA, { jobId: 'waits' });
       const done: (string | undefined)[] = [];
       const worker = backend.createWorker(NAMES[0]!, async ({ id }) => void done.push(id), {

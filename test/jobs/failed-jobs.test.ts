@@ -29,14 +29,14 @@ import {
 import { UNKNOWN, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
-/** Between tries, where the real queues wait for seconds. */
+/** The pause between tries. Real queues wait for seconds. */
 const BACKOFF_MS = 10;
 
 describe('A job that fails', () => {
   let store: TestStore;
   let merchant: TestMerchant;
   let context: Service;
-  /** Called at each question to the gateway, with its number. */
+  /** Runs at each query of the gateway, with its number. */
   let onQuery: (call: number) => Promise<void> | void;
   let queries: number;
   let submissions: number;
@@ -59,7 +59,7 @@ describe('A job that fails', () => {
     await Promise.all(open.splice(0).map((each) => each.close()));
   });
 
-  /** A driver that breaks where a test says so: the edge, not our code. */
+  /** A driver that fails as a test wants it. */
   const gateway: Gateway = {
     name: 'simulator',
     resubmit: 'never',
@@ -77,7 +77,7 @@ describe('A job that fails', () => {
     parseCallback: () => null,
   };
 
-  /** Runs one job of a real queue to its end, whatever that is. */
+  /** Runs one job of a real queue until it has ended in any way. */
   async function run(name: string, data: JobData, gateways = [gateway]): Promise<void> {
     const backend = createQueueBackend(store.config);
     const queue = backend.createQueue(name);
@@ -141,7 +141,7 @@ describe('A job that fails', () => {
     expect(failedJob!.stack).to.include('TypeError');
   });
 
-  it('goes on when it is replayed after the bug is mended, under a number of its own', async () => {
+  it('goes on when it is replayed after the bug is fixed, under a new step number', async () => {
     const collection = await newCollection(store.database, merchant);
     const work = workOn(store.database, collection);
     await work.answer(await work.claim(), UNKNOWN);
@@ -167,7 +167,7 @@ describe('A job that fails', () => {
     expect(submissions).to.equal(0);
   });
 
-  it('by an outage or a lost race is only put off, which spends no try', async () => {
+  it('by an outage or a lost race is only delayed, which spends no try', async () => {
     const { collection, data } = await collectionToAskAbout();
     const errors = [
       Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
@@ -223,7 +223,7 @@ describe('A job that fails', () => {
     expect(await failedJobsOf(collection.id)).to.deep.equal([]);
   });
 
-  it('because its gateway is not configured uses up no attempt to submit', async () => {
+  it('because its gateway is not configured spends no submission attempt', async () => {
     const payment = await newReturn(store.database, merchant);
     const data: JobData = {
       kind: 'return',
@@ -241,7 +241,7 @@ describe('A job that fails', () => {
     expect(parked_reason).to.match(/^job failed: No channel is configured with the driver/);
   });
 
-  it('and cannot be recorded keeps its step, which the sweeper sends again', async () => {
+  it('and cannot be recorded keeps its step, and the sweeper sends it again', async () => {
     const { collection, data } = await collectionToAskAbout();
     onQuery = () => {
       throw new TypeError('bug');

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const NAMES = Array.from({ length: 12 }, (_, index) => `shared-${index}`);
-/** Those of the pool, and the one that listens. */
+/** The connections of the pool, and the one that listens. */
 const CONNECTIONS = 4;
 
 describe('The queues of one process in PostgreSQL', () => {
@@ -49,7 +49,7 @@ describe('The queues of one process in PostgreSQL', () => {
     return found.length;
   };
 
-  /** A job through each of them; adding is tried again, as the dispatcher does. */
+  /** Sends a job through each queue. Repeats adding, as the dispatcher does. */
   async function passThrough(which: Queue<JobData>[], round: string): Promise<void> {
     for (const queue of which) {
       await eventually(`a job is added to ${queue.name}`, () =>

@@ -101,7 +101,7 @@ for (const backendName of backendsUnderTest()) {
     });
 
     if (backendName === 'redis') {
-      it('does without what its user may not ask, and with all else', async () => {
+      it('leaves out what its Redis user may not ask, and shows all else', async () => {
         const user = await createRedisUser('-@dangerous', '+info');
         const limited = createQueueBackend({ redisUrl: user.url, databaseUrl: '' });
         const reader = openQueueStates(limited, logger);
@@ -111,7 +111,7 @@ for (const backendName of backendsUnderTest()) {
         expect(read.oldestWaitingMs).to.equal(null);
       });
 
-      it('has counted what its workers have ended, also what they fail', async () => {
+      it('counts the jobs that its workers ended, failed ones too', async () => {
         const counted = `${queue}-counted`;
         await queues.add(counted, [job(counted, 0, 'a'), job(counted, 0, 'b')]);
         const work = ({ data }: { data: { row_id: string } }) =>
@@ -135,16 +135,16 @@ describe('The number of jobs that ended in the last whole minute', () => {
   const at = (minute: number, second = 30) => (minute * 60 + second) * 1_000;
   const counter = (prevTS: number) => ({ meta: { count: 9, prevTS, prevCount: 4 }, data: [3, 7] });
 
-  it('is the newest closed one while jobs end in this minute too', () => {
+  it('is the newest closed part while jobs end in this minute too', () => {
     expect(inLastMinute(counter(at(100)), at(100, 59))).to.equal(3);
     expect(inLastMinute({ ...counter(at(100)), data: [] }, at(100, 59))).to.equal(0);
   });
 
-  it('is the open one when none has ended since', () => {
+  it('is the open part when no job has ended since', () => {
     expect(inLastMinute(counter(at(100, 59)), at(101, 0))).to.equal(5);
   });
 
-  it('is none when the last one ended before', () => {
+  it('is 0 when the last job ended before that minute', () => {
     expect(inLastMinute(counter(at(100)), at(102))).to.equal(0);
     expect(
       inLastMinute({ meta: { count: 0, prevTS: 0, prevCount: 0 }, data: [] }, at(102)),
@@ -161,7 +161,7 @@ describe('The state of a queue', () => {
     await states.close();
   });
 
-  it('can be asked of every queue that workers serve', () => {
+  it('can be read for every queue that workers serve', () => {
     expect(allQueues(['one', 'two'])).to.deep.equal([
       'submission-one',
       'reversals-one',

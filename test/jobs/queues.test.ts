@@ -12,7 +12,7 @@ import { backendsUnderTest, environment } from '../support/environment.ts';
 /** Below, at and above where adding in bulk begins. */
 const COUNTS = [1, 19, 20, 50];
 const MANY = 1_000;
-/** A part of what is kept by default, which is ten thousand. */
+/** Less than the ten thousand entries that are kept by default. */
 const FEW_EVENTS = 500;
 
 for (const name of backendsUnderTest()) {
@@ -62,7 +62,7 @@ for (const name of backendsUnderTest()) {
 
     if (name === 'redis') {
       it('does not fill Redis with a history that nobody reads', async () => {
-        // One of its own: what makes an end of the other's jobs makes an end of its settings too.
+        // A queue of its own: removing the other queue's jobs removes its settings too.
         const busy = `test-${randomUUID()}`;
         for (let added = 0; added < MANY; added += 100) await queues.add(busy, newJobs(100));
         const redis = new Redis(environment.redisUrl!);

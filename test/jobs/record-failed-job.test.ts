@@ -35,7 +35,7 @@ describe('A job that has failed for good', () => {
   const fail = (data: JobData) =>
     recordFailedJob(store.database, 'a-queue', data, new Error('bug'));
 
-  it('is kept once, however often it is reported', async () => {
+  it('is recorded once, however often it is reported', async () => {
     const { collection, data } = await collectionToSend();
     await Promise.all([fail(data), fail(data), fail(data)]);
     expect(await failedJobsOf(store.database, collection.id)).to.have.length(1);
@@ -51,7 +51,7 @@ describe('A job that has failed for good', () => {
     expect(await failedJobsOf(store.database, collection.id)).to.deep.equal([]);
   });
 
-  it('gives its place among the deliveries under way to another', async () => {
+  it('no longer counts as an admitted delivery', async () => {
     const id = await newEvent(store.database, merchant);
     await numberEvents(store.database);
     await admitDeliveries(store.database, 8);
@@ -63,7 +63,7 @@ describe('A job that has failed for good', () => {
     expect(delivery).to.have.property('parked_reason', 'job failed: bug');
   });
 
-  it('is kept also when its error has what cannot be stored, or never ends', async () => {
+  it('is recorded even if its error is very long or holds what cannot be stored', async () => {
     const { collection, data } = await collectionToSend();
     const error = new Error(`a\u0000b \uD800 ${'x'.repeat(100_000)}`);
     await recordFailedJob(store.database, 'a-queue', data, error);

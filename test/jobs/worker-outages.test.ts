@@ -15,11 +15,11 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 const QUEUE = 'refunds';
 const SLOTS = 5;
 const LOCK_MS = 2_000;
-/** More than the slots do in the time that the store refuses. */
+/** More jobs than the slots run while the store refuses. */
 const MANY = 300;
 const JOB_MS = 20;
 const REFUSING_MS = 1_500;
-/** Generous: some for each job that ran, and then a few; without a pause it is thousands. */
+/** Generous: some per job that ran, and a few more. Without a pause there are thousands. */
 const MOST_ERRORS = 60;
 
 class Taker {
@@ -52,7 +52,7 @@ class Taker {
     return ids;
   }
 
-  /** The errors of a while in which the store refuses everything. */
+  /** Collects the errors of a time in which the store refuses everything. */
   async errorsWhile(refuse: () => Promise<unknown>): Promise<number> {
     await eventually('the worker is busy', async () => this.runs.length > SLOTS);
     this.errors = 0;
@@ -82,7 +82,7 @@ describe('A worker in PostgreSQL', () => {
 
   afterEach(() => testDatabase.drop());
 
-  it('that was created in an outage does each job once, ends them, and is seen', async () => {
+  it('that was created in an outage does each job once, ends it, and is counted', async () => {
     const proxy = await startTcpProxy(testDatabase.url);
     const backend = createQueueBackend({ databaseUrl: proxy.url }, QUEUE);
     await proxy.cut();
@@ -116,14 +116,14 @@ describe('A worker in PostgreSQL', () => {
     await taker.close();
   });
 
-  it('survives that its connection is lost while it looks at the queue tables', async () => {
+  it('survives a connection lost while it checks the queue tables', async () => {
     const proxy = await startTcpProxy(testDatabase.url);
     const backend = createQueueBackend({ databaseUrl: proxy.url });
     const lock = await testDatabase.database.transaction();
     await rows(lock, 'LOCK TABLE bullmq.migration');
     const taker = new Taker(backend, direct.createQueue(QUEUE));
     const problem = backend.problem();
-    // The worker, the question, and the queue, which does not go through the proxy.
+    // The worker, this query, and the queue, which does not go through the proxy.
     await eventually('all wait for the lock', async () => (await waiting(testDatabase)) === 3);
     await proxy.cut();
     expect(await problem).to.match(/^DATABASE_URL cannot be used/);
@@ -175,7 +175,7 @@ describeWith(['redis-server'], 'A worker in a Redis that has become a replica', 
     await redis.stop();
   });
 
-  it('connects anew, pauses, and goes on when there is a primary again', async () => {
+  it('reconnects, pauses, and goes on when there is a primary again', async () => {
     const backend = createQueueBackend({ databaseUrl: '', redisUrl: redis.url });
     const taker = new Taker(backend, backend.createQueue(QUEUE));
     const ids = await taker.add(MANY);

@@ -26,7 +26,7 @@ describe('What a worker counts of a job that throws', () => {
   let open: (Queue<JobData> | Worker<JobData>)[];
   let samples: Sample[];
 
-  /** In this order; after these the driver's bug comes up at every try. */
+  /** Thrown in this order. After these, every try meets the driver's bug. */
   const throwFirst = [
     new TypeError('the driver has a bug'),
     new LostRaceError('collection'),
@@ -105,7 +105,7 @@ describe('What a worker counts of a job that throws', () => {
 });
 
 describe('What the API counts of requests that wait for a reversal', () => {
-  it('is how many do, and how many found no place', async () => {
+  it('is how many wait, and how many were refused', async () => {
     const { http, registry } = createMeters();
     const room = createWaitingRoom(1, http);
     const [first, second] = [{}, {}];

@@ -48,7 +48,7 @@ describe('What dispatchers show of the whole service', () => {
   const query = (sql: string, bindings: Record<string, unknown> = {}) =>
     rows(store.database, sql, bindings);
 
-  /** What a metric is now that something has happened, and what it was before. */
+  /** Returns the value of a metric before the test, and now. */
   async function change(name: string, labels: Record<string, string> = {}) {
     return [sumOf(before, name, labels), sumOf(await watching.scrape(), name, labels)];
   }
@@ -91,7 +91,7 @@ describe('What dispatchers show of the whole service', () => {
     }
   });
 
-  it('what waits in the outbox, and what is due without anybody doing it', async () => {
+  it('what waits in the outbox, and what is due and not done', async () => {
     await newCollection(store.database, merchant);
     expect(await change('malipo_outbox_rows')).to.deep.equal([0, 1]);
     await query(`UPDATE outbox SET run_at = run_at - interval '1 day'`);
@@ -174,7 +174,7 @@ describe('What dispatchers show of the whole service', () => {
     expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
   });
 
-  it('for how many months the tables by month are ready', async () => {
+  it('how many months ahead the tables by month are ready', async () => {
     const labels = { table: 'payment_history' };
     expect(sumOf(before, 'malipo_month_partitions_ahead', labels)).to.equal(3);
     const newest = await firstRow<{ name: string }>(

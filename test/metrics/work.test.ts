@@ -60,7 +60,7 @@ for (const backend of backendsUnderTest()) {
       expect(sum('malipo_http_refusals_total', { code: 'path_not_found' })).to.equal(1);
     });
 
-    it('the jobs, by queue and by what came of them', () => {
+    it('the jobs, by queue and by outcome', () => {
       const jobs = 'malipo_job_duration_seconds_count';
       for (const queue of ['submission-simulator', 'callbacks', 'webhooks']) {
         expect(sum(jobs, { queue, outcome: 'completed' }), queue).to.equal(1);
@@ -80,7 +80,7 @@ for (const backend of backendsUnderTest()) {
       expect(seconds).to.be.above(0).and.below(60);
     });
 
-    it('and what is left of it in the whole service: nothing', () => {
+    it('and that nothing of it is left in the whole service', () => {
       expect(sum('malipo_database_up')).to.equal(1);
       expect(sum('malipo_queue_backend_up')).to.equal(1);
       expect(sum('malipo_payments_open')).to.equal(0);
@@ -88,7 +88,7 @@ for (const backend of backendsUnderTest()) {
       expect(sum('malipo_reading_failures_total')).to.equal(0);
     });
 
-    it('and shows a 0 of what has not happened, so that its first time is a rise', () => {
+    it('and a 0 for what has not happened, so that the first event is a rise', () => {
       const attempts = 'malipo_webhook_attempt_duration_seconds_count';
       expect(sum(attempts, { result: 'exhausted' })).to.equal(0);
       const ended = 'malipo_payment_duration_seconds_count';
@@ -106,7 +106,7 @@ for (const backend of backendsUnderTest()) {
       }
     });
 
-    it('with the process that it is of, and the state of that process', () => {
+    it('with the name of the process, and the state of that process', () => {
       expect(samples.every(({ labels }) => labels.process === 'worker')).to.equal(true);
       expect(sum('malipo_build_info', { type: 'dispatcher' })).to.equal(1);
       expect(sum('malipo_database_pool_limit')).to.equal(10);

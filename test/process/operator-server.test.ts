@@ -42,7 +42,7 @@ describe("The operators' port", () => {
     }
   }
 
-  it('is another one for each process, and has nothing else', async () => {
+  it('differs for each process, and serves nothing else', async () => {
     const [first, second] = [await start(), await start()];
     try {
       expect(first.port).to.equal(metricsPort);
@@ -97,7 +97,7 @@ describe("The operators' port", () => {
   });
 });
 
-/** One gauge, which is what `read` gives. */
+/** Creates a registry with one gauge, which has the value that `read` returns. */
 function registryOf(read: () => number): Registry {
   const registry = new Registry();
   new Gauge({

@@ -41,7 +41,7 @@ describe('The scheduled verification of the ledger', () => {
 
   const round = () => verifyOnSchedule(service, new AbortController().signal);
   const errors = () => logged.filter(({ level }) => level === 'error');
-  /** The metrics of a dispatcher, read anew. */
+  /** Reads the gauges that a dispatcher shows. */
   const metrics = async () => {
     const { config, logger, database } = service;
     const watching = watch(createService(config, logger, database));

@@ -23,7 +23,7 @@ import { createTestStore, rejection, type TestStore } from '../support/payments.
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
 
 const STUCK_AFTER_MS = 200;
-/** So long that no slow machine can make the last two looks of a test lie so far apart. */
+/** Longer than the last two probes of a test lie apart, even on a slow machine. */
 const LONGER_MS = 1_000;
 const logger = winston.createLogger({ silent: true });
 
@@ -40,7 +40,7 @@ describe('A process with work', () => {
   const states = () =>
     (liveness.health().details as { work: { state: string }[] }).work.map(({ state }) => state);
 
-  it('is healthy before anybody has looked', () => {
+  it('is healthy before the first probe', () => {
     liveness.watch('refunds', async () => 'due');
     expect(isHealthy()).to.equal(true);
   });
@@ -52,7 +52,7 @@ describe('A process with work', () => {
     expect(isHealthy()).to.equal(true);
   });
 
-  it('is unhealthy when one of its works is stuck, and says which', async () => {
+  it('is unhealthy when one kind of its work is stuck, and says which', async () => {
     liveness.watch('callbacks', async () => 'nothing due');
     liveness.watch('refunds', async () => 'due');
     await eventually('the work to be stuck', async () => !isHealthy());
@@ -98,13 +98,13 @@ describe('A process with work', () => {
     });
   }
 
-  it('has its time anew after each look that finds nothing due', async () => {
+  it('starts its time again after each probe that finds nothing due', async () => {
     const patient = createLiveness(LONGER_MS);
-    const looks: ProbeResult[] = ['due', 'due', 'nothing due', 'due', 'due'];
+    const results: ProbeResult[] = ['due', 'due', 'nothing due', 'due', 'due'];
     let next = 0;
-    patient.watch('refunds', async () => looks[next++] ?? 'nothing due');
-    // By then it would be stuck, had its time begun with the first look.
-    await eventually('all looks', async () => next === looks.length);
+    patient.watch('refunds', async () => results[next++] ?? 'nothing due');
+    // It would be stuck by now if its time had started with the first probe.
+    await eventually('all probes', async () => next === results.length);
     expect(patient.health().isHealthy).to.equal(true);
     patient.close();
   });
@@ -126,18 +126,18 @@ describe('A round of the outbox', () => {
     expect(await noted(async () => 0)).to.equal(true);
   });
 
-  it('shows nothing when all that there was is left to rest', async () => {
+  it('shows nothing when all rows wait for queues that rest', async () => {
     expect(await noted(async () => 0, RESTING)).to.equal(false);
   });
 
-  it('is no fault of the dispatcher while the database or a queue is away', async () => {
+  it('shows that the dispatcher works while the database or a queue is away', async () => {
     const refused = Object.assign(new Error('no'), { code: 'ECONNREFUSED' });
     expect(await noted(throwing(refused))).to.equal(true);
     expect(await noted(throwing(new Error('The queue refunds does not answer')))).to.equal(true);
     expect(await noted(throwing(new Error('Command timed out')))).to.equal(true);
   });
 
-  it('shows that something is wrong when it fails for any other reason, and fails on', async () => {
+  it('shows nothing when it fails for any other reason, and passes the error on', async () => {
     expect(await noted(throwing(new TypeError('a bug')))).to.equal(false);
     const failure = new Error('OOM command not allowed');
     const error = await rejection(watchRound(throwing(failure), new Map(), () => {}));
@@ -146,7 +146,7 @@ describe('A round of the outbox', () => {
 });
 
 for (const backendName of backendsUnderTest()) {
-  describe(`A look at a queue in ${backendName}`, () => {
+  describe(`The probe of a queue in ${backendName}`, () => {
     let database: TestDatabase;
     let backend: QueueBackend;
     let queues: Queues;
@@ -172,7 +172,7 @@ for (const backendName of backendsUnderTest()) {
       ]);
 
     it('finds what is due and not begun, and nothing once all is under way', async () => {
-      const queue = `look-${process.pid}`;
+      const queue = `probe-${process.pid}`;
       let finish = () => {};
       const held = new Promise<void>((resolve) => {
         finish = resolve;
@@ -236,15 +236,14 @@ describe('A worker of queues in a database that can only be read', () => {
     const liveness = createLiveness(2.5 * AFTER_ERROR_MS);
     watchWorker(worker, liveness);
     worker.on('error', (error) => errors.push(error));
-    const finding = () =>
-      (liveness.health().details as { work: { state: string }[] }).work[0]!.state;
-    await eventually('it to be looked at', async () => finding() === 'due');
+    const state = () => (liveness.health().details as { work: { state: string }[] }).work[0]!.state;
+    await eventually('it to be probed', async () => state() === 'due');
     const before = errors.length;
     await eventually('more errors', async () => {
       expect(liveness.health().isHealthy).to.equal(true);
       return errors.length >= before + 4;
     });
-    expect(finding()).to.equal('due');
+    expect(state()).to.equal('due');
     expect(errors.map((error) => (error as { code?: string }).code)).to.include('25006');
     await makeWritable(database.url);
     await eventually('the job to be done', async () => ended.length === 1);
@@ -262,13 +261,13 @@ describe('A dispatcher', () => {
 
   after(() => store.drop());
 
-  it('is unhealthy when it leaves what is due in the outbox, until that goes out', async function () {
+  it('is unhealthy while it leaves due rows in the outbox', async function () {
     if (!environment.redisUrl) return this.skip();
     const REDIS_URL = `${environment.redisUrl}/13`;
     const config = loadConfig({ DATABASE_URL: store.url, REDIS_URL });
     const service = createService(config, logger, store.database);
     const redis = new Redis(REDIS_URL);
-    // A queue that refuses what is added, and that is not away.
+    // The queue refuses jobs, but is not away.
     const waitingList = '{malipo-refunds}:refunds:wait';
     await redis.set(waitingList, 'no list');
     const liveness = createLiveness(STUCK_AFTER_MS);
@@ -303,7 +302,7 @@ describe('A dispatcher', () => {
   });
 });
 
-it('A look at a queue that is away does not wait for it', async () => {
+it('The probe of a queue that is away does not wait for it', async () => {
   const backend = createQueueBackend({ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' });
   const options = { concurrency: 1, lockMs: 30_000 };
   const worker = backend.createWorker('away', async () => {}, options);

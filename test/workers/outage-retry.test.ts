@@ -27,7 +27,7 @@ const QUEUE = 'polling-simulator';
 const LOCK_MS = 30_000;
 const LONG_MS = 3_600_000;
 
-it('A job that outages put off comes again soon at first, and then ever later, up to a minute', () => {
+it('A job that outages delay comes again soon at first, then later each time, up to a minute', () => {
   const delays = Array.from({ length: 12 }, (_, earlier) => outageBackoffMs(earlier) / 1_000);
   expect(delays).to.deep.equal([2, 2, 2, 2, 2, 4, 8, 16, 32, 60, 60, 60]);
 });
@@ -90,7 +90,7 @@ describe('A question to a gateway', () => {
     expect(asked).to.equal(1);
   });
 
-  /** Puts a job off five times, and lets it fail once in between. @returns the counts that it saw. */
+  /** Delays a job five times, and lets it fail once in between. @returns the counts seen */
   async function playOutages(backend: QueueBackend, queue: Queue<JobData>, id: string) {
     const seen: number[] = [];
     const worker = backend.createWorker(
@@ -112,7 +112,7 @@ describe('A question to a gateway', () => {
   }
 
   for (const backendName of backendsUnderTest()) {
-    it(`is put off for longer, the more often it was, with its queues in ${backendName}`, async () => {
+    it(`is delayed longer the more often it was delayed, with its queues in ${backendName}`, async () => {
       const redisUrl = backendName === 'redis' ? `${environment.redisUrl}/14` : undefined;
       const backend = createQueueBackend({ redisUrl, databaseUrl: store.url });
       const queue = backend.createQueue(QUEUE);
@@ -121,7 +121,7 @@ describe('A question to a gateway', () => {
       await queue.add('collection.poll', data, opts);
       expect(await playOutages(backend, queue, jobId(data))).to.deep.equal([0, 1, 2, 2, 3, 4]);
       const worker = startWorker(service, backend, QUEUE, 1);
-      await eventually('it to be put off by the worker', async () => {
+      await eventually('the worker to delay it', async () => {
         return asked === 1 && (await queue.getDelayedCount()) === 1;
       });
       const job = (await queue.getJob(jobId(data)))!;

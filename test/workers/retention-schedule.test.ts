@@ -22,7 +22,7 @@ describe('The daily removal of old rows', () => {
   const letDayPass = () =>
     rows(service.database, `UPDATE leases SET held_until = now() WHERE name = 'retention'`);
   const insertOld = () => insertOldCallbacks(service.database);
-  /** How long nobody begins a run. */
+  /** How long no process starts a run. */
   const heldFor = async () => {
     const row = await firstRow<{ held: string }>(
       service.database,
@@ -35,7 +35,7 @@ describe('The daily removal of old rows', () => {
     return row?.held;
   };
 
-  it('comes once a day, whoever asks for it, and is written down', async () => {
+  it('runs once a day, however many processes ask, and is audited', async () => {
     await insertOld();
     await letDayPass();
     await Promise.all([round(), round()]);
@@ -52,7 +52,7 @@ describe('The daily removal of old rows', () => {
     expect(await countOf(service.database, 'callbacks')).to.equal(0);
   });
 
-  it('fails when a table could not be done, and tries again neither at once nor only tomorrow', async () => {
+  it('fails when a table could not be done, and tries again soon, but not at once', async () => {
     const letGo = await refuseToDelete(service.database);
     await letDayPass();
     const error = await rejection(round());
@@ -66,7 +66,7 @@ describe('The daily removal of old rows', () => {
     expect(await countOf(service.database, 'callbacks')).to.equal(0);
   });
 
-  it('is soon begun again when it was stopped, and not only tomorrow', async () => {
+  it('runs again soon after it was stopped, and not only the next day', async () => {
     await insertOld();
     await letDayPass();
     await removeOldOnSchedule(service, AbortSignal.abort());
@@ -78,7 +78,7 @@ describe('The daily removal of old rows', () => {
     expect(await heldFor()).to.equal('a day');
   });
 
-  it('leaves its turn to the next as long as it runs: it may be killed', async () => {
+  it('lets another run start while it runs, because it may be killed', async () => {
     await insertOld();
     await letDayPass();
     const report = await service.database.transaction();

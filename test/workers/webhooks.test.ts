@@ -18,7 +18,7 @@ import type { TestMerchant } from '../support/test-merchant.ts';
 let store: TestStore;
 let merchant: TestMerchant;
 
-/** The delivery of a new event, admitted: its job could run. */
+/** Creates an event whose delivery is admitted, so that its job can run. */
 async function newDelivery(callbackUrl?: string): Promise<string> {
   const eventId = await newEvent(store.database, merchant, callbackUrl);
   await numberEvents(store.database);
@@ -26,7 +26,7 @@ async function newDelivery(callbackUrl?: string): Promise<string> {
   return eventId;
 }
 
-/** As if the pause were over: the next attempt can run. */
+/** Ends the pause before the next attempt. */
 async function comeAgain(eventId: string): Promise<void> {
   await makeDue(store.database, eventId);
   await admitDeliveries(store.database, 8);
