@@ -175,8 +175,8 @@ function dueSteps(kind: StepKind): string {
     FROM ${due}`;
 }
 
-function deliveries(condition: string, order: string, isOpen = 'next_step IS NOT NULL'): string {
-  return upToLimit('webhook_deliveries', `${isOpen} AND ${condition}`, order);
+function deliveries(condition: string, order: string, step = 'next_step IS NOT NULL'): string {
+  return upToLimit('webhook_deliveries', `${step} AND ${condition}`, order);
 }
 
 /** SQL: at most `COUNT_LIMIT` rows. The order makes the planner take the index of such rows. */
