@@ -1,8 +1,9 @@
 import type { Knex } from 'knex';
 
-/** Between a committed step and its job: the outbox, leases, and jobs that failed for good. */
+/** The outbox between a committed step and its job, leases, and jobs that failed for good. */
 export async function up(knex: Knex): Promise<void> {
-  await knex.schema.raw(`
+  await knex.raw(`
+    -- Every row is written, leased and deleted within a second, so dead rows must go as soon.
     CREATE TABLE outbox (
       id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       queue text NOT NULL,
@@ -13,12 +14,10 @@ export async function up(knex: Knex): Promise<void> {
       step_no integer NOT NULL,
       run_at timestamptz NOT NULL,
       leased_until timestamptz NOT NULL DEFAULT '-infinity'
-    );
-    -- Whether a row's job is still on its way.
+    ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+      autovacuum_vacuum_cost_delay = 0);
+    -- For the sweeper, which leaves alone what still waits here.
     CREATE INDEX outbox_by_row ON outbox (row_id);
-    -- Every row is written, leased and deleted within a second: dead ones must go as soon.
-    ALTER TABLE outbox SET (autovacuum_vacuum_scale_factor = 0,
-      autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
     CREATE TABLE leases (
       name text PRIMARY KEY,
@@ -37,7 +36,11 @@ export async function up(knex: Knex): Promise<void> {
       error text NOT NULL,
       stack text,
       failed_at timestamptz NOT NULL DEFAULT now(),
+      replayed_at timestamptz,
+      replayed_by text,
+      replayed_step text,
       UNIQUE (merchant_id, kind, row_id, step_no)
     );
+    CREATE INDEX failed_jobs_not_replayed ON failed_jobs (id) WHERE replayed_at IS NULL;
   `);
 }

@@ -1,9 +1,11 @@
 import type { Knex } from 'knex';
+import { APPENDED } from './storage.ts';
 
-/** Functions with which the database itself refuses what the code must never do. */
+/** Functions that the triggers of many tables share, and the one that makes partitions. */
 export async function up(knex: Knex): Promise<void> {
-  await knex.schema.raw(`
-    -- Trigger arguments: the initial status, then every allowed move as 'from>to'.
+  await knex.raw(`
+    -- Refuses a change of status that the state machine does not have. Arguments: the initial
+    -- status, then every allowed move as 'from>to'.
     CREATE FUNCTION guard_status() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       IF TG_OP = 'INSERT' THEN
@@ -19,13 +21,15 @@ export async function up(knex: Knex): Promise<void> {
       RETURN NEW;
     END $$;
 
+    -- Keeps rows that nobody may delete, or even change.
     CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
       RAISE EXCEPTION '% of % is refused: these rows are kept as they are', TG_OP, TG_TABLE_NAME
         USING ERRCODE = 'check_violation';
     END $$;
 
-    -- Makes the partitions of this month and the months after it, so that an insert never waits for one.
+    -- Makes the partitions of this month and of the months after it, so that an insert never
+    -- waits for one.
     CREATE FUNCTION make_month_partitions(parent text, by_column text, months_ahead integer)
     RETURNS void
     LANGUAGE plpgsql AS $$
@@ -42,6 +46,7 @@ export async function up(knex: Knex): Promise<void> {
         IF to_regclass(partition) IS NULL THEN
           -- Attaching, unlike creating it as a partition, lets inserts go on meanwhile.
           EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', partition, parent);
+          EXECUTE format('ALTER TABLE %I SET (${APPENDED})', partition);
           -- What fell into the default partition moves, or this month could never be attached.
           EXECUTE format(
             'WITH moved AS (DELETE FROM %I WHERE %I >= %L AND %I < %L RETURNING *)

@@ -1,18 +1,19 @@
 import type { Knex } from 'knex';
+import { APPENDED, HOT_ROWS, UPDATED_OFTEN } from './storage.ts';
 
-/** What merchants are told: settlement events, their deliveries, and every attempt. */
+/** Events that merchants are told, their deliveries, and every attempt to deliver. */
 export async function up(knex: Knex): Promise<void> {
-  await knex.schema.raw(`
+  await knex.raw(`
     CREATE TABLE events (
       merchant_id bigint NOT NULL REFERENCES merchants (id),
       -- Also the webhook-id of every delivery.
       id uuid NOT NULL,
       app_code bigint NOT NULL,
-      payment_kind text NOT NULL CHECK (payment_kind IN ('collection')),
+      payment_kind text NOT NULL,
       payment_id uuid NOT NULL,
       type text NOT NULL CHECK (type IN ('transaction.completed', 'transaction.failed')),
       callback_url text NOT NULL,
-      -- Its scheme, host and port: what the cap on deliveries counts by.
+      -- Scheme, host and port of callback_url. The cap on concurrent deliveries counts by it.
       endpoint text NOT NULL,
       -- The exact bytes that are signed and sent, the same at every attempt.
       body text NOT NULL,
@@ -23,13 +24,15 @@ export async function up(knex: Knex): Promise<void> {
       CONSTRAINT events_one_per_payment UNIQUE (merchant_id, payment_kind, payment_id),
       UNIQUE (merchant_id, sequence),
       FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code)
-    );
+    ) WITH (${UPDATED_OFTEN});
+    ALTER TABLE events ADD CONSTRAINT events_payment_kind_check
+      CHECK (payment_kind IN ('collection', 'payout', 'reversal')) NOT VALID;
     CREATE INDEX events_unnumbered ON events (created_at, id) WHERE sequence IS NULL;
 
     CREATE TABLE event_sequences (
       merchant_id bigint PRIMARY KEY REFERENCES merchants (id),
       last_sequence bigint NOT NULL
-    );
+    ) WITH (${HOT_ROWS});
 
     CREATE TABLE webhook_deliveries (
       merchant_id bigint NOT NULL,
@@ -38,7 +41,7 @@ export async function up(knex: Knex): Promise<void> {
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'delivered', 'exhausted', 'stopped')),
       attempts integer NOT NULL DEFAULT 0,
-      -- Set while a job for it may be under way.
+      -- Set while the delivery may have a job.
       admitted_at timestamptz,
       next_step text,
       next_step_at timestamptz,
@@ -49,7 +52,7 @@ export async function up(knex: Knex): Promise<void> {
       FOREIGN KEY (merchant_id, event_id) REFERENCES events (merchant_id, id),
       CHECK ((next_step IS NULL) = (next_step_at IS NULL)),
       CHECK (status <> 'pending' OR next_step IS NOT NULL OR parked_reason IS NOT NULL)
-    );
+    ) WITH (${UPDATED_OFTEN});
     CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NULL;
     CREATE INDEX webhook_deliveries_waiting
@@ -58,7 +61,10 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX webhook_deliveries_admitted
       ON webhook_deliveries (merchant_id, endpoint, next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NOT NULL;
+    CREATE INDEX webhook_deliveries_parked ON webhook_deliveries (event_id)
+      WHERE parked_reason IS NOT NULL;
 
+    -- Partitioned by month, as payment_history.
     CREATE TABLE webhook_attempts (
       merchant_id bigint NOT NULL,
       event_id uuid NOT NULL,
@@ -69,7 +75,7 @@ export async function up(knex: Knex): Promise<void> {
       attempted_at timestamptz NOT NULL DEFAULT clock_timestamp()
     ) PARTITION BY RANGE (attempted_at);
     CREATE INDEX webhook_attempts_by_event ON webhook_attempts (merchant_id, event_id, attempted_at);
-    CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT;
+    CREATE TABLE webhook_attempts_default PARTITION OF webhook_attempts DEFAULT WITH (${APPENDED});
     SELECT make_month_partitions('webhook_attempts', 'attempted_at', 3);
   `);
 }

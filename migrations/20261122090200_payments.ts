@@ -1,0 +1,200 @@
+import type { Knex } from 'knex';
+import { APPENDED, UPDATED_OFTEN } from './storage.ts';
+
+/** Columns that all four kinds of payments share: the outcome, and the next step towards it. */
+const PAYMENT_COLUMNS = `
+      status text NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'processing', 'completed', 'failed')),
+      result_code integer,
+      result_description text,
+      trans_id text,
+      external_ref text,
+      payment_completed_at timestamptz,
+      deadline_at timestamptz NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      next_step text,
+      next_step_at timestamptz,
+      step_no integer NOT NULL DEFAULT 0,
+      step_swept_at timestamptz,
+      parked_reason text,
+      CHECK ((next_step IS NULL) = (next_step_at IS NULL))`;
+
+/** An open payment has a next step with a time, or stands on the support list with a reason. */
+const ENDS_OR_GOES_ON = `
+      CHECK (status IN ('completed', 'failed') OR next_step IS NOT NULL OR parked_reason IS NOT NULL)`;
+
+/** Collections, payouts, reversals and returns, and the movements of money that gateways report. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE collections (
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      id uuid NOT NULL,
+      app_code bigint NOT NULL,
+      channel integer NOT NULL,
+      gateway text NOT NULL,
+      payfrom text NOT NULL,
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      commission_cents bigint NOT NULL CHECK (commission_cents BETWEEN 0 AND amount_cents),
+      ref_no text NOT NULL,
+      account_number text NOT NULL,
+      callback_url text NOT NULL,
+      category text NOT NULL DEFAULT 'other',
+      ${PAYMENT_COLUMNS},
+      ${ENDS_OR_GOES_ON},
+      PRIMARY KEY (merchant_id, id),
+      CONSTRAINT collections_ref_no_unique UNIQUE (merchant_id, ref_no),
+      FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code)
+    ) WITH (${UPDATED_OFTEN});
+    -- Includes the status, so that the index alone answers a count by status.
+    CREATE INDEX collections_listed
+      ON collections (merchant_id, created_at DESC, id DESC) INCLUDE (status);
+    CREATE INDEX collections_by_status
+      ON collections (merchant_id, status, created_at DESC, id DESC);
+    CREATE INDEX collections_by_payfrom ON collections (merchant_id, payfrom, created_at DESC);
+    ${indexesOfSteps('collections')}
+    ${triggers('collections')}
+
+    CREATE TABLE payouts (
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      id uuid NOT NULL,
+      app_code bigint NOT NULL,
+      channel integer NOT NULL,
+      gateway text NOT NULL,
+      payto text NOT NULL,
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      fee_cents bigint NOT NULL CHECK (fee_cents BETWEEN 0 AND amount_cents),
+      ref_no text NOT NULL,
+      category text NOT NULL,
+      narration text NOT NULL,
+      callback_url text NOT NULL,
+      -- When the money of a failed payout went back to the wallet.
+      refund_posted_at timestamptz,
+      -- When support took the money again, because the payout had arrived after all.
+      redebited_at timestamptz,
+      ${PAYMENT_COLUMNS},
+      PRIMARY KEY (merchant_id, id),
+      CONSTRAINT payouts_ref_no_unique UNIQUE (merchant_id, ref_no),
+      FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code),
+      -- A failed payout has not ended before its money is back.
+      CHECK (status = 'completed' OR refund_posted_at IS NOT NULL
+        OR next_step IS NOT NULL OR parked_reason IS NOT NULL),
+      CHECK (refund_posted_at IS NULL OR status = 'failed' OR redebited_at IS NOT NULL),
+      CHECK (redebited_at IS NULL OR refund_posted_at IS NOT NULL)
+    ) WITH (${UPDATED_OFTEN});
+    CREATE INDEX payouts_listed ON payouts (merchant_id, created_at DESC, id DESC);
+    CREATE INDEX payouts_by_status ON payouts (merchant_id, status, created_at DESC, id DESC);
+    CREATE INDEX payouts_by_payto ON payouts (merchant_id, payto, created_at DESC);
+    -- For the proof of the ledger: what is in flight is the sum of these.
+    CREATE INDEX payouts_in_flight ON payouts (merchant_id, id) INCLUDE (amount_cents, fee_cents)
+      WHERE status <> 'completed' AND refund_posted_at IS NULL;
+    ${indexesOfSteps('payouts')}
+    ${triggers('payouts', 'failed>completed')}
+
+    CREATE TABLE reversals (
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      id uuid NOT NULL,
+      app_code bigint NOT NULL,
+      collection_id uuid NOT NULL,
+      checkout_ref_no text NOT NULL,
+      -- The gateway's receipt of the collection. A reversal is not sent before it is known.
+      original_trans_id text,
+      channel integer NOT NULL,
+      gateway text NOT NULL,
+      account text NOT NULL,
+      -- The gross amount, which the customer gets: from the collection wallet, and the commission.
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      commission_cents bigint NOT NULL CHECK (commission_cents BETWEEN 0 AND amount_cents),
+      ref_no text NOT NULL,
+      reason text,
+      callback_url text NOT NULL,
+      ${PAYMENT_COLUMNS},
+      PRIMARY KEY (merchant_id, id),
+      CONSTRAINT reversals_ref_no_unique UNIQUE (merchant_id, ref_no),
+      FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code),
+      FOREIGN KEY (merchant_id, collection_id) REFERENCES collections (merchant_id, id),
+      ${ENDS_OR_GOES_ON}
+    ) WITH (${UPDATED_OFTEN});
+    -- Guarantees that a collection is reversed at most once.
+    CREATE UNIQUE INDEX reversals_one_open_or_done ON reversals (merchant_id, collection_id)
+      WHERE status <> 'failed';
+    CREATE INDEX reversals_listed ON reversals (merchant_id, created_at DESC, id DESC);
+    CREATE INDEX reversals_by_status ON reversals (merchant_id, status, created_at DESC, id DESC);
+    CREATE INDEX reversals_by_collection ON reversals (merchant_id, collection_id);
+    ${indexesOfSteps('reversals')}
+    ${triggers('reversals', 'failed>completed')}
+
+    -- Every movement of money that a gateway has reported, once.
+    CREATE TABLE movements (
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      id uuid NOT NULL,
+      payment_kind text NOT NULL,
+      payment_id uuid NOT NULL,
+      gateway text NOT NULL,
+      trans_id text,
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      account text,
+      completed_at timestamptz,
+      -- 'settled': the payment's own money. 'suspense': it waits for a return or a decision.
+      -- 'cleared': somebody has decided, and it has left suspense.
+      booked text NOT NULL,
+      learned_at timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (merchant_id, id),
+      UNIQUE NULLS NOT DISTINCT (merchant_id, payment_kind, payment_id, trans_id)
+    ) WITH (${APPENDED});
+    -- NOT VALID, here and elsewhere: an empty table has nothing to validate.
+    ALTER TABLE movements
+      ADD CONSTRAINT movements_payment_kind_check
+        CHECK (payment_kind IN ('collection', 'payout', 'reversal', 'return')) NOT VALID,
+      ADD CONSTRAINT movements_booked_check
+        CHECK (booked IN ('settled', 'suspense', 'cleared')) NOT VALID;
+    CREATE INDEX movements_in_suspense ON movements (merchant_id) WHERE booked = 'suspense';
+    CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
+    -- For comparing a period with the gateway's statement of it.
+    CREATE INDEX movements_by_time ON movements (gateway, (coalesce(completed_at, learned_at)));
+
+    -- Money of a late collection on its way back to the customer.
+    CREATE TABLE returns (
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      id uuid NOT NULL,
+      collection_id uuid NOT NULL,
+      movement_id uuid NOT NULL,
+      -- The gateway's receipt of the money that goes back, if it gave one.
+      original_trans_id text,
+      channel integer NOT NULL,
+      gateway text NOT NULL,
+      account text NOT NULL,
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      ${PAYMENT_COLUMNS},
+      ${ENDS_OR_GOES_ON},
+      PRIMARY KEY (merchant_id, id),
+      UNIQUE (merchant_id, movement_id),
+      FOREIGN KEY (merchant_id, collection_id) REFERENCES collections (merchant_id, id),
+      FOREIGN KEY (merchant_id, movement_id) REFERENCES movements (merchant_id, id)
+    ) WITH (${UPDATED_OFTEN});
+    CREATE INDEX returns_by_collection ON returns (merchant_id, collection_id);
+    ${indexesOfSteps('returns')}
+    ${triggers('returns', 'failed>completed')}
+  `);
+}
+
+/** Finds payments for the sweeper (due), and for support (open, parked, by the gateway's id). */
+function indexesOfSteps(table: string): string {
+  return `
+    CREATE INDEX ${table}_due ON ${table} (next_step_at) WHERE next_step IS NOT NULL;
+    CREATE INDEX ${table}_open ON ${table} (deadline_at) WHERE status IN ('pending', 'processing');
+    CREATE INDEX ${table}_parked ON ${table} (created_at) WHERE parked_reason IS NOT NULL;
+    CREATE INDEX ${table}_by_external_ref ON ${table} (external_ref) WHERE external_ref IS NOT NULL;`;
+}
+
+/** Guards the status by the state machine, and keeps every row for ever. */
+function triggers(table: string, ...lateMoves: string[]): string {
+  const moves = ['pending>processing', 'pending>completed', 'pending>failed'].concat(
+    ['processing>completed', 'processing>failed'],
+    lateMoves,
+  );
+  return `
+    CREATE TRIGGER ${table}_status BEFORE INSERT OR UPDATE OF status ON ${table}
+      FOR EACH ROW EXECUTE FUNCTION guard_status('pending', ${moves.map((move) => `'${move}'`).join(', ')});
+    CREATE TRIGGER ${table}_kept BEFORE DELETE OR TRUNCATE ON ${table}
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();`;
+}

@@ -1,0 +1,93 @@
+import type { Knex } from 'knex';
+import { APPENDED, UPDATED_OFTEN } from './storage.ts';
+
+const ENDED = `(merchant_id, happened_at) INCLUDE (payment_kind, payment_id)
+      WHERE to_status IN ('completed', 'failed')`;
+
+/** Calls to gateways, callbacks from them, and the history of every payment's status. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- A row is committed before every submission.
+    CREATE TABLE attempts (
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      payment_kind text NOT NULL,
+      payment_id uuid NOT NULL,
+      attempt_no integer NOT NULL,
+      -- NULL: no answer yet, or ever. 'ruled_out': the gateway has said several times that the
+      -- attempt never arrived.
+      result text CHECK (result IN ('acknowledged', 'declined', 'not_taken', 'unknown', 'ruled_out')),
+      detail text,
+      not_found_count integer NOT NULL DEFAULT 0,
+      started_at timestamptz NOT NULL DEFAULT now(),
+      answered_at timestamptz,
+      PRIMARY KEY (merchant_id, payment_kind, payment_id, attempt_no)
+    ) WITH (${UPDATED_OFTEN});
+    ALTER TABLE attempts ADD CONSTRAINT attempts_payment_kind_check
+      CHECK (payment_kind IN ('collection', 'payout', 'reversal', 'return')) NOT VALID;
+    -- Guarantees that no payment is sent twice: there is no next attempt before it is known that
+    -- nothing came of the one before.
+    CREATE UNIQUE INDEX attempts_one_that_may_have_arrived
+      ON attempts (merchant_id, payment_kind, payment_id)
+      WHERE result IS NULL OR result NOT IN ('not_taken', 'ruled_out');
+    -- For retention. A brin index is no use: new rows take the space of deleted ones, so soon
+    -- every range of pages has old and new rows.
+    CREATE INDEX attempts_by_age ON attempts (started_at);
+
+    CREATE TABLE callbacks (
+      id uuid PRIMARY KEY,
+      gateway text NOT NULL,
+      -- The payment comes from the address's token, so it is known only if that is genuine.
+      merchant_id bigint,
+      payment_kind text,
+      payment_id uuid,
+      body text NOT NULL,
+      status text NOT NULL DEFAULT 'stored' CHECK (status IN ('stored', 'processed', 'rejected')),
+      -- Why it was rejected, or changed nothing.
+      problem text,
+      next_step text,
+      next_step_at timestamptz,
+      step_no integer NOT NULL DEFAULT 0,
+      step_swept_at timestamptz,
+      parked_reason text,
+      received_at timestamptz NOT NULL DEFAULT now(),
+      CHECK ((next_step IS NULL) = (next_step_at IS NULL)),
+      CHECK (status <> 'stored' OR merchant_id IS NOT NULL),
+      CHECK (status <> 'stored' OR next_step IS NOT NULL OR parked_reason IS NOT NULL)
+    ) WITH (${UPDATED_OFTEN});
+    CREATE INDEX callbacks_due ON callbacks (next_step_at) WHERE next_step IS NOT NULL;
+    CREATE INDEX callbacks_parked ON callbacks (received_at) WHERE parked_reason IS NOT NULL;
+    CREATE INDEX callbacks_by_payment ON callbacks (merchant_id, payment_id);
+    CREATE INDEX callbacks_by_age ON callbacks (received_at)
+      WHERE status <> 'stored' AND next_step IS NULL;
+
+    -- Partitioned by month, so that retention can detach whole months.
+    CREATE TABLE payment_history (
+      merchant_id bigint NOT NULL,
+      payment_kind text NOT NULL,
+      payment_id uuid NOT NULL,
+      from_status text,
+      to_status text NOT NULL,
+      cause text NOT NULL,
+      happened_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    ) PARTITION BY RANGE (happened_at);
+    CREATE INDEX payment_history_by_payment
+      ON payment_history (merchant_id, payment_kind, payment_id, happened_at);
+    -- Takes the rows of a month without a partition: a missing one must never stop a payment.
+    CREATE TABLE payment_history_default PARTITION OF payment_history DEFAULT WITH (${APPENDED});
+    SELECT make_month_partitions('payment_history', 'happened_at', 3);
+
+    -- Has only the ends, so that accepting a payment does not write to it. The index of each
+    -- month is named after the month, and becomes a part of the table's index.
+    DO $do$
+    DECLARE
+      month text;
+    BEGIN
+      FOR month IN SELECT inhrelid::regclass FROM pg_inherits
+        WHERE inhparent = 'payment_history'::regclass
+      LOOP
+        EXECUTE format($index$CREATE INDEX %I ON %I ${ENDED}$index$, month || '_ended', month);
+      END LOOP;
+    END $do$;
+    CREATE INDEX payment_history_ended ON payment_history ${ENDED};
+  `);
+}

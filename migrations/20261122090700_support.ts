@@ -1,0 +1,86 @@
+import type { Knex } from 'knex';
+import { APPENDED } from './storage.ts';
+
+/** What operators see and decide: discrepancies, statements, paused channels, the audit log. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- A movement that no payment here explains has no merchant and no payment.
+    CREATE TABLE discrepancies (
+      id uuid PRIMARY KEY,
+      merchant_id bigint,
+      kind text NOT NULL,
+      payment_kind text,
+      payment_id uuid,
+      trans_id text,
+      amount_cents bigint,
+      details jsonb NOT NULL,
+      opened_at timestamptz NOT NULL DEFAULT now(),
+      resolved_at timestamptz,
+      -- The money that is in suspense until the discrepancy is resolved.
+      movement_id uuid,
+      resolution text CHECK (resolution IN
+        ('completed', 'failed', 'returned', 'accept-amount', 'dismissed', 'superseded')),
+      resolved_by text,
+      resolved_reason text,
+      -- The same finding twice is one discrepancy.
+      UNIQUE NULLS NOT DISTINCT (merchant_id, payment_kind, payment_id, kind, trans_id)
+    );
+    CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;
+    CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
+    -- For statement lines of payments that a restored backup does not know. Most often empty.
+    CREATE INDEX discrepancies_of_unknown_payments ON discrepancies (payment_id)
+      WHERE kind = 'unknown_payment';
+
+    -- Statements of gateways, line by line.
+    CREATE TABLE statement_imports (
+      id uuid PRIMARY KEY,
+      gateway text NOT NULL,
+      channel integer NOT NULL,
+      -- Whole UTC days, both included.
+      period_from date NOT NULL,
+      period_to date NOT NULL,
+      -- 'gateway', or the name of the file that it was read from.
+      source text NOT NULL,
+      imported_at timestamptz NOT NULL DEFAULT now(),
+      CHECK (period_from <= period_to)
+    );
+
+    CREATE TABLE statement_lines (
+      import_id uuid NOT NULL REFERENCES statement_imports (id),
+      line_no integer NOT NULL,
+      kind text NOT NULL CHECK (kind IN ('collection', 'payout', 'reversal')),
+      reference text,
+      account text,
+      amount_cents bigint NOT NULL CHECK (amount_cents > 0),
+      trans_id text,
+      completed_at timestamptz NOT NULL,
+      -- Known before; news that was applied; news that contradicts the books; of no payment here.
+      result text CHECK (result IN ('matched', 'settled', 'contradicts', 'unknown')),
+      PRIMARY KEY (import_id, line_no),
+      CHECK (reference IS NOT NULL OR trans_id IS NOT NULL)
+    ) WITH (${APPENDED});
+    CREATE INDEX statement_lines_by_receipt ON statement_lines (import_id, trans_id);
+    CREATE INDEX statement_lines_by_reference ON statement_lines (import_id, reference);
+
+    -- A channel that takes no new payments until somebody resumes it.
+    CREATE TABLE paused_channels (
+      code integer PRIMARY KEY,
+      paused_at timestamptz NOT NULL DEFAULT now()
+    );
+
+    -- Every change that an operator made, kept in the transaction of the change.
+    CREATE TABLE audit_log (
+      id uuid PRIMARY KEY,
+      actor text NOT NULL,
+      action text NOT NULL,
+      merchant_id bigint,
+      subject text NOT NULL,
+      reason text NOT NULL,
+      details jsonb NOT NULL DEFAULT '{}',
+      happened_at timestamptz NOT NULL DEFAULT now()
+    );
+    CREATE INDEX audit_log_restore_marks ON audit_log (happened_at) WHERE action = 'restore.mark';
+    CREATE TRIGGER audit_log_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  `);
+}
