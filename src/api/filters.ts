@@ -2,12 +2,16 @@ import type { Days } from '../domain/days.ts';
 import { Refusal } from '../domain/errors.ts';
 import type { PaymentFilter } from '../domain/payments/list-payments.ts';
 import { type PaymentStatus, STATUS_CODES } from '../domain/payments/payment.ts';
+import type { TransactionFilter } from '../domain/wallets/list-transactions.ts';
 
-/** What a checked query of a list asks for, as the domain's filters. */
+/**
+ * Each function turns the valid query of a list into a filter of the domain.
+ * @throws Refusal when the last day is before the first
+ */
 
 type Query = Record<string, unknown>;
 
-/** Of the newer lists of payments. @throws Refusal when the days are the wrong way round */
+/** For the lists of payments. */
 export function paymentFilterIn(query: Query): PaymentFilter {
   const status = query.status as number | undefined;
   return {
@@ -18,14 +22,14 @@ export function paymentFilterIn(query: Query): PaymentFilter {
   };
 }
 
-/** What the deprecated lists call pending has two names elsewhere. */
+/** The deprecated lists show two statuses as one. */
 const DEPRECATED_STATUSES: Record<string, PaymentStatus[]> = {
   pending: ['pending', 'processing'],
   completed: ['completed'],
   failed: ['failed'],
 };
 
-/** Of the deprecated lists of payments. @throws Refusal when the days are the wrong way round */
+/** For the deprecated lists of payments. */
 export function deprecatedFilterIn(query: Query): PaymentFilter {
   return {
     ...daysIn(query),
@@ -35,15 +39,25 @@ export function deprecatedFilterIn(query: Query): PaymentFilter {
   };
 }
 
-/** @throws Refusal when the days are the wrong way round */
-export function daysIn(query: Query): Days {
+/** For the list of wallet transactions. */
+export function transactionFilterIn(query: Query): TransactionFilter {
+  return {
+    ...daysIn(query),
+    wallet: query.wallet as TransactionFilter['wallet'],
+    type: query.type as string | undefined,
+    ref_no: query.ref_no as string | undefined,
+    phone: phoneIn(query),
+  };
+}
+
+function daysIn(query: Query): Days {
   const dateFrom = query.date_from as string | undefined;
   const dateTo = query.date_to as string | undefined;
   if (dateFrom && dateTo && dateFrom > dateTo) throw new Refusal('invalid_query', 'date_from');
   return { dateFrom, dateTo };
 }
 
-/** With the plus that an address may have turned into a space. */
-export function phoneIn({ phone }: Query): string | undefined {
+/** Restores the plus, which is a space in an address unless it is written %2B. */
+function phoneIn({ phone }: Query): string | undefined {
   return phone === undefined ? undefined : `+${String(phone).replace(/^[+ ]/, '')}`;
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
+import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { type Client, clientOf, reversalBody } from '../support/api-client.ts';
 import { newPayout, reversalRequest } from '../support/payment-kinds.ts';

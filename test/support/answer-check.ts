@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { BASE_PATH } from '../../src/api/base-path.ts';
-import { refusalsOf } from '../../src/api/documentation/openapi.ts';
-import { type Endpoint, endpoints } from '../../src/api/endpoints.ts';
+import { refusalsOf } from '../../src/api/documentation/refusals.ts';
+import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
 import { ANSWERS } from '../../src/api/errors.ts';
 import type { Schema } from '../../src/api/schemas/fields.ts';
 import { error } from '../../src/api/schemas/records.ts';

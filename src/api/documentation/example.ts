@@ -1,6 +1,6 @@
 import type { Schema } from '../schemas/fields.ts';
 
-/** A value that a schema takes, put together from the examples of its parts. */
+/** Makes a value that a schema takes, from the examples of its parts. */
 export function exampleOf(schema: Schema): unknown {
   const examples = schema.examples as unknown[] | undefined;
   if (examples?.length) return examples[0];

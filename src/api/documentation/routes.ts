@@ -2,7 +2,7 @@ import { Router } from 'express';
 import { openApiDocument } from './openapi.ts';
 import { renderPage, STYLE } from './page.ts';
 
-/** `/openapi.json` for programs, `/docs` for people. Both are made once, at the start. */
+/** Serves `/openapi.json` for programs and `/docs` for people. Both are made once, at the start. */
 export function documentationRoutes(publicUrl: string): Router {
   const document = openApiDocument(publicUrl);
   const page = renderPage(document);

@@ -1,5 +1,7 @@
 import {
+  checkoutRefNo,
   money,
+  payto,
   phone,
   record,
   refNo,
@@ -7,10 +9,9 @@ import {
   type Schema,
   timestamp,
 } from '../schemas/fields.ts';
-import { exampleOf } from './example.ts';
-import { published } from './published.ts';
+import { contentOf } from './content.ts';
 
-/** What a merchant's callback address is sent when a payment has ended. */
+/** Returns the schema of the event that a merchant is sent when a payment has ended. */
 function eventOf(
   type: string,
   account: Schema,
@@ -43,16 +44,7 @@ function eventOf(
   });
 }
 
-const payto = {
-  type: 'string',
-  description: 'The recipient’s phone or bank account',
-  examples: ['+254712345678'],
-};
-
-const reversalReference = {
-  ref_no: reversalRefNo,
-  checkout_ref_no: { ...refNo, description: 'Your reference of the collection' },
-};
+const reversalReference = { ref_no: reversalRefNo, checkout_ref_no: checkoutRefNo };
 const reversalFee = { transaction_fee: { ...money, examples: ['0.00'] } };
 
 const HEADERS: Record<string, string> = {
@@ -68,45 +60,25 @@ const HEADERS: Record<string, string> = {
 const TRIES =
   'Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.';
 
+const AFTER_REFUND = '; of one that failed when its money is back in the wallet';
+
+/** Describes the webhooks of the OpenAPI document. */
 export function webhooks() {
+  const reversal = eventOf('reversal', phone, reversalReference, reversalFee);
   return {
-    collectionEnded: webhook(
-      'collectionEnded',
-      'Collections',
-      'A collection has ended',
-      `POSTed to the \`callback_url\` of the collection. ${TRIES}`,
-      eventOf('collection', phone),
-    ),
-    payoutEnded: webhook(
-      'payoutEnded',
-      'Payouts',
-      'A payout has ended',
-      `POSTed to the \`callback_url\` of the payout; of one that failed when its money is back in the wallet. ${TRIES}`,
-      eventOf('payout', payto),
-    ),
-    reversalEnded: webhook(
-      'reversalEnded',
-      'Reversals',
-      'A reversal has ended',
-      `POSTed to the \`callback_url\` of the reversal. ${TRIES}`,
-      eventOf('reversal', phone, reversalReference, reversalFee),
-    ),
+    collectionEnded: webhook('collection', 'Collections', eventOf('collection', phone)),
+    payoutEnded: webhook('payout', 'Payouts', eventOf('payout', payto), AFTER_REFUND),
+    reversalEnded: webhook('reversal', 'Reversals', reversal),
   };
 }
 
-function webhook(
-  operationId: string,
-  tag: string,
-  summary: string,
-  description: string,
-  event: Schema,
-) {
+function webhook(kind: string, tag: string, event: Schema, whenFailed = '') {
   return {
     post: {
-      operationId,
+      operationId: `${kind}Ended`,
       tags: [tag],
-      summary,
-      description,
+      summary: `A ${kind} has ended`,
+      description: `POSTed to the \`callback_url\` of the ${kind}${whenFailed}. ${TRIES}`,
       parameters: Object.entries(HEADERS).map(([name, about]) => ({
         name,
         in: 'header',
@@ -114,12 +86,7 @@ function webhook(
         description: about,
         schema: { type: 'string' },
       })),
-      requestBody: {
-        required: true,
-        content: {
-          'application/json': { schema: published(event), example: exampleOf(event) },
-        },
-      },
+      requestBody: { required: true, content: contentOf(event) },
       responses: { 200: { description: 'Taken' } },
     },
   };

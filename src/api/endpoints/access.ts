@@ -1,4 +1,4 @@
-import * as inputs from '../schemas/inputs.ts';
+import * as bodies from '../schemas/bodies.ts';
 import * as records from '../schemas/records.ts';
 import type { Endpoint } from './endpoint.ts';
 
@@ -11,7 +11,7 @@ export const accessEndpoints = {
     tag: 'Access',
     summary: 'Get tokens for an app',
     description: 'Exchanges an app’s key and secret for an access token and a refresh token.',
-    body: inputs.appCredentials,
+    body: bodies.appCredentials,
     answer: records.appTokens,
     refusals: [
       ['app_credentials_invalid'],
@@ -29,7 +29,7 @@ export const accessEndpoints = {
     summary: 'Get new tokens for a refresh token',
     description:
       'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in.',
-    body: inputs.refreshToken,
+    body: bodies.refreshToken,
     answer: records.merchantTokens,
     refusals: [
       ['token_invalid'],
@@ -47,7 +47,7 @@ export const accessEndpoints = {
     path: '/auth/login',
     tag: 'Access',
     summary: 'Log a person in',
-    body: inputs.logIn,
+    body: bodies.logIn,
     answer: records.merchantTokens,
     refusals: [['log_in_invalid'], ['merchant_inactive'], ['rate_limited']],
   },

@@ -1,4 +1,5 @@
-import * as inputs from '../schemas/inputs.ts';
+import * as bodies from '../schemas/bodies.ts';
+import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
@@ -15,7 +16,7 @@ export const collectionsEndpoints = {
     roles: MONEY,
     approvedFor: 'collections',
     product: 'collections',
-    body: inputs.newCollection,
+    body: bodies.newCollection,
     answer: records.collection,
     refusals: [
       ['app_not_found'],
@@ -34,7 +35,7 @@ export const collectionsEndpoints = {
     summary: 'List collections',
     description: 'Newest first. Follow `next`: it stays in step while collections are added.',
     roles: ALL,
-    query: inputs.paymentsQuery,
+    query: queries.payments,
     answer: records.collections,
     refusals: [],
   },
@@ -56,7 +57,7 @@ export const collectionsEndpoints = {
     summary: 'List collections (deprecated)',
     description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
     roles: ALL,
-    query: inputs.deprecatedPaymentsQuery,
+    query: queries.deprecatedPayments,
     answer: records.listedCollections,
     refusals: [],
     deprecated: true,

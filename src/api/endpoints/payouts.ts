@@ -1,4 +1,5 @@
-import * as inputs from '../schemas/inputs.ts';
+import * as bodies from '../schemas/bodies.ts';
+import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
@@ -15,7 +16,7 @@ export const payoutsEndpoints = {
     roles: MONEY,
     approvedFor: 'payouts',
     product: 'payouts',
-    body: inputs.newPayout,
+    body: bodies.newPayout,
     answer: records.payout,
     refusals: [
       ['invalid_phone_number'],
@@ -37,7 +38,7 @@ export const payoutsEndpoints = {
     summary: 'List payouts',
     description: 'Newest first. Follow `next`: it stays in step while payouts are added.',
     roles: ALL,
-    query: inputs.paymentsQuery,
+    query: queries.payments,
     answer: records.payouts,
     refusals: [],
   },
@@ -50,7 +51,7 @@ export const payoutsEndpoints = {
     summary: 'List payouts (deprecated)',
     description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
     roles: ALL,
-    query: inputs.deprecatedPaymentsQuery,
+    query: queries.deprecatedPayments,
     answer: records.listedPayouts,
     refusals: [],
     deprecated: true,

@@ -1,4 +1,5 @@
-import * as inputs from '../schemas/inputs.ts';
+import * as bodies from '../schemas/bodies.ts';
+import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
@@ -15,7 +16,7 @@ export const reversalsEndpoints = {
     roles: MONEY,
     approvedFor: 'reversals',
     product: 'collections',
-    body: inputs.newReversal,
+    body: bodies.newReversal,
     answer: records.reversal,
     refusals: [
       ['collection_not_completed'],
@@ -35,7 +36,7 @@ export const reversalsEndpoints = {
     summary: 'List reversals',
     description: 'Newest first. Follow `next`: it stays in step while reversals are added.',
     roles: ALL,
-    query: inputs.reversalsQuery,
+    query: queries.reversals,
     answer: records.reversals,
     refusals: [],
   },

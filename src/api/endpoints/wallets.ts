@@ -1,4 +1,5 @@
-import * as inputs from '../schemas/inputs.ts';
+import * as bodies from '../schemas/bodies.ts';
+import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ADMIN, ALL, type Endpoint, MONEY } from './endpoint.ts';
 
@@ -22,7 +23,7 @@ export const walletsEndpoints = {
     summary: 'List wallet transactions',
     description: 'Every movement of both wallets, newest first, with the balance after it.',
     roles: MONEY,
-    query: inputs.walletTransactionsQuery,
+    query: queries.walletTransactions,
     answer: records.walletTransactions,
     refusals: [],
   },
@@ -35,7 +36,7 @@ export const walletsEndpoints = {
     description: 'From the collection wallet to the payout wallet, at once.',
     roles: ADMIN,
     approvedFor: 'transfers',
-    body: inputs.newTransfer,
+    body: bodies.newTransfer,
     answer: records.walletTransaction,
     refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_reference']],
   },
@@ -46,7 +47,7 @@ export const walletsEndpoints = {
     tag: 'Channels',
     summary: 'List payment channels',
     roles: ALL,
-    query: inputs.channelsQuery,
+    query: queries.channels,
     answer: records.channels,
     refusals: [],
   },

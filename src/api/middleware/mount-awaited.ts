@@ -2,7 +2,7 @@ import type { Response, Router } from 'express';
 import { isOutage, messageOf } from '../../connections/database-errors.ts';
 import { type IdempotentRequest, type Kept, replaceKept } from '../../domain/idempotency.ts';
 import type { ApiContext } from '../context.ts';
-import type { Endpoint } from '../endpoints.ts';
+import type { Endpoint } from '../endpoints/endpoints.ts';
 import type { WaitingRoom } from '../waiting-room.ts';
 import {
   type Admitted,

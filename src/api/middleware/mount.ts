@@ -5,7 +5,7 @@ import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain
 import type { Caller } from '../../domain/identity/authenticate.ts';
 import { requireApproval, requireProduct } from '../../domain/identity/authenticate.ts';
 import type { ApiContext } from '../context.ts';
-import type { Endpoint } from '../endpoints.ts';
+import type { Endpoint } from '../endpoints/endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
 import { addressOf } from './address.ts';
 import { callerOfRequest } from './caller.ts';

@@ -1,14 +1,10 @@
 import { Router } from 'express';
-import {
-  issueAppTokens,
-  logInUser,
-  type MerchantTokens,
-  refreshTokens,
-} from '../../domain/identity/log-in.ts';
+import { issueAppTokens, logInUser, refreshTokens } from '../../domain/identity/log-in.ts';
 import type { ApiContext } from '../context.ts';
-import { endpoints } from '../endpoints.ts';
+import { endpoints } from '../endpoints/endpoints.ts';
 import { mountPublic } from '../middleware/mount.ts';
 import { limitTokens, throttleFailures } from '../middleware/rate-limit.ts';
+import { appTokens, merchantTokens } from '../presenters/tokens.ts';
 
 /** Tokens must not stay in any cache. */
 const headers = { 'Cache-Control': 'no-store' };
@@ -23,16 +19,7 @@ export function authRoutes(context: ApiContext): Router {
     const tokens = await throttleFailures(context, ip, null, () =>
       issueAppTokens(database, config, credentials, ip),
     );
-    return {
-      headers,
-      body: {
-        access: tokens.access,
-        refresh: tokens.refresh,
-        merchant_id: tokens.merchant_id,
-        app_code: tokens.app_code,
-        products: tokens.products,
-      },
-    };
+    return { headers, body: appTokens(tokens) };
   });
 
   mountPublic(router, context, endpoints.refreshTokens, async ({ body, ip }) => {
@@ -51,17 +38,4 @@ export function authRoutes(context: ApiContext): Router {
   });
 
   return router;
-}
-
-function merchantTokens(tokens: MerchantTokens, message: string) {
-  return {
-    access: tokens.access,
-    refresh: tokens.refresh,
-    merchant_code: tokens.merchant_code,
-    name: tokens.name,
-    email: tokens.email,
-    phone_number: tokens.phone_number,
-    requires_verification: tokens.requires_verification,
-    message,
-  };
 }

@@ -4,33 +4,24 @@ import { createCollection } from '../../domain/collections/create-collection.ts'
 import { Refusal } from '../../domain/errors.ts';
 import { rateOf } from '../../domain/identity/authenticate.ts';
 import { chooseApp } from '../../domain/identity/choose-app.ts';
-import { addLogContext } from '../../process/logger.ts';
-import { callbackUrlIn } from '../callback-url.ts';
 import type { ApiContext } from '../context.ts';
-import { endpoints } from '../endpoints.ts';
+import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
+import { answerWith } from '../presenters/answer-with.ts';
 import { collectionDetail, collectionRecord, listedCollection } from '../presenters/collection.ts';
-import { carriedBy } from './carried-by.ts';
-import { deprecatedListReader, detailReader, listReader } from './payment-reads.ts';
+import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
+import { mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
 
 export function collectionRoutes(context: ApiContext): Router {
   const router = Router();
-
-  mount(router, context, endpoints.initiateCollection, async (call) => {
-    const collection = await initiate(context, call);
-    addLogContext({ payment_id: collection.id });
-    return { body: collectionRecord(collection) };
-  });
-
-  const list = endpoints.listCollections;
-  mount(router, context, list, listReader(context, 'collection', list, collectionDetail));
-
-  const detail = detailReader(context, 'collection', 'checkout_id', collectionDetail);
-  mount(router, context, endpoints.getCollection, detail);
-
-  const old = endpoints.listCollectionsDeprecated;
-  mount(router, context, old, deprecatedListReader(context, 'collection', old, listedCollection));
-
+  const { initiateCollection, listCollections, getCollection, listCollectionsDeprecated } =
+    endpoints;
+  mount(router, context, initiateCollection, async (call) =>
+    answerWith(await initiate(context, call), collectionRecord),
+  );
+  mountList(router, context, listCollections, 'collection', collectionDetail);
+  mountDetail(router, context, getCollection, 'collection', collectionDetail);
+  mountDeprecatedList(router, context, listCollectionsDeprecated, 'collection', listedCollection);
   return router;
 }
 
@@ -38,23 +29,20 @@ async function initiate(
   { config, channels }: ApiContext,
   { caller, body, database }: AuthenticatedCall,
 ) {
-  const channel = channelOfPhone(String(body.payfrom));
+  const payfrom = String(body.payfrom);
+  const channel = channelOfPhone(payfrom);
   if (channel === null) throw new Refusal('invalid_phone_number');
-  const callbackUrl = callbackUrlIn(config, body);
-  const appCode = await chooseApp(
-    database,
-    caller,
-    'collections',
-    body.app_code as number | undefined,
-  );
+  const callback_url = callbackUrlIn(config, body);
+  const named = body.app_code as number | undefined;
+  const app_code = await chooseApp(database, caller, 'collections', named);
   return createCollection(database, {
-    ...carriedBy(channels, channel, body.amount),
+    ...gatewayFor(channels, channel, body.amount),
     merchant_id: caller.merchant_id,
-    app_code: appCode,
-    payfrom: String(body.payfrom),
+    app_code,
+    payfrom,
     ref_no: String(body.ref_no),
     account_number: String(body.account_number),
-    callback_url: callbackUrl,
+    callback_url,
     rate: rateOf(caller.ownCommission, config.commissionDefaults),
     deadline_ms: config.collectionDeadlineMs,
   });

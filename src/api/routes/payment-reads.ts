@@ -1,65 +1,65 @@
+import type { Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
-import type { MerchantPayment } from '../../domain/payments/payment-store.ts';
-import { findPayment } from '../../domain/payments/payment-store.ts';
-import { addLogContext } from '../../process/logger.ts';
+import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
 import { BASE_PATH } from '../base-path.ts';
 import type { ApiContext } from '../context.ts';
-import { type Endpoint, endpoints } from '../endpoints.ts';
+import { type Endpoint, endpoints } from '../endpoints/endpoints.ts';
 import { deprecatedFilterIn, paymentFilterIn } from '../filters.ts';
-import type { Answer, AuthenticatedCall } from '../middleware/mount.ts';
+import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
+import { answerWith } from '../presenters/answer-with.ts';
+import { UUID } from '../schemas/fields.ts';
 
-/** What reading payments is like, whatever their kind. */
+/** Serves lists and details of payments of all kinds. */
 
 type Kind = MerchantPayment['kind'];
-type Of<K extends Kind> = Extract<MerchantPayment, { kind: K }>;
-type Reader = (call: AuthenticatedCall) => Promise<Answer>;
+type PaymentOf<K extends Kind> = Extract<MerchantPayment, { kind: K }>;
+type Present<K extends Kind> = (payment: PaymentOf<K>) => unknown;
 
-/** A page of a newer list. */
-export function listReader<K extends Kind>(
-  { database, config }: ApiContext,
+/** Serves a list of payments, newest first. */
+export function mountList<K extends Kind>(
+  router: Router,
+  context: ApiContext,
+  endpoint: Endpoint,
   kind: K,
-  { path }: Endpoint,
-  present: (payment: Of<K>) => unknown,
-  filterIn = paymentFilterIn,
-): Reader {
-  return async ({ caller, query }) => {
+  present: Present<K>,
+  { filterIn = paymentFilterIn, headers = {} } = {},
+): void {
+  const { database, config } = context;
+  mount(router, context, endpoint, async ({ caller: { merchant_id }, query }) => {
     const request = pageRequestOf(query);
-    const page = await listPayments(database, kind, caller.merchant_id, filterIn(query), request);
-    return { body: envelopeOf(config.publicUrl, path, query, page, present) };
-  };
+    const page = await listPayments(database, kind, merchant_id, filterIn(query), request);
+    return { headers, body: envelopeOf(config.publicUrl, endpoint.path, query, page, present) };
+  });
 }
 
-/** A page of a deprecated list, which says what replaces it. */
-export function deprecatedListReader<K extends Kind>(
+/** Serves a deprecated list. Its headers name the replacement. */
+export function mountDeprecatedList<K extends Kind>(
+  router: Router,
   context: ApiContext,
-  kind: K,
   endpoint: Endpoint,
-  present: (payment: Of<K>) => unknown,
-): Reader {
-  const read = listReader(context, kind, endpoint, present, deprecatedFilterIn);
+  kind: K,
+  present: Present<K>,
+): void {
   const successor = `${context.config.publicUrl}${BASE_PATH}${endpoints.listTransactions.path}`;
   const headers = { Deprecation: 'true', Link: `<${successor}>; rel="successor-version"` };
-  return async (call) => ({ ...(await read(call)), headers });
+  mountList(router, context, endpoint, kind, present, { filterIn: deprecatedFilterIn, headers });
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-
-/** One payment by its id, which the path has under this name. @throws Refusal `transaction_not_found` */
-export function detailReader<K extends Kind>(
-  { database }: ApiContext,
+/** Serves one payment by its id, the only parameter of the path. */
+export function mountDetail<K extends Kind>(
+  router: Router,
+  context: ApiContext,
+  endpoint: Endpoint,
   kind: K,
-  parameter: string,
-  present: (payment: Of<K>) => unknown,
-): Reader {
-  return async ({ caller, params }) => {
-    const id = params[parameter] ?? '';
-    const payment = UUID.test(id)
-      ? await findPayment(database, { kind, merchant_id: caller.merchant_id, id })
-      : undefined;
+  present: Present<K>,
+): void {
+  mount(router, context, endpoint, async ({ caller: { merchant_id }, params }) => {
+    const [id = ''] = Object.values(params);
+    const ref = { kind, merchant_id, id };
+    const payment = UUID.test(id) ? await findPayment(context.database, ref) : undefined;
     if (!payment) throw new Refusal('transaction_not_found');
-    addLogContext({ payment_id: payment.id });
-    return { body: present(payment as Of<K>) };
-  };
+    return answerWith(payment as PaymentOf<K>, present);
+  });
 }

@@ -1,73 +1,61 @@
 import { Router } from 'express';
-import type { Database } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { awaitAcceptance } from '../../domain/reversals/await-acceptance.ts';
 import { createReversal } from '../../domain/reversals/create-reversal.ts';
 import { findReversal } from '../../domain/reversals/find-reversal.ts';
-import { addLogContext } from '../../process/logger.ts';
-import { callbackUrlIn } from '../callback-url.ts';
 import type { ApiContext } from '../context.ts';
-import { endpoints } from '../endpoints.ts';
+import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { type AwaitedOperation, mountAwaited } from '../middleware/mount-awaited.ts';
+import { answerWith } from '../presenters/answer-with.ts';
 import { reversalRecord } from '../presenters/reversal.ts';
+import { REVERSAL_REF_NO } from '../schemas/fields.ts';
 import { createWaitingRoom } from '../waiting-room.ts';
-import { listReader } from './payment-reads.ts';
+import { callbackUrlIn } from './payment-initiation.ts';
+import { mountList } from './payment-reads.ts';
 
-/** Requests of one process that wait for the gateway at once. */
+/** Requests of one process that may wait for the gateway at the same time. */
 export const MAX_WAITING = 100;
 
-const REF_NO = /^[A-Za-z0-9_-]{1,60}$/;
-
 export function reversalRoutes(context: ApiContext): Router {
-  const { database, meters } = context;
   const router = Router();
-
   const { initiateReversal, listReversals, getReversal } = endpoints;
-  const room = createWaitingRoom(MAX_WAITING, meters.http);
+  const room = createWaitingRoom(MAX_WAITING, context.meters.http);
   mountAwaited(router, context, initiateReversal, room, initiation(context));
-
-  const list = listReader(context, 'reversal', listReversals, reversalRecord);
-  mount(router, context, listReversals, list);
-
-  mount(router, context, getReversal, ({ caller, params }) =>
-    detail(database, caller.merchant_id, params.ref_no ?? ''),
-  );
-
+  mountList(router, context, listReversals, 'reversal', reversalRecord);
+  mount(router, context, getReversal, (call) => detail(context, call, call.params.ref_no ?? ''));
   return router;
 }
 
-function initiation({ config, database }: ApiContext): AwaitedOperation {
-  const refNoIn = ({ body }: AuthenticatedCall) => String(body.ref_no);
+function initiation(context: ApiContext): AwaitedOperation {
+  const { config, database } = context;
   return {
-    record: async (call) => {
-      const reversal = await createReversal(call.database, {
-        merchant_id: call.caller.merchant_id,
-        // What a person gives back is booked where it came in.
-        app_code: call.caller.app?.code ?? null,
-        checkout_ref_no: String(call.body.checkout_ref_no),
-        ref_no: refNoIn(call),
-        reason: call.body.reason ? String(call.body.reason) : null,
-        callback_url: callbackUrlIn(config, call.body),
+    record: async ({ database: target, caller, body }) => {
+      const reversal = await createReversal(target, {
+        merchant_id: caller.merchant_id,
+        // Null for a person: the reversal is booked on the collection's own app.
+        app_code: caller.app?.code ?? null,
+        checkout_ref_no: String(body.checkout_ref_no),
+        ref_no: String(body.ref_no),
+        reason: body.reason ? String(body.reason) : null,
+        callback_url: callbackUrlIn(config, body),
       });
-      addLogContext({ payment_id: reversal.id });
-      return { body: reversalRecord(reversal) };
+      return answerWith(reversal, reversalRecord);
     },
-    settle: async (call, signal) => {
-      const name = { merchant_id: call.caller.merchant_id, ref_no: refNoIn(call) };
+    settle: async ({ caller: { merchant_id }, body }, signal) => {
+      const name = { merchant_id, ref_no: String(body.ref_no) };
       const reversal = await awaitAcceptance(database, name, config.reversalWaitMs, signal);
       if (!reversal) throw new Refusal('gateway_unreachable');
       return { body: reversalRecord(reversal) };
     },
-    current: (call) => detail(database, call.caller.merchant_id, refNoIn(call)),
+    current: (call) => detail(context, call, String(call.body.ref_no)),
   };
 }
 
-async function detail(database: Database, merchant_id: number, ref_no: string) {
-  const reversal = REF_NO.test(ref_no)
-    ? await findReversal(database, { merchant_id, ref_no })
+async function detail({ database }: ApiContext, { caller }: AuthenticatedCall, ref_no: string) {
+  const reversal = REVERSAL_REF_NO.test(ref_no)
+    ? await findReversal(database, { merchant_id: caller.merchant_id, ref_no })
     : undefined;
   if (!reversal) throw new Refusal('transaction_not_found');
-  addLogContext({ payment_id: reversal.id });
-  return { body: reversalRecord(reversal) };
+  return answerWith(reversal, reversalRecord);
 }

@@ -2,15 +2,12 @@ import { Router } from 'express';
 import { inOneTransaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
-import {
-  listTransactions,
-  type TransactionFilter,
-} from '../../domain/wallets/list-transactions.ts';
+import { listTransactions } from '../../domain/wallets/list-transactions.ts';
 import { transfer } from '../../domain/wallets/transfer.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { ApiContext } from '../context.ts';
-import { endpoints } from '../endpoints.ts';
-import { daysIn, phoneIn } from '../filters.ts';
+import { endpoints } from '../endpoints/endpoints.ts';
+import { transactionFilterIn } from '../filters.ts';
 import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 import { walletTransaction } from '../presenters/wallet-transaction.ts';
@@ -32,13 +29,7 @@ export function walletRoutes(context: ApiContext): Router {
   });
 
   mount(router, context, endpoints.listTransactions, async ({ caller, query }) => {
-    const filter: TransactionFilter = {
-      wallet: query.wallet as TransactionFilter['wallet'],
-      type: query.type as string | undefined,
-      ref_no: query.ref_no as string | undefined,
-      phone: phoneIn(query),
-      ...daysIn(query),
-    };
+    const filter = transactionFilterIn(query);
     const page = await listTransactions(database, caller.merchant_id, filter, pageRequestOf(query));
     const { path } = endpoints.listTransactions;
     return { body: envelopeOf(config.publicUrl, path, query, page, walletTransaction) };

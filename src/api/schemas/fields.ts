@@ -1,19 +1,27 @@
 import { MAX_CALLBACK_URL_LENGTH } from '../../domain/callback-url.ts';
 
-/** The shapes of single fields: checked at the door and shown in the documentation. */
+/** Schemas of single fields. They check requests and make the documentation. */
 
 export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** The refusal for a wrong value; without one it is `Invalid {field}`. */
+/** Keyword: the refusal of a wrong value. Without it the refusal is `Invalid {field}`. */
 export const REFUSAL = 'x-refusal';
 
 /**
- * A check of a field that passed the rest of its schema, for what depends on other fields:
- * `(fields) => ErrorCode | null`. Not published.
+ * Keyword: a check that depends on other fields, `(fields) => ErrorCode | null`. It runs when the
+ * rest of the field's schema is satisfied. It is not published.
  */
 export const CHECK = 'x-check';
+
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const REVERSAL_REF_NO = /^[A-Za-z0-9_-]{1,60}$/;
+
+/** Text without control characters. */
+export function text(maxLength: number) {
+  return { type: 'string', maxLength, format: 'plain-text' };
+}
 
 export const amount = {
   type: 'string',
@@ -39,10 +47,20 @@ export const refNo = {
   examples: ['order-1001'],
 };
 
+/** The reference of the collection that a reversal gives back. */
+export const checkoutRefNo = { ...refNo, description: 'Your reference of the collection' };
+
 export const reversalRefNo = {
   ...refNo,
-  pattern: '^[A-Za-z0-9_-]{1,60}$',
+  pattern: REVERSAL_REF_NO.source,
   examples: ['refund-1001'],
+};
+
+/** The recipient of a payout, in an answer. */
+export const payto = {
+  type: 'string',
+  description: 'The recipient’s phone or bank account',
+  examples: ['+254712345678'],
 };
 
 export const accountNumber = {
@@ -71,7 +89,7 @@ export const appCode = {
   examples: [5001],
 };
 
-/** Amounts in answers; a wallet may be negative. */
+/** An amount in an answer. The balance of a collection wallet may be negative. */
 export const money = {
   type: 'string',
   pattern: '^-?\\d+\\.\\d{2}$',
@@ -103,7 +121,7 @@ export function nullable(schema: Schema): Schema {
   return { ...schema, type: [schema.type, 'null'] };
 }
 
-/** An object of an answer: exactly these fields, all there. */
+/** An object in an answer, with all of these fields and no others. */
 export function record(properties: Record<string, Schema>): Schema {
   return {
     type: 'object',

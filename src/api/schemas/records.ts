@@ -4,10 +4,12 @@ import { REVERSAL_STATES } from '../../domain/payments/reversal.ts';
 import {
   accountNumber,
   callbackUrl,
+  checkoutRefNo,
   createdAt,
   envelope,
   money,
   nullable,
+  payto,
   phone,
   record,
   refNo,
@@ -17,7 +19,7 @@ import {
   uuid,
 } from './fields.ts';
 
-/** The shapes of everything that the API answers with. */
+/** Schemas of the API's answers. */
 
 const products = {
   type: 'array',
@@ -27,17 +29,20 @@ const products = {
 const jwt = { type: 'string', description: 'A JWT', examples: ['eyJhbGciOiJIUzI1NiIs…'] };
 const code = { type: 'integer', examples: [1001] };
 
-export const appTokens = record({
+const tokenPair = {
   access: { ...jwt, description: 'Access token, good for 15 minutes' },
   refresh: { ...jwt, description: 'Refresh token, good for 7 days, once' },
+};
+
+export const appTokens = record({
+  ...tokenPair,
   merchant_id: code,
   app_code: { ...code, examples: [5001] },
   products,
 });
 
 export const merchantTokens = record({
-  access: { ...jwt, description: 'Access token, good for 15 minutes' },
-  refresh: { ...jwt, description: 'Refresh token, good for 7 days, once' },
+  ...tokenPair,
   merchant_code: code,
   name: { type: 'string', examples: ['Duka la Mfano'] },
   email: { type: 'string', examples: ['owner@duka.example'] },
@@ -75,18 +80,14 @@ export const collectionDetail = record({
   net_amount: money,
 });
 
-/** As the deprecated lists show it: what is being processed counts as pending. */
+/** The deprecated lists show `processing` as `pending`. */
 const listedStatus = { enum: ['pending', 'completed', 'failed'] };
 
 export const listedCollection = record({ ...collectionFields, status: listedStatus });
 
 const payoutFields = {
   id: uuid,
-  payto: {
-    type: 'string',
-    description: 'The recipient’s phone or bank account',
-    examples: ['+254712345678'],
-  },
+  payto,
   amount: money,
   ref_no: refNo,
   status: collectionFields.status,
@@ -117,10 +118,14 @@ export const listedPayout = record({
 });
 
 const reversalStates = Object.values(REVERSAL_STATES);
+/** For example `0 unprocessed, 1 processed`. */
+export const REVERSAL_STATUSES = reversalStates
+  .map(({ code, label }) => `${code} ${label}`)
+  .join(', ');
 
 export const reversal = record({
   ref_no: reversalRefNo,
-  checkout_ref_no: { ...refNo, description: 'Your reference of the collection' },
+  checkout_ref_no: checkoutRefNo,
   original_trans_id: {
     type: ['string', 'null'],
     description: 'The network’s receipt of the collection; null while it is not known',
@@ -139,7 +144,7 @@ export const reversal = record({
   },
   status: {
     enum: reversalStates.map(({ code }) => code),
-    description: reversalStates.map(({ code, label }) => `${code} ${label}`).join(', '),
+    description: REVERSAL_STATUSES,
     examples: [REVERSAL_STATES.processing.code],
   },
   status_label: {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { carriedBy } from '../../src/api/routes/carried-by.ts';
+import { gatewayFor } from '../../src/api/routes/payment-initiation.ts';
 import { rejection } from '../support/payments.ts';
 
 const MPESA = 63902;
@@ -7,7 +7,7 @@ const WHOLE = new Map([[MPESA, { gateway: 'daraja', amountStepCents: 100 }]]);
 
 describe('A channel that knows whole shillings only', () => {
   it('carries them', () => {
-    expect(carriedBy(WHOLE, MPESA, '12.00')).to.deep.equal({
+    expect(gatewayFor(WHOLE, MPESA, '12.00')).to.deep.equal({
       channel: MPESA,
       gateway: 'daraja',
       amount_cents: 1_200,
@@ -16,7 +16,7 @@ describe('A channel that knows whole shillings only', () => {
 
   for (const amount of ['1.50', '999999.99', '1.01']) {
     it(`does not carry ${amount}`, async () => {
-      const refused = await rejection((async () => carriedBy(WHOLE, MPESA, amount))());
+      const refused = await rejection((async () => gatewayFor(WHOLE, MPESA, amount))());
       expect(refused).to.include({ name: 'Refusal', code: 'invalid_amount' });
     });
   }

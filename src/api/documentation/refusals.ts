@@ -1,0 +1,54 @@
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Endpoint } from '../endpoints/endpoints.ts';
+import { REFUSAL } from '../schemas/fields.ts';
+
+type Refused = readonly [code: ErrorCode, subject?: string];
+
+/** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */
+export function refusalsOf(endpoint: Endpoint): Refused[] {
+  const { roles, approvedFor, product, body, query, method, refusals } = endpoint;
+  return [
+    ...(query ? Object.keys(query.properties).map((name): Refused => ['invalid_query', name]) : []),
+    ...(body ? bodyRefusals(body) : []),
+    ...(roles ? TOKEN_REFUSALS : []),
+    ...(roles && roles.length < 3 ? ([['role_insufficient']] as Refused[]) : []),
+    ...(approvedFor ? ([['merchant_not_approved', approvedFor]] as Refused[]) : []),
+    ...(product ? ([['product_missing', product]] as Refused[]) : []),
+    ...(roles && method === 'post' ? KEY_REFUSALS : []),
+    ...refusals,
+    ['https_required'],
+    ['unavailable'],
+  ];
+}
+
+function bodyRefusals({ required = [], properties }: NonNullable<Endpoint['body']>): Refused[] {
+  const wrong = Object.entries(properties).map(([name, schema]): Refused => {
+    const code = schema[REFUSAL] as ErrorCode | undefined;
+    return code ? [code] : ['invalid_field', name];
+  });
+  return [
+    ['body_not_json'],
+    ['invalid_request'],
+    ...required.map((name): Refused => ['field_required', name]),
+    ...wrong,
+    ['body_too_large'],
+    ['media_type_unsupported'],
+  ];
+}
+
+const TOKEN_REFUSALS: Refused[] = [
+  ['credentials_missing'],
+  ['token_format'],
+  ['token_invalid'],
+  ['token_revoked'],
+  ['ip_not_allowed'],
+  ['merchant_inactive'],
+  ['app_inactive'],
+  ['rate_limited'],
+];
+
+const KEY_REFUSALS: Refused[] = [
+  ['invalid_field', 'Idempotency-Key'],
+  ['idempotency_key_running'],
+  ['idempotency_key_reused'],
+];

@@ -1,0 +1,30 @@
+import type { ChannelRoute } from '../../domain/channels/channel.ts';
+import { Refusal } from '../../domain/errors.ts';
+import { parseAmount } from '../../domain/money.ts';
+import type { Config } from '../../process/config.ts';
+
+/** Returns the callback URL of a valid body. @throws Refusal when it must be https and is not */
+export function callbackUrlIn({ requireHttps }: Config, body: Record<string, unknown>): string {
+  const callbackUrl = String(body.callback_url);
+  if (requireHttps && !/^https:/i.test(callbackUrl)) {
+    throw new Refusal('invalid_field', 'callback_url');
+  }
+  return callbackUrl;
+}
+
+/**
+ * Finds the gateway that carries a valid amount over a channel.
+ * @throws Refusal `channel_not_available` when the channel has no driver, `invalid_amount`
+ * when the driver cannot carry this amount
+ */
+export function gatewayFor(
+  channels: ReadonlyMap<number, ChannelRoute>,
+  channel: number,
+  amount: unknown,
+): { channel: number; gateway: string; amount_cents: number } {
+  const route = channels.get(channel);
+  if (!route) throw new Refusal('channel_not_available', String(channel));
+  const amount_cents = parseAmount(amount)!;
+  if (amount_cents % route.amountStepCents !== 0) throw new Refusal('invalid_amount');
+  return { channel, gateway: route.gateway, amount_cents };
+}

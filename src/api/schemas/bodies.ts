@@ -1,0 +1,108 @@
+import { PAYOUT_CATEGORIES } from '../../domain/payments/payout.ts';
+import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
+import {
+  accountNumber,
+  amount,
+  appCode,
+  CHECK,
+  callbackUrl,
+  phone,
+  refNo,
+  reversalRefNo,
+  type Schema,
+  text,
+} from './fields.ts';
+import type { FieldCheck, InputSchema } from './validator.ts';
+
+/** Schemas of the requests' bodies. Wrong fields are refused in the order in which they stand here. */
+
+const MAX_CREDENTIAL_LENGTH = 200;
+const MAX_PASSWORD_LENGTH = 200;
+const MAX_EMAIL_LENGTH = 254;
+const MAX_TOKEN_LENGTH = 4_096;
+const MAX_NARRATION_LENGTH = 200;
+const MAX_REASON_LENGTH = 200;
+
+function body(properties: Record<string, Schema>, optional: string[] = []): InputSchema {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  return { type: 'object', properties, required };
+}
+
+const credential = text(MAX_CREDENTIAL_LENGTH);
+
+export const appCredentials = body({
+  app_key: { ...credential, examples: ['ak_3f0c…'] },
+  app_secret: { ...credential, examples: ['as_9Kx…'] },
+});
+
+export const refreshToken = body({
+  refresh: { type: 'string', maxLength: MAX_TOKEN_LENGTH, examples: ['eyJhbGciOiJIUzI1NiIs…'] },
+});
+
+export const logIn = body({
+  email: { ...text(MAX_EMAIL_LENGTH), examples: ['owner@duka.example'] },
+  password: { ...text(MAX_PASSWORD_LENGTH), examples: ['correct horse battery staple'] },
+});
+
+export const newCollection = body(
+  {
+    payfrom: { ...phone, description: 'The customer’s phone; it gets the prompt' },
+    amount,
+    ref_no: refNo,
+    account_number: accountNumber,
+    callback_url: callbackUrl,
+    app_code: appCode,
+  },
+  ['app_code'],
+);
+
+export const DEFAULT_NARRATION = 'Disbursement';
+
+const checkPayto: FieldCheck = ({ payto, channel }) =>
+  paytoProblem(String(payto), typeof channel === 'number' ? channel : undefined);
+
+export const newPayout = body(
+  {
+    payto: {
+      type: 'string',
+      description:
+        'The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits',
+      examples: ['+254712345678'],
+      [CHECK]: checkPayto,
+    },
+    amount,
+    ref_no: refNo,
+    callback_url: callbackUrl,
+    category: { enum: PAYOUT_CATEGORIES, default: 'other', examples: ['other'] },
+    narration: {
+      ...text(MAX_NARRATION_LENGTH),
+      default: DEFAULT_NARRATION,
+      description: 'Sent to the gateway',
+      examples: ['Salary November'],
+    },
+    channel: {
+      type: 'integer',
+      description:
+        'Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given',
+      examples: [63902],
+    },
+    app_code: { ...appCode, description: 'Which app of yours to book on; its secret signs' },
+  },
+  ['category', 'narration', 'channel'],
+);
+
+export const newReversal = body(
+  {
+    checkout_ref_no: { ...refNo, description: 'Your reference of the collection to give back' },
+    ref_no: reversalRefNo,
+    callback_url: callbackUrl,
+    reason: {
+      ...text(MAX_REASON_LENGTH),
+      description: 'Recorded, and sent to the network as remarks',
+      examples: ['Out of stock'],
+    },
+  },
+  ['reason'],
+);
+
+export const newTransfer = body({ amount, ref_no: refNo });
