@@ -20,13 +20,13 @@ import { reversalRoutes } from './routes/reversals.ts';
 import { walletRoutes } from './routes/wallets.ts';
 
 export interface AppOptions {
-  /** Limits in this process alone unless given. */
+  /** Default: a limiter of this process alone. */
   rateLimiter?: RateLimiter;
-  /** Whether the process is stopping, and so no longer ready. */
+  /** Says that the process is stopping, so that it is no longer ready. */
   isStopping?: () => boolean;
 }
 
-/** The HTTP side of the service: validates, records, and leaves everything slow to the workers. */
+/** Creates the HTTP app. It validates and records; the workers do everything slow. */
 export function createApp(service: Service, options: AppOptions = {}): Express {
   const { rateLimiter = createRateLimiter(null), isStopping = () => false } = options;
   const { config, logger, meters } = service;
@@ -37,7 +37,7 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   app.set('etag', false);
   app.use(requestContext(logger), measureRequests(meters.http));
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: CONTENT_POLICY } }));
-  // Probes come from inside, often as plain requests.
+  // Before the check for HTTPS, because probes come from inside, often over plain HTTP.
   app.use(healthRoutes(service, isStopping));
   app.use(requireHttps(config.requireHttps));
   app.use(metricsRoutes(config.metricsToken, meters.registry));
@@ -52,7 +52,7 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   return app;
 }
 
-/** Nothing is loaded from anywhere, but for the documentation's own style sheet. */
+/** Pages may load our own style sheet, and nothing else from anywhere. */
 const CONTENT_POLICY = {
   defaultSrc: ["'none'"],
   styleSrc: ["'self'"],

@@ -1,2 +1,2 @@
-/** The version is part of the path, and of the base address that merchants are given. */
+/** The path of the API, with its version. It ends the base address that merchants are given. */
 export const BASE_PATH = '/api/v1';

@@ -1,7 +1,7 @@
 import type { Service } from '../process/boot.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
-/** What the HTTP side works with. */
+/** The service, with what only its HTTP side needs. */
 export interface ApiContext extends Service {
   rateLimiter: RateLimiter;
 }

@@ -6,7 +6,7 @@ import type { Logger } from '../process/logger.ts';
 
 const UNAVAILABLE = 'Service temporarily unavailable';
 
-/** Status and text of every refusal. Exhaustive: a new code does not compile without its row. */
+/** Status and text of every refusal. A new code does not compile without its row. */
 export const ANSWERS: Readonly<
   Record<ErrorCode, [status: number, detail: (subject: string) => string]>
 > = {
@@ -56,14 +56,14 @@ export const ANSWERS: Readonly<
     502,
     () => 'Gateway unreachable, outcome unknown. Check GET /reversals/{ref_no} before any retry.',
   ],
-  // The same to whoever calls; whoever watches must tell what we want from what fails.
+  // Callers see no difference. The metrics do: a pause is intended, an outage is not.
   channel_paused: [503, () => UNAVAILABLE],
   unavailable: [503, () => UNAVAILABLE],
 };
 
 const RETRY_AFTER_S = 5;
 
-/** Answers every error as `{detail}`; only what is unexpected is logged with its stack. */
+/** Answers every error as `{detail}`. Only unexpected errors are logged with their stack. */
 export function errorHandler(
   logger: Logger,
   { refusals }: Pick<HttpMeters, 'refusals'>,
@@ -90,17 +90,17 @@ function refuse(res: Response, refusal: Refusal): void {
   res.status(status).json({ detail: detail(refusal.subject) });
 }
 
-/** What the body parser and the database say, as refusals; null for what nobody expects. */
+/** Translates errors of the body parser and the database. Returns null for unexpected errors. */
 function refusalOf(error: { type?: string; status?: number }): Refusal | null {
   if (error.type === 'entity.too.large') return new Refusal('body_too_large');
   if (error.type === 'charset.unsupported' || error.type === 'encoding.unsupported') {
     return new Refusal('media_type_unsupported');
   }
   if (error.type === 'entity.parse.failed') return new Refusal('body_not_json');
-  // A path that cannot be decoded is none of ours.
+  // The path cannot be decoded, so it is not one of ours.
   if (error instanceof URIError) return new Refusal('path_not_found');
   if (isOutage(error)) return new Refusal('unavailable');
-  // Aborted uploads, undecodable paths and the like: the caller's doing, whatever it was.
+  // Aborted uploads and the like are the caller's doing.
   if (error.status !== undefined && error.status < 500) return new Refusal('invalid_request');
   return null;
 }

@@ -31,8 +31,8 @@ await runMain(async () => {
 });
 
 /**
- * Serves on for a while, so that load balancers see `/readyz` say no before the port closes.
- * Whoever presses Ctrl-C has none before the process, and does not want to wait.
+ * Goes on serving for a while, so that load balancers see `/readyz` fail before the port closes.
+ * After Ctrl-C it ends at once: a developer has no load balancer.
  */
 async function drain({ drainDelayMs }: Config, { reason }: AbortSignal): Promise<void> {
   if (reason !== 'SIGINT') await sleep(drainDelayMs);

@@ -2,7 +2,7 @@ import { Refusal } from '../domain/errors.ts';
 import type { AsOf, PageRequest } from '../domain/lists.ts';
 import { BASE_PATH } from './base-path.ts';
 
-/** Which page a checked query asks for. @throws Refusal when `as_of` is not one of ours */
+/** Reads the page that a valid query asks for. @throws Refusal when `as_of` is not one of ours */
 export function pageRequestOf(query: Record<string, unknown>): PageRequest {
   return {
     page: query.page as number,
@@ -12,8 +12,8 @@ export function pageRequestOf(query: Record<string, unknown>): PageRequest {
 }
 
 /**
- * The envelope of a list: the records of this page, and complete addresses of those beside
- * it. `plain` says that there is a next page of a list to which nothing is added.
+ * Builds the envelope of a list: the records of one page, and the addresses of the pages before and
+ * after it. `plain` marks a next page of a list that does not grow, which needs no `as_of`.
  */
 export function envelopeOf<Row>(
   publicUrl: string,

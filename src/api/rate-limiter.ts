@@ -1,7 +1,7 @@
 import { inTime } from '../connections/in-time.ts';
 import type { RedisClient } from '../connections/redis.ts';
 
-/** A token bucket: `burst` requests at once, refilled evenly with `perMinute`. */
+/** A token bucket: it holds `burst` requests and refills evenly, `perMinute` requests a minute. */
 export interface Limit {
   perMinute: number;
   burst: number;
@@ -9,30 +9,30 @@ export interface Limit {
 
 export interface Decision {
   allowed: boolean;
-  /** Requests that would be allowed right now. */
+  /** Requests that are allowed right now. */
   remaining: number;
-  /** Until the bucket is full again. */
+  /** Time until the bucket is full again. */
   fullInMs: number;
-  /** Until the next request would be allowed; 0 when one is now. */
+  /** Time until the next request is allowed; 0 when one is allowed now. */
   retryInMs: number;
 }
 
-/** Buckets by key; shared between processes through Redis where there is one. */
+/** Buckets by key, which all processes share if there is Redis. */
 export interface RateLimiter {
-  /** Takes one request out of a bucket, if there is one left. */
+  /** Takes one request out of a bucket, if one is left. */
   take(key: string, limit: Limit): Promise<Decision>;
-  /** Puts one back, for what turned out not to count. */
+  /** Puts a request back that turned out not to count. */
   giveBack(key: string, limit: Limit): Promise<void>;
 }
 
-/** How long an answer of Redis is awaited. */
+/** The longest wait for an answer of Redis. */
 export const ANSWER_TIMEOUT_MS = 50;
-/** After a missing answer Redis is left alone for this long: not every request should wait for it. */
+/** The pause after Redis has not answered, so that not every request waits for it. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 const KEY_PREFIX = '{malipo}:rate:';
 const MINUTE_MS = 60_000;
 
-/** Limits through Redis, and in this process alone while Redis is away or there is none. */
+/** Limits through Redis, or in this process alone while there is no Redis. */
 export function createRateLimiter(redis: RedisClient | null): RateLimiter {
   const local = new LocalBuckets();
   let awayUntil = 0;
@@ -57,7 +57,7 @@ export function createRateLimiter(redis: RedisClient | null): RateLimiter {
   };
 }
 
-/** One step of a bucket, by the clock of Redis, so that all processes agree. */
+/** Takes requests out of a bucket by the clock of Redis, so that all processes agree. */
 const BUCKET = `
 local burst, per_ms, cost = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
@@ -80,7 +80,7 @@ if tokens < 1 then retry_in = math.ceil((1 - tokens) / per_ms) end
 return { allowed, math.floor(tokens), full_in, retry_in }
 `;
 
-/** Above this the bucket that was used longest ago is forgotten. */
+/** Above this number, the bucket that was used least recently is dropped. */
 const MAX_LOCAL_BUCKETS = 10_000;
 
 class LocalBuckets {
@@ -93,7 +93,7 @@ class LocalBuckets {
     let tokens = Math.min(burst, before.tokens + (now - before.at) * perMs);
     const allowed = tokens >= cost;
     if (allowed) tokens = Math.min(burst, tokens - cost);
-    // Taken out and put in again, a key moves to the end: the first one is the oldest.
+    // A key that is deleted and set again moves to the end, so the first key is the oldest.
     this.#buckets.delete(key);
     this.#buckets.set(key, { tokens, at: now });
     if (this.#buckets.size > MAX_LOCAL_BUCKETS) {

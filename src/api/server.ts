@@ -7,25 +7,24 @@ import { messageOf } from '../connections/database-errors.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
 
-/** Longest that a request may take to arrive; it is answered in far less. */
+/** The longest time that a request may take to arrive. Answers take far less. */
 const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 15_000;
-/** Longer than load balancers keep an idle connection: else they would send into one that closes. */
+/** Longer than load balancers keep idle connections, so that they never use a closing one. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** For a request that was on its way when the port closed. */
+/** The wait for a request that was on its way when the port closed. */
 const STRAGGLER_MS = 250;
 
 export interface ApiServer {
   port: number;
-  /** Takes no new connections, answers what is under way, and drops connections that idle. */
+  /** Takes no new connections, answers the requests under way, and drops idle connections. */
   close(): Promise<void>;
 }
 
 /**
- * Serves the app. From the moment that `stopping` is aborted every answer, of requests under
- * way too, closes its connection: a kept one would go on bringing requests to a process that
- * wants to end.
- * @throws BootError when there is no such port or certificate.
+ * Serves the app. Once `stopping` is aborted every answer closes its connection, because a kept
+ * connection would bring more requests to a process that wants to end.
+ * @throws BootError when the port or the certificate cannot be used
  */
 export async function startApiServer(
   config: Pick<Config, 'tls' | 'port' | 'host'>,
@@ -52,7 +51,7 @@ export async function startApiServer(
   };
 }
 
-/** HTTPS with the configured certificate, or HTTP behind a proxy that ends it. */
+/** Creates an HTTPS server if there is a certificate, else an HTTP server for a proxy with TLS. */
 function serverFor({ tls }: Pick<Config, 'tls'>, app: RequestListener): Server {
   if (!tls) return createServer(app);
   try {
@@ -85,7 +84,7 @@ async function closeServer(server: Server, underWay: Set<ServerResponse>): Promi
     await Promise.all([...underWay].map(whenClosed));
     await sleep(STRAGGLER_MS);
   } while (underWay.size > 0);
-  // What is left never sent a request; Node counts such connections as busy.
+  // The remaining connections never sent a request. Node counts them as busy.
   server.closeAllConnections();
   await closed;
 }

@@ -1,11 +1,11 @@
 import { Refusal } from '../domain/errors.ts';
 import type { HttpMeters } from '../metrics/meters.ts';
 
-/** Where requests wait for something; holds so many at once. */
+/** Limits how many requests wait for something at the same time. */
 export interface WaitingRoom {
-  /** Takes a place, once for each. @throws Refusal `unavailable` when there is none */
+  /** Takes a place, one for each request. @throws Refusal `unavailable` when none is free */
   enter(who: object): void;
-  /** Gives the place back, if there was one. */
+  /** Gives the place back, if the request has one. */
   leave(who: object): void;
 }
 

@@ -2,15 +2,14 @@ import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
 import { equalInConstantTime, type KeyRing, mac } from '../process/key-ring.ts';
 
 /**
- * The address under which a gateway reports one payment's outcome. Its last part proves
- * that we gave it out, and for which payment: gateways do not sign what they send.
+ * The address to which a gateway reports the outcome of one payment. Gateways do not sign what they
+ * send. So the last part of the address proves that we gave it out, and for which payment.
  */
 
 const PATH = '/gateway/callbacks';
 const PURPOSE = 'gateway-callback';
-
-/** What is asked of the gateway at this address; only outcomes so far. */
-type CallbackKind = 'result';
+/** The address is for an outcome. Other kinds of addresses may follow. */
+const CALLBACK_KIND = 'result';
 
 export interface CallbackTarget {
   kind: GatewayPaymentKind;
@@ -18,15 +17,14 @@ export interface CallbackTarget {
   id: string;
 }
 
-/** Never log it: who knows it can report an outcome. */
+/** Makes the address of a payment. Never log it: whoever knows it can report an outcome. */
 export function callbackUrl(
   baseUrl: string,
   keys: KeyRing,
   gateway: string,
   target: CallbackTarget,
 ): string {
-  const callbackKind: CallbackKind = 'result';
-  const subject = `${callbackKind}~${target.kind}~${target.merchant_id}~${target.id}`;
+  const subject = `${CALLBACK_KIND}~${target.kind}~${target.merchant_id}~${target.id}`;
   const proof = mac(keys.current, PURPOSE, `${gateway}~${subject}`).toString('base64url');
   return `${baseUrl}${PATH}/${gateway}/${subject}~${keys.current.id}~${proof}`;
 }
@@ -34,7 +32,7 @@ export function callbackUrl(
 const TOKEN =
   /^(result)~(collection|payout|reversal|return)~(\d{1,15})~([0-9a-f-]{36})~([\w-]{1,32})~([\w-]{43})$/;
 
-/** Reads the last part of an address. @returns null unless we gave out exactly this one. */
+/** Reads the last part of an address. @returns null unless we gave out exactly this address */
 export function readCallbackToken(
   keys: KeyRing,
   gateway: string,

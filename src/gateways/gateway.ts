@@ -1,9 +1,8 @@
 /**
- * What a payment gateway is to this service: three verbs, and results that keep
- * "it did not happen" apart from "nobody knows". A driver translates a provider's
- * protocol into these results and does nothing else: it never retries, never
- * touches the database and never guesses. Drivers return expected failures as
- * values and throw only on bugs.
+ * The interface of a payment gateway: three verbs, with results that keep "it did not happen" apart
+ * from "nobody knows". A driver translates a provider's protocol into these results and does
+ * nothing else. It never retries, never touches the database and never guesses. It returns expected
+ * failures as values and throws only on bugs.
  */
 
 import type {
@@ -32,20 +31,20 @@ export type StatementResult =
 
 export interface SubmitRequest {
   kind: GatewayPaymentKind;
-  /** Ours, stored before the call and the same for ever: the key to ask about later. */
+  /** Our reference. It is stored before the call and never changes: queries use it too. */
   reference: string;
-  /** The phone (E.164) that pays or is paid; for a payout also a bank account's number. */
+  /** The phone (E.164) that pays or is paid. For a payout also the number of a bank account. */
   account: string;
   amountCents: number;
-  /** The channel's code: a mobile network's, or the clearing code of a payout's bank. */
+  /** The code of a mobile network, or the clearing code of a payout's bank. */
   channel: number;
-  /** What the payer of a collection sees as the account that is paid into; null otherwise. */
+  /** The account that the payer of a collection sees; null for other kinds. */
   accountNumber: string | null;
-  /** What the network notes with a payout or a reversal; null when there is nothing to say. */
+  /** The remarks that the network gets with a payout or reversal; null when there are none. */
   narration: string | null;
-  /** Where the gateway reports the outcome. Contains an unguessable token: never log it. */
+  /** The address for the outcome. It contains an unguessable token: never log it. */
   callbackUrl: string;
-  /** The gateway's own receipt of the collection that a reversal or return gives back; null otherwise. */
+  /** The receipt of the collection that a reversal or return gives back; null for other kinds. */
   originalTransId: string | null;
 }
 
@@ -58,25 +57,25 @@ export interface QueryRequest {
 }
 
 export interface Gateway {
-  /** The driver's name; also names its submission queue. */
+  /** The driver's name, which is also in the name of its submission queue. */
   readonly name: string;
   /**
-   * Whether a reference may be submitted again once the gateway has repeatedly
-   * reported it not found, after the settling window. `never` means that a lost
-   * acknowledgement waits for a callback, a statement or support.
+   * `safe`: the same reference may be submitted again once the gateway has repeatedly said, after
+   * the settling window, that it does not know it. `never`: a payment whose acknowledgement was
+   * lost waits for a callback, a statement or support.
    */
   readonly resubmit: 'safe' | 'never';
-  /** How long after a submission "not found" still proves nothing. */
+  /** The time after a submission in which "not found" proves nothing. */
   readonly settlingWindowMs: number;
-  /** Any amount that is not a multiple of this is refused before it is recorded (100: whole shillings). */
+  /** Amounts that are no multiple of this are refused at once (100: whole shillings). */
   readonly amountStepCents: number;
   submit(request: SubmitRequest): Promise<SubmitResult>;
   query(request: QueryRequest): Promise<QueryResult>;
   /**
-   * The movements of money that the gateway made from `start` until before `end`; absent
-   * where a provider has no such question and its statements come as files.
+   * Returns the movements of money that the gateway made from `start` until before `end`. A driver
+   * lacks it if its provider has statements only as files.
    */
   statement?(start: Date, end: Date): Promise<StatementResult>;
-  /** Reads a callback's body; null when it is not one of this provider's. Pure. */
+  /** Reads a callback's body. Returns null when this provider did not write it. Pure. */
   parseCallback(body: string): ParsedCallback | null;
 }

@@ -3,24 +3,19 @@ import type { KeyRing } from '../process/key-ring.ts';
 import { callbackUrl } from './callback-address.ts';
 import type { QueryRequest } from './gateway.ts';
 
-/** Where gateways reach this service, and what proves its addresses. */
+/** The address of this service for gateways, and the keys that prove its callback addresses. */
 export interface CallbackSettings {
   gatewayCallbackUrl: string;
   secretsKeys: KeyRing;
 }
 
-/** Where the gateway will report this payment's outcome. Never log it. */
+/** Makes the address to which the gateway reports this payment's outcome. Never log it. */
 export function callbackUrlOf(settings: CallbackSettings, payment: AnyPayment): string {
   const { gatewayCallbackUrl, secretsKeys } = settings;
-  const { kind, merchant_id: merchantId, id } = payment;
-  return callbackUrl(gatewayCallbackUrl, secretsKeys, payment.gateway, {
-    kind,
-    merchant_id: merchantId,
-    id,
-  });
+  return callbackUrl(gatewayCallbackUrl, secretsKeys, payment.gateway, payment);
 }
 
-/** The question what became of a payment. */
+/** Makes the request that asks for the state of a payment. */
 export function queryRequestOf(settings: CallbackSettings, payment: AnyPayment): QueryRequest {
   return {
     kind: payment.kind,

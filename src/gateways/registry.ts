@@ -8,7 +8,7 @@ export type Gateways = ReadonlyMap<string, Gateway>;
 
 type Build = (config: Config) => Gateway;
 
-/** Every driver that there is. A new one is added here and nowhere else. */
+/** All drivers. A new driver is added here and nowhere else. */
 const DRIVERS: Readonly<Record<string, Build>> = {
   simulator: (config) =>
     createSimulatorGateway({
@@ -20,10 +20,7 @@ const DRIVERS: Readonly<Record<string, Build>> = {
 
 export class UnknownDriverError extends Error {}
 
-/**
- * Builds each driver that a channel is configured with.
- * @throws UnknownDriverError
- */
+/** Builds the drivers that channels are configured with. @throws UnknownDriverError */
 export function createGateways(config: Config): Gateways {
   const gateways = new Map<string, Gateway>();
   for (const name of new Set(config.channels.values())) {
@@ -37,7 +34,7 @@ export function createGateways(config: Config): Gateways {
   return gateways;
 }
 
-/** What accepting a payment needs to know of each channel's driver. */
+/** Returns what the API must know of each channel's driver to accept a payment. */
 export function channelRoutes(
   config: Config,
   gateways: Gateways,
@@ -49,7 +46,7 @@ export function channelRoutes(
   return new Map(routes);
 }
 
-/** @throws Error when a payment's driver is no longer configured: its operator must bring it back. */
+/** @throws Error when no channel is configured with a payment's driver any more */
 export function gatewayNamed(gateways: Gateways, name: string): Gateway {
   const gateway = gateways.get(name);
   if (!gateway) throw new Error(`No channel is configured with the driver ${name} any more`);

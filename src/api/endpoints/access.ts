@@ -2,7 +2,7 @@ import * as bodies from '../schemas/bodies.ts';
 import * as records from '../schemas/records.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** Getting tokens. */
+/** Endpoints that give tokens. */
 export const accessEndpoints = {
   issueAppTokens: {
     id: 'issueAppTokens',

@@ -3,7 +3,7 @@ import type { Product, Role } from '../../domain/merchants/merchant.ts';
 import type { Schema } from '../schemas/fields.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
-/** The parts of the API, in the order of the documentation. */
+/** The sections of the documentation, in their order. */
 export const TAGS = [
   'Access',
   'Collections',
@@ -13,25 +13,28 @@ export const TAGS = [
   'Channels',
 ] as const;
 
-/** One endpoint: where it is, who may call it, what it takes and answers. */
+/** One endpoint: its address, who may call it, its input and its answer. */
 export interface Endpoint {
   id: string;
   method: 'get' | 'post';
-  /** Below the base path; parameters in braces. */
+  /** Relative to the base path, with parameters in braces. */
   path: string;
   tag: (typeof TAGS)[number];
   summary: string;
   description?: string;
-  /** Who may call it with a token; without it no token is needed. Apps are not limited by roles. */
+  /**
+   * Roles of users that may call it. Apps have no roles and may call everything. An endpoint
+   * without roles needs no token.
+   */
   roles?: readonly Role[];
-  /** The merchant must be approved; what for, in the words of the refusal. */
+  /** The operation for which the merchant must be approved, in the words of the refusal. */
   approvedFor?: string;
-  /** The app needs this product. */
+  /** The product that the app needs. */
   product?: Product;
   body?: InputSchema;
   query?: InputSchema;
   answer: Schema;
-  /** What it refuses with besides what its access and input imply. */
+  /** Refusals beside those that its access and its input imply. */
   refusals: readonly (readonly [code: ErrorCode, subject?: string])[];
   deprecated?: boolean;
 }

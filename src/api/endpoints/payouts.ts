@@ -3,7 +3,7 @@ import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
-/** Paying out. */
+/** Endpoints of payouts. */
 export const payoutsEndpoints = {
   initiatePayout: {
     id: 'initiatePayout',
@@ -42,7 +42,7 @@ export const payoutsEndpoints = {
     answer: records.payouts,
     refusals: [],
   },
-  // Before the detail, whose parameter would take its name.
+  // Before getPayout, whose path matches this one too.
   listPayoutsDeprecated: {
     id: 'listPayoutsDeprecated',
     method: 'get',

@@ -3,7 +3,7 @@ import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
-/** Giving collections back. */
+/** Endpoints of reversals. */
 export const reversalsEndpoints = {
   initiateReversal: {
     id: 'initiateReversal',

@@ -3,7 +3,7 @@ import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ADMIN, ALL, type Endpoint, MONEY } from './endpoint.ts';
 
-/** Wallets, and the channels that money takes. */
+/** Endpoints of wallets and channels. */
 export const walletsEndpoints = {
   getBalance: {
     id: 'getBalance',

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import type { Request } from 'express';
 
 /**
- * The address that a request comes from, as far as its proxies are trusted; null when it
- * is gone or not an address. An IPv4 address in IPv6 form is the IPv4 address that it is.
+ * Returns the caller's IP address, as the trusted proxies report it, or null when the connection is
+ * gone. An IPv4 address in IPv6 form is returned as IPv4.
  */
 export function addressOf(req: Request): string | null {
   const address = (req.ip ?? '').replace(/%.*$/, '');
@@ -12,7 +12,7 @@ export function addressOf(req: Request): string | null {
   return version === 6 ? withoutMapping(address) : address;
 }
 
-/** The URL parser knows every way to write an IPv6 address, and writes all of them in one. */
+/** The URL parser reads every form of an IPv6 address, and always writes the same one. */
 function withoutMapping(address: string): string {
   const { hostname } = new URL(`http://[${address}]/`);
   const [, high, low] = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/.exec(hostname) ?? [];

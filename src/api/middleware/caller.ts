@@ -5,7 +5,7 @@ import { addLogContext } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
 import { addressOf } from './address.ts';
 
-/** Who is calling, by the access token of the request. @throws Refusal */
+/** Authenticates the caller by the access token of the request. @throws Refusal */
 export async function callerOfRequest(
   { database, config }: ApiContext,
   req: Request,

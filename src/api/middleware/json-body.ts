@@ -6,8 +6,8 @@ const MAX_BODY_BYTES = 64 * 1_024;
 const readBytes = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
 
 /**
- * Reads the request's body as JSON in UTF-8. Comes after the token where there is one:
- * strangers' bodies are not read.
+ * Reads the body as JSON in UTF-8. Runs after authentication, so that bodies of strangers are not
+ * read.
  * @throws Refusal `media_type_unsupported`, `body_not_json`, `invalid_request` (no body)
  */
 export async function readJson(req: Request, res: Response): Promise<unknown> {

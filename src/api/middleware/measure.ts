@@ -1,11 +1,11 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { HttpMeters } from '../../metrics/meters.ts';
 
-/** Methods that some path here takes; strangers try others. */
+/** The methods of our routes. Others are counted as one, because strangers may send any. */
 const METHODS = ['GET', 'HEAD', 'POST'];
 const OTHER = 'other';
 
-/** Counts and times every request by its route's pattern, never by the path that was asked for. */
+/** Counts and times every request, by the pattern of its route and not by its path. */
 export function measureRequests({ requests }: Pick<HttpMeters, 'requests'>): RequestHandler {
   return (req, res, next) => {
     const stop = requests.startTimer();
@@ -20,12 +20,12 @@ function methodOf({ method }: Request): string {
   return METHODS.includes(method) ? method : OTHER;
 }
 
-/** As the endpoints are written: with braces, without the base path. */
+/** Writes the route as the endpoints do: with braces, without the base path. */
 function routeOf({ route }: Request): string {
   return route ? String(route.path).replace(/:(\w+)/g, '{$1}') : OTHER;
 }
 
-/** Whoever asked may be gone before the answer is. */
+/** The caller may be gone before the answer is sent. */
 function statusOf(res: Response): string {
   return res.writableFinished ? String(res.statusCode) : 'aborted';
 }

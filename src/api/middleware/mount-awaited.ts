@@ -17,22 +17,22 @@ import {
   serve,
 } from './mount.ts';
 
-/** An operation whose answer is known only some time after it is recorded. */
+/** An operation whose answer comes only some time after it is recorded. */
 export interface AwaitedOperation {
-  /** Records it, in the transaction that keeps the key when the request has one. */
+  /** Records the operation, in the transaction that keeps its key if the request has one. */
   record: Handler;
   /**
-   * Once that is committed, waits for the answer, until the signal says that the caller is
-   * gone. @throws Refusal when it does not come
+   * Waits for the answer, after the commit, until the signal says that the caller is gone.
+   * @throws Refusal when the answer does not come in time
    */
   settle: (call: AuthenticatedCall, signal: AbortSignal) => Promise<Answer>;
-  /** The answer to the same request again, when the first one was never told its own. */
+  /** Answers a repeated request when the first one never got its answer. */
   current: Handler;
 }
 
 /**
- * Serves such an operation to callers with a token. Whoever finds no place in the waiting
- * room is refused before anything is recorded; a repeated request waits for nothing and needs none.
+ * Serves such an operation to callers with a token. A full waiting room refuses a request before
+ * anything is recorded. A repeated request does not wait, so it needs no place.
  */
 export function mountAwaited(
   router: Router,
@@ -75,7 +75,7 @@ async function performAwaited(
   return { ...recorded, ...answer };
 }
 
-/** What was done is committed, so the caller is answered even if this cannot be written. */
+/** The operation is committed, so the caller gets its answer even if the key cannot keep it. */
 async function keepAnswer(
   { database, logger }: ApiContext,
   request: IdempotentRequest,
@@ -89,7 +89,7 @@ async function keepAnswer(
   }
 }
 
-/** Aborted when the connection of the answer is over, whoever ended it. */
+/** Returns a signal that aborts when the connection closes, whoever closed it. */
 function signalOfClose(res: Response): AbortSignal {
   const controller = new AbortController();
   if (res.destroyed) controller.abort();

@@ -12,14 +12,14 @@ import { callerOfRequest } from './caller.ts';
 import { readJson } from './json-body.ts';
 import { limitMerchant } from './rate-limit.ts';
 
-/** A request whose caller may do this and whose fields are right. */
+/** A request that passed all checks. */
 export interface Call {
   body: Record<string, unknown>;
   query: Record<string, unknown>;
   params: Record<string, string>;
-  /** The caller's address; null when it is gone. */
+  /** The caller's address; null when the connection is gone. */
   ip: string | null;
-  /** Where to write: the transaction that keeps the answer, when the request has a key. */
+  /** Where the handler writes: with a key, the transaction that keeps the answer. */
   database: Database | Transaction;
 }
 
@@ -27,7 +27,7 @@ export interface AuthenticatedCall extends Call {
   caller: Caller;
 }
 
-/** What an operation answers; a 200 unless it throws a Refusal. */
+/** The answer of an operation. Its status is 200, unless the operation throws a Refusal. */
 export interface Answer {
   body: unknown;
   headers?: Record<string, string>;
@@ -65,16 +65,17 @@ export function mount(
   });
 }
 
-/** A call that may be done, and how it is known again if it comes twice. */
+/** A request that passed all checks, and its idempotency key. */
 export interface Admitted {
   call: Omit<AuthenticatedCall, 'database'>;
-  /** Null without a key. */
+  /** Null when the request has no key. */
   request: IdempotentRequest | null;
 }
 
 /**
- * Lets a request in or refuses it. The order of the checks is part of the API: who calls,
- * how often, in which role, for which product, and only then what was sent.
+ * Checks a request. The order of the checks is part of the API: token, rate limit, role, product,
+ * and only then the input.
+ * @throws Refusal
  */
 export function admission(context: ApiContext, endpoint: Endpoint) {
   const parse = inputParser(endpoint);
@@ -94,14 +95,14 @@ export function admission(context: ApiContext, endpoint: Endpoint) {
   };
 }
 
-/** What goes out. */
+/** An answer that is ready to be sent. */
 export type Performed = Answer & Omit<KeptAnswer, 'body'>;
 
 const FIRST_TIME = { status: SUCCESS, replayed: false, provisional: false };
 
 /**
- * Does what a call asks for; with a key once, its answer kept in the same transaction.
- * `provisional`: what is kept is not yet what the caller is told.
+ * Runs the handler. With a key it runs once, and the key keeps its answer in the same transaction.
+ * `provisional` says that the kept answer is not yet the one that the caller gets.
  */
 export async function perform(
   { database }: ApiContext,
@@ -141,7 +142,7 @@ export function send(res: Response, { status, body, headers = {}, replayed }: Pe
   res.status(status).set(headers).json(body);
 }
 
-/** Visible ASCII, so that it is the same to every proxy and log. */
+/** Visible ASCII, which no proxy and no log changes. */
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
 function idempotencyKey(req: Request): string | null {

@@ -7,7 +7,10 @@ import type { Decision, Limit } from '../rate-limiter.ts';
 
 const SECOND_MS = 1_000;
 
-/** Counts a request against its merchant, and says in headers what is left. @throws Refusal `rate_limited` */
+/**
+ * Counts a request against its merchant's limit, and sets the headers that say what is left.
+ * @throws Refusal `rate_limited`
+ */
 export async function limitMerchant(
   { config, rateLimiter }: ApiContext,
   caller: Caller,
@@ -30,15 +33,15 @@ function rateLimited({ retryInMs }: Decision): Refusal {
   return new Refusal('rate_limited', '', Math.max(1, Math.ceil(retryInMs / SECOND_MS)));
 }
 
-/** Wrong credentials from one address for one account: a person mistypes, a program guesses. */
+/** Wrong credentials from one address for one account. A person mistypes; a program guesses. */
 const PER_ACCOUNT = { perMinute: 10, burst: 10 };
-/** From one address for all accounts: an office may share it. */
+/** Wrong credentials from one address for all accounts. An office may share the address. */
 const PER_ADDRESS = { perMinute: 100, burst: 100 };
 
-/** Whoever has the right ones and is refused for something else is not guessing. */
+/** Other refusals come after the credentials were right, so the caller is not guessing. */
 const WRONG_CREDENTIALS: ErrorCode[] = ['app_credentials_invalid', 'log_in_invalid'];
 
-/** Tokens from one address, right or wrong: each is a row that is kept for days. */
+/** Tokens for one address. Each is a row that is kept for days. */
 const TOKENS_PER_ADDRESS = { perMinute: 300, burst: 300 };
 
 /** Limits how many tokens one address may ask for. @throws Refusal `rate_limited` */
@@ -47,7 +50,7 @@ export async function limitTokens({ rateLimiter }: ApiContext, ip: string | null
   if (!decision.allowed) throw rateLimited(decision);
 }
 
-/** What one caller has of addresses: of IPv6 a whole network of 64 bits. */
+/** Returns the part of an address that belongs to one caller: of IPv6, the network of 64 bits. */
 export function networkOf(ip: string | null): string {
   if (ip === null || isIP(ip) !== 6) return String(ip);
   const [head = '', tail] = ip.toLowerCase().split('::');
@@ -61,9 +64,9 @@ export function networkOf(ip: string | null): string {
 }
 
 /**
- * Runs a check of credentials, if this address has not failed too often, for an account if
- * one is given: passwords can be guessed, an app's secret cannot. Only failures
- * count; each is counted before it is known to be one, so that many at once count too.
+ * Runs a check of credentials, unless too many have failed from this address, or from it for this
+ * account. App log-ins pass no account, because an app's secret cannot be guessed. Only failures
+ * count. Each check counts until it has succeeded, so simultaneous checks count too.
  * @throws Refusal `rate_limited`, and what `check` throws
  */
 export async function throttleFailures<Result>(

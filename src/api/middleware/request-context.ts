@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import type { RequestHandler } from 'express';
 import { type Logger, withLogContext } from '../../process/logger.ts';
 
-/** A caller's own id is taken when it is short and plain, so that it cannot forge log lines. */
+/** A caller's own id is used if it is short and plain, so that it cannot forge log lines. */
 const PLAIN_ID = /^[\w.-]{1,64}$/;
 
 /**
- * Gives every request an id, which comes back as `X-Request-Id` and is on all of its log
- * lines, and writes one line when it is answered.
+ * Gives every request an id. It is in the header `X-Request-Id` and in all log lines of the
+ * request. Writes one line when the request is answered.
  */
 export function requestContext(logger: Logger): RequestHandler {
   return (req, res, next) => {
@@ -21,11 +21,11 @@ export function requestContext(logger: Logger): RequestHandler {
           method: req.method,
           path: req.originalUrl.split('?')[0],
           status: res.statusCode,
-          // Whoever asked was gone before the answer was.
+          // The caller was gone before the answer was sent.
           ...(res.writableFinished ? {} : { aborted: true }),
           duration_ms: Math.round(performance.now() - startedAt),
         });
-      // The answer may end outside of this context, so the line's id is bound here.
+      // This event may fire outside of the context, so the id is bound again.
       res.once('close', () => withLogContext({ request_id: requestId }, finish));
       next();
     });

@@ -1,9 +1,9 @@
 import { formatAmount } from '../../domain/money.ts';
 import type { Collection } from '../../domain/payments/collection.ts';
 import { formatDateTime } from './date-time.ts';
-import { foldedStatus, outcome } from './outcome.ts';
+import { deprecatedStatus, outcome } from './outcome.ts';
 
-/** The collection record, as initiating one answers it. */
+/** The record of a collection that was just initiated. */
 export function collectionRecord(collection: Collection) {
   return {
     id: collection.id,
@@ -18,7 +18,7 @@ export function collectionRecord(collection: Collection) {
   };
 }
 
-/** The record with everything that is known of its outcome. */
+/** The record with all that is known of the outcome. */
 export function collectionDetail(collection: Collection) {
   return {
     ...collectionRecord(collection),
@@ -28,7 +28,7 @@ export function collectionDetail(collection: Collection) {
   };
 }
 
-/** As the deprecated list shows it. */
+/** The record in the deprecated list. */
 export function listedCollection(collection: Collection) {
-  return { ...collectionRecord(collection), status: foldedStatus(collection) };
+  return { ...collectionRecord(collection), status: deprecatedStatus(collection) };
 }

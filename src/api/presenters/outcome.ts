@@ -1,6 +1,5 @@
 import type { Payment } from '../../domain/payments/payment.ts';
 
-/** What is known of a payment's outcome. */
 export function outcome(payment: Payment) {
   return {
     result_code: payment.result_code,
@@ -11,7 +10,7 @@ export function outcome(payment: Payment) {
   };
 }
 
-/** As the deprecated lists show it: with two states folded into one. */
-export function foldedStatus({ status }: Payment) {
+/** The deprecated lists show `processing` as `pending`. */
+export function deprecatedStatus({ status }: Payment) {
   return status === 'processing' ? 'pending' : status;
 }

@@ -2,9 +2,9 @@ import { channelByCode } from '../../domain/channels/channel.ts';
 import { formatAmount } from '../../domain/money.ts';
 import type { Payout } from '../../domain/payments/payout.ts';
 import { formatDateTime } from './date-time.ts';
-import { foldedStatus, outcome } from './outcome.ts';
+import { deprecatedStatus, outcome } from './outcome.ts';
 
-/** The payout record, as initiating one answers it. */
+/** The record of a payout that was just initiated. */
 export function payoutRecord(payout: Payout) {
   return {
     ...core(payout),
@@ -13,7 +13,7 @@ export function payoutRecord(payout: Payout) {
   };
 }
 
-/** The record with everything that is known of its outcome. */
+/** The record with all that is known of the outcome. */
 export function payoutDetail(payout: Payout) {
   return {
     ...core(payout),
@@ -25,11 +25,11 @@ export function payoutDetail(payout: Payout) {
   };
 }
 
-/** As the deprecated list shows it. */
+/** The record in the deprecated list. */
 export function listedPayout(payout: Payout) {
   return {
     ...core(payout),
-    status: foldedStatus(payout),
+    status: deprecatedStatus(payout),
     created_at: formatDateTime(payout.created_at),
   };
 }

@@ -1,7 +1,7 @@
 import { formatAmount } from '../../domain/money.ts';
 import { netOf, REVERSAL_STATES, type Reversal } from '../../domain/payments/reversal.ts';
 
-/** The reversal record, everywhere the same. */
+/** The one record of a reversal, in all answers. */
 export function reversalRecord(reversal: Reversal) {
   const { code, label } = REVERSAL_STATES[reversal.status];
   return {

@@ -1,7 +1,7 @@
 import { formatAmount } from '../../domain/money.ts';
 import type { WalletTransaction } from '../../domain/wallets/list-transactions.ts';
 
-/** One movement of a wallet as its merchant sees it; the amount has no sign, the direction does. */
+/** A movement of a wallet, as its merchant sees it. The direction replaces the amount's sign. */
 export function walletTransaction(transaction: WalletTransaction) {
   return {
     id: transaction.transaction_id,

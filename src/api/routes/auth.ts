@@ -4,7 +4,6 @@ import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { mountPublic } from '../middleware/mount.ts';
 import { limitTokens, throttleFailures } from '../middleware/rate-limit.ts';
-import { appTokens, merchantTokens } from '../presenters/tokens.ts';
 
 /** Tokens must not stay in any cache. */
 const headers = { 'Cache-Control': 'no-store' };
@@ -19,13 +18,13 @@ export function authRoutes(context: ApiContext): Router {
     const tokens = await throttleFailures(context, ip, null, () =>
       issueAppTokens(database, config, credentials, ip),
     );
-    return { headers, body: appTokens(tokens) };
+    return { headers, body: tokens };
   });
 
   mountPublic(router, context, endpoints.refreshTokens, async ({ body, ip }) => {
     await limitTokens(context, ip);
     const tokens = await refreshTokens(database, config.jwtKeys, String(body.refresh), ip);
-    return { headers, body: merchantTokens(tokens, 'Token refreshed') };
+    return { headers, body: { ...tokens, message: 'Token refreshed' } };
   });
 
   mountPublic(router, context, endpoints.logIn, async ({ body, ip }) => {
@@ -34,7 +33,7 @@ export function authRoutes(context: ApiContext): Router {
     const tokens = await throttleFailures(context, ip, email, () =>
       logInUser(database, config.jwtKeys, email, String(body.password)),
     );
-    return { headers, body: merchantTokens(tokens, 'Logged in') };
+    return { headers, body: { ...tokens, message: 'Logged in' } };
   });
 
   return router;

@@ -6,14 +6,14 @@ import type { Service } from '../../process/boot.ts';
 import { addLogContext } from '../../process/logger.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1_024;
-/** Of callbacks to addresses that are not ours this many are kept: a stranger must not fill the disk. */
+/** The limit for stored callbacks with a wrong token: a stranger must not fill the disk. */
 const MAX_REJECTED_PER_MINUTE = 60;
 const MAX_REJECTED_CHARACTERS = 4_096;
 const MINUTE_MS = 60_000;
 
 /**
- * Where gateways report outcomes. A callback is stored before it is answered, since most
- * gateways send it once, and a job applies it later.
+ * Serves the addresses to which gateways report outcomes. A callback is stored before it is
+ * answered, because most gateways send it once. A job applies it later.
  */
 export function gatewayCallbackRoutes({ database, config, logger }: Service): Router {
   const router = Router();
@@ -46,14 +46,14 @@ export function gatewayCallbackRoutes({ database, config, logger }: Service): Ro
 
 const KNOWN_ENCODINGS = /^(gzip|deflate|br|identity)$/i;
 
-/** A callback is kept even in an encoding that nobody knows: it may be the only one. */
+/** Keeps a callback in an unknown encoding as it is, because it may be the only one. */
 const asItCame: RequestHandler = (req, _res, next) => {
   const encoding = req.headers['content-encoding'];
   if (encoding && !KNOWN_ENCODINGS.test(encoding)) delete req.headers['content-encoding'];
   next();
 };
 
-/** @returns a function that says yes `limit` times in each period. */
+/** Returns a function that returns true `limit` times in each period. */
 function limiter(limit: number, periodMs: number): () => boolean {
   let periodStart = 0;
   let count = 0;

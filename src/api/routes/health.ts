@@ -3,8 +3,9 @@ import { createReadiness } from '../../connections/readiness.ts';
 import type { Service } from '../../process/boot.ts';
 
 /**
- * `/healthz`: the process is alive. `/readyz`: it can take requests: the database can be
- * used and it is not stopping. Redis is not asked; what is accepted waits in the outbox.
+ * Serves `/healthz`, which says that the process lives, and `/readyz`, which says that it may get
+ * requests: it can use the database, and is not stopping. Redis is not checked, because accepted
+ * requests wait in the outbox while it is away.
  */
 export function healthRoutes({ database }: Service, isStopping: () => boolean): Router {
   const router = Router();

@@ -6,8 +6,8 @@ import { Refusal } from '../../domain/errors.ts';
 const BEARER = /^Bearer +(\S+)$/i;
 
 /**
- * `/metrics` on the port that merchants reach, for those who cannot reach the operators':
- * only where there is a token, and only to whoever sends it.
+ * Serves `/metrics` on the port that merchants reach, for operators who cannot reach their own
+ * port. It exists only if a token is configured, and needs that token.
  */
 export function metricsRoutes(token: string | undefined, registry: Registry): Router {
   const router = Router();
@@ -16,7 +16,7 @@ export function metricsRoutes(token: string | undefined, registry: Registry): Ro
   router.get('/metrics', async (req, res) => {
     const [, given] = BEARER.exec(req.get('authorization') ?? '') ?? [];
     if (given === undefined) throw new Refusal('credentials_missing');
-    // Digests are of one length, whatever was sent.
+    // Compares digests, because they have the same length whatever was sent.
     if (!timingSafeEqual(digest(given), expected)) throw new Refusal('token_invalid');
     res.type(registry.contentType).send(await registry.metrics());
   });

@@ -131,7 +131,7 @@ export function record(properties: Record<string, Schema>): Schema {
   };
 }
 
-/** A page of a list. */
+/** A page of a list, with links to the pages beside it. */
 export function envelope(item: Schema): Schema {
   const link = { type: ['string', 'null'], description: 'Follow it as it is; null at the end' };
   return record({

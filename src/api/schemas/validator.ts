@@ -3,24 +3,24 @@ import { isCallbackUrl, isStorableText } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
-import { CHECK, REFUSAL, type Schema } from './fields.ts';
+import { CHECK, REFUSAL, type Schema, UUID } from './fields.ts';
 
-/** A request's body or query: fields by name, in the order in which they are documented. */
+/** Schema of a body or a query. Its fields are in the order of the documentation. */
 export interface InputSchema extends Schema {
   type: 'object';
   properties: Record<string, Schema>;
   required?: readonly string[];
 }
 
-/** What is wrong with one field among all; its own schema has taken it, not yet the others'. */
+/** Returns what is wrong with a field whose own schema is satisfied. Other fields may be wrong. */
 export type FieldCheck = (fields: Record<string, unknown>) => ErrorCode | null;
 
-/** The one ajv, with the formats that our schemas use. */
+/** Creates the validator, with the formats of our schemas. */
 export function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });
   ajv.addKeyword({ keyword: REFUSAL });
   ajv.addKeyword({ keyword: CHECK });
-  // A keyword of OpenAPI that only describes.
+  // OpenAPI's keyword, which checks nothing.
   ajv.addKeyword({ keyword: 'example' });
   ajv.addFormat('amount', (value) => parseAmount(value) !== null);
   ajv.addFormat('kenyan-mobile', isKenyanMobile);
@@ -28,12 +28,12 @@ export function createAjv(): Ajv {
   ajv.addFormat('plain-text', isStorableText);
   ajv.addFormat('date', isDate);
   ajv.addFormat('date-time', (value) => !Number.isNaN(Date.parse(value)));
-  ajv.addFormat('uuid', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i);
+  ajv.addFormat('uuid', UUID);
   return ajv;
 }
 
 function isDate(value: string): boolean {
-  // Postgres knows no year 0.
+  // PostgreSQL has no year 0.
   if (!/^\d{4}-\d{2}-\d{2}$/.test(value) || value < '0001') return false;
   const date = new Date(`${value}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
@@ -42,8 +42,8 @@ function isDate(value: string): boolean {
 const ajv = createAjv();
 
 /**
- * Compiles a body's schema. Missing fields are refused first, then wrong ones, each in the
- * documented order; null and empty count as missing where a field is required.
+ * Compiles the schema of a body. Missing fields are refused first, then wrong ones, each in the
+ * documented order. A required field that is null or empty is missing.
  */
 export function bodyParser(schema: InputSchema): (body: unknown) => Record<string, unknown> {
   const validate = ajv.compile(schema);
@@ -78,24 +78,22 @@ function checked(
   return check && Object.hasOwn(fields, name) ? check(fields) : null;
 }
 
-/** The known fields that have a value. What a caller sends besides is ignored. */
+/** Returns the fields that have a value. Fields that the schema does not have are ignored. */
 function withoutEmpty(
   body: Record<string, unknown>,
   { properties, required = [] }: InputSchema,
 ): Record<string, unknown> {
+  const isMissing = (name: string, value: unknown) =>
+    value === null || value === undefined || (value === '' && required.includes(name));
   const fields = Object.keys(properties)
-    .filter((name) => Object.hasOwn(body, name))
-    .map((name): [string, unknown] => [name, body[name]])
-    .filter(([name, value]) => {
-      const isEmpty = value === null || value === undefined || value === '';
-      return !(isEmpty && (required.includes(name) || value !== ''));
-    });
+    .filter((name) => Object.hasOwn(body, name) && !isMissing(name, body[name]))
+    .map((name) => [name, body[name]]);
   return Object.fromEntries(fields);
 }
 
 /**
- * Compiles a query's schema. Unknown parameters are ignored; a wrong or repeated one is
- * refused by its name; defaults are filled in.
+ * Compiles the schema of a query. Sets defaults and ignores unknown parameters. Refuses a wrong or
+ * repeated parameter by its name.
  */
 export function queryParser(schema: InputSchema): (query: object) => Record<string, unknown> {
   const validate = ajv.compile(schema);
@@ -115,13 +113,13 @@ export function queryParser(schema: InputSchema): (query: object) => Record<stri
   };
 }
 
-/** The number that a text is, where the schema wants one; else the text, for the schema to refuse. */
+/** Returns the number that the schema wants, or the text as it is, for the schema to refuse. */
 function numberIn(text: unknown, { type }: Schema): unknown {
   const isNumber = type === 'integer' && typeof text === 'string' && /^\d{1,9}$/.test(text);
   return isNumber ? Number(text) : text;
 }
 
-/** The names of the fields whose values the schema does not take. */
+/** Returns the names of the fields that the schema refuses. */
 function wrongFields(
   validate: ValidateFunction,
   values: Record<string, unknown>,

@@ -2,23 +2,23 @@ import { CancelError, type Got, type OptionsInit, RequestError, type Response } 
 import { withDeadline } from '../../outbound/deadline.ts';
 
 /**
- * What became of one HTTP exchange.
- * - answered: a complete answer came; `body` is undefined when it is not JSON.
- * - neverSent: the connection was never made, so that nobody can have processed the request.
- * - lost: the request may have been processed, and no complete answer came.
+ * The outcome of one HTTP exchange.
+ * - answered: a complete answer came. `body` is undefined when it is not JSON.
+ * - neverSent: there was no connection, so nobody can have processed the request.
+ * - lost: no complete answer came, and the request may have been processed.
  */
 export type Exchange =
   | { outcome: 'answered'; status: number; body: unknown }
   | { outcome: 'neverSent'; reason: string }
   | { outcome: 'lost'; reason: string };
 
-/** An answer of the simulator has some hundred bytes; one beyond this is not its own. */
+/** The simulator's answers have some hundred bytes. A longer one is not its own. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_REASON_LENGTH = 200;
 
 /**
- * Sends one request, once, and tells a request that cannot have been processed from one
- * that may have been. It never throws for what a network or a server can do.
+ * Sends one request, once. Tells a request that cannot have been processed from one that may have
+ * been. Never throws for anything that a network or a server can do.
  */
 export async function exchange(
   client: Got,
@@ -75,10 +75,10 @@ function lost(reason: string): Exchange {
 }
 
 /**
- * Goes by how far the connection came and not by the error's code: a name that was not
- * found, a refusal, a bad certificate and a timeout while connecting all end before the
- * connection stands, and a code like ECONNRESET can mean either. A request on a kept
- * connection, or one whose progress is not known, counts as sent.
+ * Decides by how far the connection came, and not by the error's code. A name that was not found, a
+ * refusal, a bad certificate and a timeout while connecting all end before the connection stands. A
+ * code like ECONNRESET can mean either. A request on a kept connection, or one whose progress is
+ * unknown, counts as sent.
  */
 function wasNeverSent(error: RequestError): boolean {
   const { request, timings } = error;

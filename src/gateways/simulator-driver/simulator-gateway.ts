@@ -19,17 +19,17 @@ import {
 } from './simulator-messages.ts';
 
 export interface SimulatorGatewayOptions {
-  /** Where the simulator listens, http or https. */
+  /** The simulator's address, http or https. */
   baseUrl: string;
-  /** For one exchange in all, from the name lookup to the answer's last byte. */
+  /** The limit for one whole exchange, from the name lookup to the answer's last byte. */
   timeoutMs: number;
-  /** How long after a submission "not found" still proves nothing. */
+  /** The time after a submission in which "not found" proves nothing. */
   settlingWindowMs: number;
 }
 
 /**
- * The driver of the gateway simulator. Each call is one HTTP request that is never
- * repeated. Whatever does not exactly match the protocol is `unknown` (submissions) or
+ * Creates the driver of the gateway simulator. Each call is one HTTP request that is never
+ * repeated. An answer that does not exactly match the protocol is `unknown` (submissions) or
  * `noAnswer` (queries).
  */
 export function createSimulatorGateway(options: SimulatorGatewayOptions): Gateway {
@@ -46,7 +46,7 @@ export function createSimulatorGateway(options: SimulatorGatewayOptions): Gatewa
   };
 }
 
-/** Reads the body of a simulator's callback; null when it is not one. Never throws. */
+/** Reads the body of a callback. Returns null when the simulator did not write it. Never throws. */
 export function parseSimulatorCallback(body: string): ParsedCallback | null {
   try {
     return readPayment(JSON.parse(body));
@@ -80,7 +80,7 @@ async function submit(client: Got, request: SubmitRequest): Promise<SubmitResult
   const result = await exchange(client, path, { method: 'POST', json: submissionBody(request) });
   if (result.outcome === 'neverSent') return { outcome: 'notTaken', reason: result.reason };
   if (result.outcome === 'lost') return { outcome: 'unknown', reason: result.reason };
-  // 429 is the one status that promises that the request was turned away unprocessed.
+  // 429 is the only status that promises that the request was not processed.
   if (result.status === 429) return { outcome: 'notTaken', reason: 'HTTP 429' };
   const answer = readSubmission(result.status, result.body);
   return answer ?? { outcome: 'unknown', reason: `Unexpected answer, HTTP ${result.status}` };
@@ -90,7 +90,8 @@ async function query(client: Got, request: QueryRequest): Promise<QueryResult> {
   const path = `payments/${encodeURIComponent(request.reference)}`;
   const result = await exchange(client, path, { method: 'GET' });
   if (result.outcome !== 'answered') return { outcome: 'noAnswer', reason: result.reason };
-  // Any server can answer 404; only the simulator's own words say that it does not know.
+  // Any server can answer 404. Only the simulator's own words say that it does not know the
+  // payment.
   if (result.status === 404 && isNotFound(result.body)) return { outcome: 'notFound' };
   const payment = result.status === 200 ? readPayment(result.body) : null;
   // An answer about another payment says nothing about this one.
@@ -98,7 +99,7 @@ async function query(client: Got, request: QueryRequest): Promise<QueryResult> {
   return { outcome: 'noAnswer', reason: `Unexpected answer, HTTP ${result.status}` };
 }
 
-/** A statement may be long: some hundred thousand movements. */
+/** A statement may have some hundred thousand movements. */
 const MAX_STATEMENT_BYTES = 64 * 1024 * 1024;
 
 async function statement(client: Got, start: Date, end: Date): Promise<StatementResult> {

@@ -8,12 +8,12 @@ import type {
 import { formatWireAmount, parseWireAmount } from './wire-amount.ts';
 
 const MAX_TEXT_LENGTH = 500;
-// PostgreSQL cannot store a NUL, and no other control character belongs in these texts.
+// PostgreSQL cannot store NUL, and these texts need no other control characters either.
 const TEXT = new RegExp(`^\\P{Cc}{1,${MAX_TEXT_LENGTH}}$`, 'u');
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/;
 const SECONDS_LENGTH = 'YYYY-MM-DDTHH:MM:SS'.length;
 
-/** The body of a submission. It carries the callback's address: never log it. */
+/** Makes the body of a submission. It carries the callback's address: never log it. */
 export function submissionBody(request: SubmitRequest): Record<string, unknown> {
   return {
     reference: request.reference,
@@ -27,7 +27,7 @@ export function submissionBody(request: SubmitRequest): Record<string, unknown> 
   };
 }
 
-/** The answer to a submission, or null when it is neither of the two that are agreed. */
+/** Reads the answer to a submission. Returns null when the protocol has no such answer. */
 export function readSubmission(status: number, body: unknown): SubmitResult | null {
   if (!isObject(body) || !isText(body.external_ref)) return null;
   const externalRef = body.external_ref;
@@ -37,19 +37,19 @@ export function readSubmission(status: number, body: unknown): SubmitResult | nu
   return refusal && { outcome: 'declined', ...refusal, externalRef };
 }
 
-/** A payment as queries and callbacks show it, or null when it is not one. */
+/** Reads a payment from a query or a callback. Returns null when it is not one. */
 export function readPayment(body: unknown): ParsedCallback | null {
   if (!isObject(body) || !isText(body.reference) || !isText(body.external_ref)) return null;
   const verdict = readVerdict(body, body.external_ref);
   return verdict && { reference: body.reference, verdict };
 }
 
-/** Whether this is the simulator's own word that it does not know a reference. */
+/** Returns true if the simulator itself says that it does not know a reference. */
 export function isNotFound(body: unknown): boolean {
   return isObject(body) && body.status === 'not_found';
 }
 
-/** The lines of a statement, or null when one of them is not one: half a statement proves nothing. */
+/** Reads the lines of a statement, or null when one is wrong: half a statement proves nothing. */
 export function readStatement(body: unknown): StatementLine[] | null {
   if (!Array.isArray(body)) return null;
   const lines = body.map(readStatementLine);
@@ -99,7 +99,7 @@ function readRefusal(body: Fields): { code: number; description: string } | null
   return { code: code as number, description };
 }
 
-/** A code other than success, as an integer of the size that it is stored in. */
+/** Accepts an integer that is not the code of success and fits into its column. */
 function isResultCode(code: unknown): boolean {
   return Number.isInteger(code) && code !== 0 && Math.abs(code as number) <= 2_147_483_647;
 }
@@ -108,7 +108,7 @@ function readTime(value: unknown): Date | null {
   if (typeof value !== 'string' || !UTC_TIME.test(value)) return null;
   const time = new Date(value);
   if (Number.isNaN(time.getTime())) return null;
-  // The 30th of February would otherwise pass for the 2nd of March.
+  // A Date takes the 30th of February for the 2nd of March.
   return time.toISOString().startsWith(value.slice(0, SECONDS_LENGTH)) ? time : null;
 }
 

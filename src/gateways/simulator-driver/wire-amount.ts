@@ -1,10 +1,10 @@
 const CENTS_PER_SHILLING = 100;
-/** At most ten digits of shillings: any such amount is exact as an integer of cents. */
+/** At most ten digits of shillings, so that the amount in cents is an exact integer. */
 const AMOUNT = /^(?:0|[1-9]\d{0,9})\.\d{2}$/;
 
 /**
- * Integer cents as the simulator writes them: 10000 becomes "100.00".
- * @throws RangeError for anything but a positive integer.
+ * Writes integer cents as the simulator does: 10000 becomes "100.00".
+ * @throws RangeError for anything but a positive integer
  */
 export function formatWireAmount(cents: number): string {
   if (!Number.isSafeInteger(cents) || cents <= 0) {
@@ -14,7 +14,7 @@ export function formatWireAmount(cents: number): string {
   return `${shillings}.${String(cents % CENTS_PER_SHILLING).padStart(2, '0')}`;
 }
 
-/** "100.00" as integer cents; null for every other form and for nothing (0.00). */
+/** Reads "100.00" as integer cents. Returns null for any other form, and for 0.00. */
 export function parseWireAmount(value: unknown): number | null {
   if (typeof value !== 'string' || !AMOUNT.test(value)) return null;
   const cents = Number(value.replace('.', ''));
