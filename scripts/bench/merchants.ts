@@ -1,9 +1,6 @@
 import type { Database } from '../../src/connections/database.ts';
-import {
-  type AppCredentials,
-  createApp,
-  createMerchant,
-} from '../../src/domain/merchants/merchant.ts';
+import { type AppCredentials, createApp } from '../../src/domain/merchants/manage-apps.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import type { KeyRing } from '../../src/process/key-ring.ts';
 import { BenchError } from './bench-error.ts';
 

@@ -1,9 +1,9 @@
+import { rotateAppSecret } from '../domain/identity/rotate-app-secret.ts';
 import {
   type AppChanges,
   type AppRecord,
   addApp,
   listApps,
-  rotateAppSecret,
   updateApp,
 } from '../domain/merchants/manage-apps.ts';
 import { appDocument, appLines, appList } from './app-view.ts';
@@ -45,15 +45,15 @@ const create = changes({
       const value = await addApp(trx, service.config.secretsKeys, values.merchant, {
         name: values.name,
         products: values.products,
-        ipAllowList: values['ip-allow-list'],
+        ip_allow_list: values['ip-allow-list'],
       });
       const { name: called, products: enabled, ip_allow_list } = value.app;
       const details = { name: called, products: enabled, ip_allow_list };
       return { value, audit: auditOf(value.app, details) };
     });
     return {
-      data: { ...appDocument(created.app), app_secret: created.appSecret },
-      lines: appLines('created', created.app, created.appSecret),
+      data: { ...appDocument(created.app), app_secret: created.app_secret },
+      lines: appLines('created', created.app, created.app_secret),
     };
   },
 });
@@ -117,12 +117,12 @@ const rotateSecret = changes({
       const value = await rotateAppSecret(trx, keys, values.app, values.overlap);
       const details = {
         overlap_s: values.overlap / MS_PER_S,
-        old_secrets_until: value.oldSecretsUntil,
+        old_secrets_until: value.old_secrets_until,
         revoked_token_families: value.revoked,
       };
       return { value, audit: auditOf(value.app, details) };
     });
-    const until = result.oldSecretsUntil;
+    const until = result.old_secrets_until;
     return {
       data: {
         ...appDocument(rotated),

@@ -1,10 +1,10 @@
 import {
+  createMerchant,
   listMerchants,
   type MerchantChanges,
   requireMerchant,
   updateMerchant,
 } from '../domain/merchants/manage-merchants.ts';
-import { createMerchant } from '../domain/merchants/merchant.ts';
 import { walletBalances } from '../domain/wallets/wallet.ts';
 import { feeAmount } from './amounts.ts';
 import {

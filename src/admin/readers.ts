@@ -1,7 +1,8 @@
 import { validate as isUuid } from 'uuid';
 import { CHANNELS, type Channel } from '../domain/channels/channel.ts';
 import { isEmail } from '../domain/email.ts';
-import type { Product, Role } from '../domain/merchants/merchant.ts';
+import type { Role } from '../domain/identity/manage-users.ts';
+import type { Product } from '../domain/merchants/manage-apps.ts';
 import { isKenyanMobile } from '../domain/phone.ts';
 import { type Reader, UsageError } from './command.ts';
 import { COLUMN_NAMES, type ColumnMap, type ColumnName, isDay } from './statement-file.ts';

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../domain/merchants/manage-users.ts';
+import type { UserRecord } from '../domain/identity/manage-users.ts';
 import type { ListView } from './lists.ts';
 import { fields, moment, yesNo } from './output.ts';
 

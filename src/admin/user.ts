@@ -1,11 +1,11 @@
-import { hashPassword } from '../domain/identity/password.ts';
 import {
   addUser,
   listUsers,
   type UserChanges,
   type UserRecord,
   updateUser,
-} from '../domain/merchants/manage-users.ts';
+} from '../domain/identity/manage-users.ts';
+import { hashPassword } from '../domain/identity/password.ts';
 import {
   ALREADY,
   type Answer,
@@ -94,7 +94,7 @@ const update = changes({
     const wanted: UserChanges = {
       role: newRole,
       active: reactivate ? true : undefined,
-      passwordHash: password ? await hashPassword(password.text) : undefined,
+      password_hash: password ? await hashPassword(password.text) : undefined,
     };
     const words = { done: 'changed', already: `is like that ${ALREADY}` };
     return change(context, values, wanted, words, password);

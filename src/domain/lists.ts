@@ -1,5 +1,11 @@
 import { type Database, firstRow, rows } from '../connections/database.ts';
 
+/** A page of an operator's list: the rows that come after a key, in the order of that key. */
+export interface KeysetPage<Key> {
+  after: Key | undefined;
+  limit: number;
+}
+
 /** Where a row stands in a list: newest first, by creation and id. */
 export interface Position {
   /** Microseconds since 1970, which is how exactly Postgres keeps time. */

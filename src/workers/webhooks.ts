@@ -1,4 +1,4 @@
-import { appSecrets } from '../domain/merchants/merchant.ts';
+import { appSecrets } from '../domain/merchants/app-secrets.ts';
 import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { postWebhook } from '../outbound/webhook-client.ts';
@@ -20,7 +20,7 @@ export async function deliverWebhook(
   const delivery = await findDelivery(database, merchantId, eventId, stepNo);
   if (!delivery) return;
   addLogContext({ payment_id: delivery.payment_id });
-  const [newest] = await appSecrets(database, config.secretsKeys, merchantId, delivery.app_code);
+  const [newest] = await appSecrets(database, config.secretsKeys, delivery);
   if (!newest) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
   const headers = signatureHeaders({
     eventId,

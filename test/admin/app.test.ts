@@ -3,8 +3,8 @@ import { ipAllowList } from '../../src/admin/ip-allow-list.ts';
 import { firstRow, inTransaction } from '../../src/connections/database.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import { updateApp } from '../../src/domain/merchants/manage-apps.ts';
-import { createApp, createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createApp, updateApp } from '../../src/domain/merchants/manage-apps.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import {
   type AdminTester,

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { requireMerchant } from '../../src/domain/merchants/manage-merchants.ts';
-import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createMerchant, requireMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { walletBalances } from '../../src/domain/wallets/wallet.ts';
 import {
   type AdminTester,

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import {
-  type AppCredentials,
-  createApp,
-  createMerchant,
-} from '../../src/domain/merchants/merchant.ts';
+import { type AppCredentials, createApp } from '../../src/domain/merchants/manage-apps.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { keyRingFromText } from '../../src/process/key-ring.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';

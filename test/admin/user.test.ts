@@ -5,7 +5,8 @@ import { newPassword } from '../../src/admin/new-password.ts';
 import { firstRow } from '../../src/connections/database.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { logInUser } from '../../src/domain/identity/log-in.ts';
-import { createMerchant, createUser } from '../../src/domain/merchants/merchant.ts';
+import { createUser } from '../../src/domain/identity/manage-users.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import {
   type AdminTester,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { bookOperatorEntry, topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { walletBalances } from '../../src/domain/wallets/wallet.ts';
 import {

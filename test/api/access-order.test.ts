@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { rows } from '../../src/connections/database.ts';
-import type { Product } from '../../src/domain/merchants/merchant.ts';
+import type { Product } from '../../src/domain/merchants/manage-apps.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { collectionBody, payoutBody, request, reversalBody } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { BASE_PATH } from '../../src/api/base-path.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
-import type { Role } from '../../src/domain/merchants/merchant.ts';
+import type { Role } from '../../src/domain/identity/manage-users.ts';
 import {
   type Answer,
   collectionBody,

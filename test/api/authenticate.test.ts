@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import { createApp } from '../../src/domain/merchants/merchant.ts';
+import { createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { collectionBody, request } from '../support/api-client.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -81,7 +81,8 @@ describe('A request that needs a token', () => {
   }
 
   function forge({ claims = {}, key = NEW_KEY, options = {} }: Forgery): string {
-    const all = { typ: 'access', fam: familyOf(merchant.access), ...claims };
+    const fam = familyOf(merchant.access);
+    const all = { typ: 'access', fam, jti: crypto.randomUUID(), ...claims };
     return jwt.sign(all, key, { algorithm: 'HS256', keyid: 'new', expiresIn: 900, ...options });
   }
 
@@ -101,7 +102,7 @@ describe('A request that needs a token', () => {
     'a token whose claims were changed': () => {
       const [header, , signature] = merchant.access.split('.');
       const fam = crypto.randomUUID();
-      return `${header}.${base64({ typ: 'access', fam, exp: 4e9 })}.${signature}`;
+      return `${header}.${base64({ typ: 'access', fam, jti: crypto.randomUUID(), exp: 4e9 })}.${signature}`;
     },
     'a token by another key': () => forge({ key: OTHER_KEY }),
     'a token by another key of ours than it names': () => forge({ key: OLD_KEY }),
@@ -110,6 +111,7 @@ describe('A request that needs a token', () => {
     'a token by another algorithm': () => forge({ options: { algorithm: 'HS512' } }),
     'an expired token': () => forge({ options: { expiresIn: -1 } }),
     'a token that is not valid yet': () => forge({ options: { notBefore: 600 } }),
+    'a token without an id': () => forge({ claims: { jti: undefined } }),
     'a token of no kind': () => forge({ claims: { typ: undefined } }),
     'a token of another kind': () => forge({ claims: { typ: 'staff' } }),
     'a token of an unknown family': () => forge({ claims: { fam: crypto.randomUUID() } }),

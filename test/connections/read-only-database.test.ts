@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
-import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { createService } from '../../src/process/boot.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { environment } from '../support/environment.ts';

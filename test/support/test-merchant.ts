@@ -1,12 +1,8 @@
 import { issueAppTokens, logInUser } from '../../src/domain/identity/log-in.ts';
+import { createUser, type Role } from '../../src/domain/identity/manage-users.ts';
 import type { TokenPair } from '../../src/domain/identity/tokens.ts';
-import {
-  createApp,
-  createMerchant,
-  createUser,
-  type Product,
-  type Role,
-} from '../../src/domain/merchants/merchant.ts';
+import { createApp, type Product } from '../../src/domain/merchants/manage-apps.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import type { Service } from '../../src/process/boot.ts';
 
 export interface TestMerchant {

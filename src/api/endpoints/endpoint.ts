@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Product, Role } from '../../domain/merchants/merchant.ts';
+import type { Role } from '../../domain/identity/manage-users.ts';
+import type { Product } from '../../domain/merchants/manage-apps.ts';
 import type { Schema } from '../schemas/fields.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 

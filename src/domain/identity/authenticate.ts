@@ -1,19 +1,20 @@
 import { type Database, firstRow } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
-import type { Product, Role } from '../merchants/merchant.ts';
+import type { Product } from '../merchants/manage-apps.ts';
 import type { Rate } from '../money.ts';
+import type { Role } from './manage-users.ts';
 import { SECRET_LAPSED, verifyToken } from './tokens.ts';
 
-/** Who is calling: what a valid access token stands for. */
+/** The caller that a valid access token stands for. */
 export interface Caller {
   merchant_id: number;
-  /** The token's app; null for a person who logged in. */
+  /** The token's app; null for a person. */
   app: { code: number; products: Product[] } | null;
-  /** The person's role; null for an app, which no role limits. */
+  /** The person's role; null for an app, because roles do not limit apps. */
   role: Role | null;
   approved: boolean;
-  /** The merchant's own commission, payout fee and rate limit, where it has them. */
+  /** The merchant's own commission, payout fee and rate limit. Null stands for the default. */
   ownCommission: OwnRate;
   ownPayoutFee: OwnRate;
   ownLimit: { perMinute: number | null; burst: number | null };
@@ -40,8 +41,8 @@ interface FamilyRow {
 }
 
 /**
- * Checks an access token: one verification and one indexed read, so a revocation counts
- * at once. The order of the refusals is part of the API.
+ * Checks an access token: verifies its signature and reads its family by the primary key. So a
+ * revocation takes effect at once. The order of the refusals is part of the API.
  * @throws Refusal `token_invalid`, `token_revoked`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function authenticate(
@@ -68,7 +69,7 @@ export async function authenticate(
   };
 }
 
-/** A user who was deactivated counts as revoked, whatever became of the family's own row. */
+/** The token of a deactivated user counts as revoked, even if its family was not revoked. */
 const FAMILY = `
   SELECT f.merchant_id, f.app_code, u.role, a.products, m.approved,
     f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) OR ${SECRET_LAPSED} AS revoked,
@@ -83,13 +84,14 @@ const FAMILY = `
   LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
   WHERE f.id = :family`;
 
-/** @throws Refusal `merchant_not_approved`, naming the operation */
+/** Requires an approved merchant. @throws Refusal `merchant_not_approved`, naming the operation */
 export function requireApproval(caller: Caller, operation: string): void {
   if (!caller.approved) throw new Refusal('merchant_not_approved', operation);
 }
 
 /**
- * The token's app needs the product. A person's app is chosen by the body, so later.
+ * Requires that the token's app has the product. A person's app is checked later, because the
+ * body of the request names it.
  * @throws Refusal `product_missing`
  */
 export function requireProduct(caller: Caller, product: Product): void {
@@ -98,7 +100,7 @@ export function requireProduct(caller: Caller, product: Product): void {
   }
 }
 
-/** What a merchant pays: by its own rate where it has one, else by the default, part by part. */
+/** Returns the rate that a merchant pays: each part is its own if it has one, else the default. */
 export function rateOf(own: OwnRate, defaults: Rate): Rate {
   return {
     bps: own.bps ?? defaults.bps,

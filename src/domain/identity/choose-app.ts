@@ -1,11 +1,11 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { Refusal } from '../errors.ts';
-import type { Product } from '../merchants/merchant.ts';
+import type { Product } from '../merchants/manage-apps.ts';
 import type { Caller } from './authenticate.ts';
 
 /**
- * The app that a collection is booked on: the token's, or for a person the one named, or
- * the merchant's only active one with the product.
+ * Chooses the app that a collection is booked on: the token's app; for a person the named app,
+ * or else the merchant's only active app with the product.
  * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`, `field_required`
  */
 export async function chooseApp(
@@ -28,20 +28,20 @@ export async function chooseApp(
 }
 
 /**
- * Checks that a payment may be booked on an app of the caller's merchant, whoever calls.
- * @returns its code.
+ * Checks that a payment may be booked on this app of the caller's merchant.
+ * @returns the app's code.
  * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`
  */
 export async function namedApp(
   database: Database | Transaction,
-  { merchant_id: merchantId }: Caller,
+  { merchant_id }: Caller,
   product: Product,
   appCode: number,
 ): Promise<number> {
   const app = await firstRow<{ active: boolean; products: Product[] }>(
     database,
     'SELECT active, products FROM apps WHERE merchant_id = :merchant_id AND code = :code',
-    { merchant_id: merchantId, code: appCode },
+    { merchant_id, code: appCode },
   );
   if (!app) throw new Refusal('app_not_found');
   if (!app.active) throw new Refusal('app_inactive');

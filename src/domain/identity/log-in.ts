@@ -1,16 +1,17 @@
 import { type Database, firstRow } from '../../connections/database.ts';
 import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
-import { appSecrets, type Product } from '../merchants/merchant.ts';
+import { appSecrets } from '../merchants/app-secrets.ts';
+import type { Product } from '../merchants/manage-apps.ts';
 import { isPassword } from './password.ts';
 import { rotateFamily, startFamily, type TokenPair, verifyToken } from './tokens.ts';
 
-/** The address that a request comes from is part of an app's access; see `ip_allow_list`. */
+/** SQL: whether the address of the request is on the allow list of the app `a`. */
 const IP_ALLOWED = `(cardinality(a.ip_allow_list) = 0
   OR CAST(:ip AS inet) <<= ANY (a.ip_allow_list))`;
 
 interface AppRow {
-  code: number;
+  app_code: number;
   merchant_id: number;
   products: Product[];
   app_active: boolean;
@@ -32,15 +33,13 @@ export async function issueAppTokens(
 ): Promise<AppTokens> {
   const app = await firstRow<AppRow>(
     database,
-    `SELECT a.code, a.merchant_id, a.products, a.active AS app_active,
+    `SELECT a.code AS app_code, a.merchant_id, a.products, a.active AS app_active,
        m.active AS merchant_active, coalesce(${IP_ALLOWED}, false) AS ip_allowed
      FROM apps a JOIN merchants m ON m.id = a.merchant_id WHERE a.app_key = :app_key`,
     { app_key: credentials.app_key, ip },
   );
-  const secrets = app
-    ? await appSecrets(database, keys.secretsKeys, app.merchant_id, app.code)
-    : [];
-  // Every secret is compared, so that the answer's duration says nothing about any of them.
+  const secrets = app ? await appSecrets(database, keys.secretsKeys, app) : [];
+  // Compares every secret, so that the duration of the answer tells nothing about any of them.
   const [match] = secrets.filter(({ secret }) =>
     equalInConstantTime(secret, credentials.app_secret),
   );
@@ -48,13 +47,14 @@ export async function issueAppTokens(
   if (!app.ip_allowed) throw new Refusal('ip_not_allowed');
   if (!app.merchant_active) throw new Refusal('merchant_inactive');
   if (!app.app_active) throw new Refusal('app_inactive');
-  const subject = { merchant_id: app.merchant_id, app_code: app.code };
-  const tokens = await startFamily(database, keys.jwtKeys, subject, { secretId: match.id });
+  const { merchant_id, app_code, products } = app;
+  const subject = { merchant_id, app_code };
+  const tokens = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id });
   if (!tokens) throw new Refusal('app_credentials_invalid');
-  return { ...tokens, ...subject, products: app.products };
+  return { ...tokens, ...subject, products };
 }
 
-/** A pair of tokens, and the merchant that they are good for. */
+/** A pair of tokens, and the merchant that they give access to. */
 export type MerchantTokens = TokenPair & {
   merchant_code: number;
   name: string;
@@ -96,14 +96,14 @@ export async function logInUser(
     database,
     jwtKeys,
     { merchant_id: user.id, user_id: user.user_id },
-    { passwordHash: user.password_hash },
+    { password_hash: user.password_hash },
   );
   if (!tokens) throw new Refusal('log_in_invalid');
   return { ...tokens, ...merchantFields(user) };
 }
 
 /**
- * Spends a refresh token for a new pair, if whoever it stands for may still come in.
+ * Exchanges a refresh token for a new pair, if its app or person still has access.
  * @throws Refusal as `rotateFamily`, and `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function refreshTokens(
@@ -122,7 +122,8 @@ export async function refreshTokens(
     }
   >(
     database,
-    `SELECT m.*, f.revoked_at IS NULL AND f.current_jti = :jti AS living, coalesce(a.active, true) AS app_active, coalesce(u.active, true) AS user_active,
+    `SELECT m.*, f.revoked_at IS NULL AND f.current_jti = :jti AS living,
+       coalesce(a.active, true) AS app_active, coalesce(u.active, true) AS user_active,
        a.code IS NULL OR coalesce(${IP_ALLOWED}, false) AS ip_allowed
      FROM token_families f JOIN merchants m ON m.id = f.merchant_id
      LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
@@ -130,8 +131,8 @@ export async function refreshTokens(
      WHERE f.id = :family`,
     { family: fam, jti, ip },
   );
-  // Whoever is refused for now keeps the token: it is not spent. One that was spent before
-  // goes on to the rotation, which ends its family.
+  // A refusal here does not spend the token. A token that was spent before is not refused here:
+  // the rotation ends its family.
   if (holder?.living) {
     if (!holder.user_active) throw new Refusal('token_revoked');
     if (!holder.ip_allowed) throw new Refusal('ip_not_allowed');

@@ -9,17 +9,17 @@ const scryptAsync = promisify(scrypt) as (
   keyBytes: number,
 ) => Promise<Buffer>;
 
-/** A password as it is stored: `scrypt$salt$hash`, both in base64. */
+/** Hashes a password for storage: `scrypt$salt$hash`, both in base64. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   const hash = await scryptAsync(password, salt, KEY_BYTES);
   return `scrypt$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** What nobody's password hashes to; checked for unknown users, so that they take as long. */
+/** A hash that no password has. The check of an unknown user reads it, so that it takes as long. */
 const NOBODY = `scrypt$${Buffer.alloc(SALT_BYTES).toString('base64')}$${Buffer.alloc(KEY_BYTES).toString('base64')}`;
 
-/** Checks a password. Without a stored one it takes as long and says no. */
+/** Checks a password. Without a stored hash the check takes as long and fails. */
 export async function isPassword(password: string, stored: string | undefined): Promise<boolean> {
   const [, salt = '', hash = ''] = (stored ?? NOBODY).split('$');
   const expected = Buffer.from(hash, 'base64');

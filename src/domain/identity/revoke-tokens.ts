@@ -3,7 +3,7 @@ import type { TokenSubject } from './tokens.ts';
 
 /**
  * Ends every session of an app or a user at once, access tokens included.
- * @returns how many token families that were.
+ * @returns the number of token families that were revoked.
  */
 export async function revokeTokens(trx: Transaction, subject: TokenSubject): Promise<number> {
   const revoked = await rows(
@@ -12,11 +12,7 @@ export async function revokeTokens(trx: Transaction, subject: TokenSubject): Pro
      WHERE merchant_id = :merchant_id AND revoked_at IS NULL AND expires_at > now()
        AND (app_code = :app_code OR user_id = :user_id)
      RETURNING id`,
-    {
-      merchant_id: subject.merchant_id,
-      app_code: subject.app_code ?? null,
-      user_id: subject.user_id ?? null,
-    },
+    { app_code: null, user_id: null, ...subject },
   );
   return revoked.length;
 }

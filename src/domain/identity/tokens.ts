@@ -8,10 +8,10 @@ import { Refusal } from '../errors.ts';
 export const ACCESS_LIFETIME_S = 15 * 60;
 export const REFRESH_LIFETIME_S = 7 * 24 * 3_600;
 const ALGORITHM = 'HS256';
-/** No token of ours comes near; a longer one is not worth the arithmetic. */
+/** Far longer than our tokens. A longer text is refused before it is parsed. */
 const MAX_TOKEN_LENGTH = 2_048;
 
-/** Who the tokens of a family stand for: an app, or a person who logged in. */
+/** The app or the person that a family of tokens was issued to. */
 export type TokenSubject =
   | { merchant_id: number; app_code: number; user_id?: undefined }
   | { merchant_id: number; user_id: string; app_code?: undefined };
@@ -25,26 +25,27 @@ interface Claims {
   typ: 'access' | 'refresh';
   /** The family that a revocation ends as a whole. */
   fam: string;
-  jti?: string;
+  /** Makes every token unique, even two of the same second. */
+  jti: string;
 }
 
 /**
- * What the log-in was proven with, as it must still be when the family starts: whoever
- * takes it back at the same moment either finds the family to end, or prevents it.
+ * The secret or password that proved the log-in. It must still be valid when the family starts.
+ * So a revocation at the same moment either finds the family and ends it, or prevents it.
  */
-export type Proof = { secretId: string } | { passwordHash: string };
+export type Proof = { secret_id: string } | { password_hash: string };
 
-/** Starts a family of tokens, as every log-in does. @returns null when the proof has lapsed. */
+/** Starts a family of tokens for a log-in. @returns null when the proof is no longer valid. */
 export async function startFamily(
   database: Database,
   keys: KeyRing,
   subject: TokenSubject,
   proof: Proof,
 ): Promise<TokenPair | null> {
-  const family = uuidv7();
+  const id = uuidv7();
   const jti = randomUUID();
   const source =
-    'secretId' in proof
+    'secret_id' in proof
       ? `app_secrets WHERE id = :secret_id AND (expires_at IS NULL OR expires_at > clock_timestamp())`
       : `users WHERE id = :user_id AND active AND password_hash = :password_hash`;
   const started = await firstRow(
@@ -56,26 +57,26 @@ export async function startFamily(
      FROM ${source} AND merchant_id = :merchant_id FOR SHARE
      RETURNING id`,
     {
-      secret_id: 'secretId' in proof ? proof.secretId : null,
-      password_hash: 'passwordHash' in proof ? proof.passwordHash : null,
-      id: family,
-      merchant_id: subject.merchant_id,
-      app_code: subject.app_code ?? null,
-      user_id: subject.user_id ?? null,
+      app_code: null,
+      user_id: null,
+      secret_id: null,
+      ...subject,
+      ...proof,
+      id,
       jti,
       lifetime_s: REFRESH_LIFETIME_S,
     },
   );
-  return started ? pair(keys, family, jti) : null;
+  return started ? pair(keys, id, jti) : null;
 }
 
-/** Whether the secret that a family `f` was got with counts no more. */
+/** SQL: whether the secret that the family `f` was issued for is no longer valid. */
 export const SECRET_LAPSED = `EXISTS (
   SELECT FROM app_secrets s WHERE s.id = f.secret_id AND s.expires_at <= now())`;
 
 /**
- * Spends a refresh token for a new pair. A token that was spent before is in two hands, so
- * the whole family ends: the revocation is committed before the refusal goes out.
+ * Exchanges a refresh token for a new pair. Two parties hold a token that was spent before, so
+ * the whole family ends. The revocation is committed before the refusal is sent.
  * @throws Refusal `refresh_expired`, `token_invalid`, `token_revoked`
  */
 export async function rotateFamily(
@@ -83,8 +84,8 @@ export async function rotateFamily(
   keys: KeyRing,
   refresh: string,
 ): Promise<TokenPair> {
-  const claims = verifyToken(keys, refresh, 'refresh');
-  const jti = randomUUID();
+  const { fam: family, jti } = verifyToken(keys, refresh, 'refresh');
+  const newJti = randomUUID();
   const rotated = await inTransaction(database, async (trx) => {
     const row = await firstRow(
       trx,
@@ -92,44 +93,41 @@ export async function rotateFamily(
        SET current_jti = :new_jti, expires_at = now() + :lifetime_s * interval '1 second'
        WHERE id = :family AND current_jti = :jti AND revoked_at IS NULL
          AND NOT ${SECRET_LAPSED} RETURNING id`,
-      { family: claims.fam, jti: claims.jti, new_jti: jti, lifetime_s: REFRESH_LIFETIME_S },
+      { family, jti, new_jti: newJti, lifetime_s: REFRESH_LIFETIME_S },
     );
     if (row) return true;
     await rows(
       trx,
       'UPDATE token_families SET revoked_at = now() WHERE id = :family AND revoked_at IS NULL',
-      { family: claims.fam },
+      { family },
     );
     return false;
   });
   if (!rotated) throw new Refusal('token_revoked');
-  return pair(keys, claims.fam, jti);
+  return pair(keys, family, newJti);
 }
 
 function pair(keys: KeyRing, family: string, jti: string): TokenPair {
   return {
-    access: sign(keys, { typ: 'access', fam: family }, ACCESS_LIFETIME_S),
+    access: sign(keys, { typ: 'access', fam: family, jti: randomUUID() }, ACCESS_LIFETIME_S),
     refresh: sign(keys, { typ: 'refresh', fam: family, jti }, REFRESH_LIFETIME_S),
   };
 }
 
 function sign(keys: KeyRing, claims: Claims, lifetimeS: number): string {
   const { id, secret } = keys.current;
-  // An id of its own makes every token another one, even two of the same second.
-  return jwt.sign({ jti: randomUUID(), ...claims }, secret, {
+  return jwt.sign(claims, secret, {
     algorithm: ALGORITHM,
     keyid: id,
     expiresIn: lifetimeS,
   });
 }
 
-/** Access tokens of the release before have no id, and need none. */
-const NO_JTI = { access: '00000000-0000-0000-0000-000000000000', refresh: '' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Checks a token's signature, age and kind, with the one algorithm that we sign with.
- * @throws Refusal `token_invalid`, and `refresh_expired` for a refresh token that was good once
+ * Checks a token's signature, age and kind. Accepts only the algorithm that we sign with.
+ * @throws Refusal `token_invalid`, and `refresh_expired` for a refresh token that has expired
  */
 export function verifyToken(keys: KeyRing, token: string, type: Claims['typ']): Claims {
   try {
@@ -138,12 +136,11 @@ export function verifyToken(keys: KeyRing, token: string, type: Claims['typ']): 
     const key = keys.byId.get(keyId);
     if (!key) throw new Refusal('token_invalid');
     const claims = jwt.verify(token, key.secret, { algorithms: [ALGORITHM] }) as Claims;
-    const isOurs =
-      claims.typ === type && UUID.test(claims.fam) && UUID.test(claims.jti ?? NO_JTI[type]);
+    const isOurs = claims.typ === type && UUID.test(claims.fam) && UUID.test(claims.jti);
     if (!isOurs) throw new Refusal('token_invalid');
     return claims;
   } catch (error) {
-    // Its signature was right, so what it says of itself is true.
+    // The signature was checked before the expiry, so the claims can be trusted.
     const expired = error instanceof jwt.TokenExpiredError && type === 'refresh';
     const wasRefresh = expired && (jwt.decode(token) as Claims | null)?.typ === 'refresh';
     throw new Refusal(wasRefresh ? 'refresh_expired' : 'token_invalid');

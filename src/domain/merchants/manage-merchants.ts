@@ -1,6 +1,13 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import { type Differences, differences, newValues, type Page } from './differences.ts';
+import { type Differences, differences, newValues, updateRow } from '../update-row.ts';
 
 /** A merchant as its operator sees it. NULL stands for the configuration's value. */
 export interface MerchantRecord {
@@ -17,51 +24,74 @@ export interface MerchantRecord {
   created_at: Date;
 }
 
+export type NewMerchant = Pick<MerchantRecord, 'name' | 'email' | 'phone_number' | 'approved'>;
 export type MerchantChanges = Partial<Omit<MerchantRecord, 'id' | 'created_at'>>;
 
 const COLUMNS = `id, name, email, phone_number, active, approved, commission_bps,
   commission_fixed_cents, rate_limit_per_minute, rate_limit_burst, created_at`;
 
-/** Merchants in the order of their numbers. */
-export function listMerchants(database: Database, page: Page<number>): Promise<MerchantRecord[]> {
+/** Creates a merchant with its two empty wallets. @returns its id. */
+export async function createMerchant(database: Database, merchant: NewMerchant): Promise<number> {
+  return inTransaction(database, async (trx) => {
+    const row = await firstRow<{ id: number }>(
+      trx,
+      `INSERT INTO merchants (name, email, phone_number, approved)
+       VALUES (:name, :email, :phone_number, :approved) RETURNING id`,
+      merchant,
+    );
+    await rows(
+      trx,
+      `INSERT INTO wallets (merchant_id, kind) VALUES (:id, 'collection'), (:id, 'payout')`,
+      row!,
+    );
+    return row!.id;
+  });
+}
+
+/** Lists merchants in the order of their ids. */
+export function listMerchants(
+  database: Database,
+  { after = 0, limit }: KeysetPage<number>,
+): Promise<MerchantRecord[]> {
   return rows<MerchantRecord>(
     database,
     `SELECT ${COLUMNS} FROM merchants WHERE id > :after ORDER BY id LIMIT :limit`,
-    { after: page.after ?? 0, limit: page.limit },
+    { after, limit },
   );
 }
 
-/** @throws OperatorRefusal when there is no such merchant. */
+/** Reads a merchant. @throws OperatorRefusal when there is no such merchant. */
 export async function requireMerchant(
   database: Database | Transaction,
   id: number,
 ): Promise<MerchantRecord> {
-  return found(
-    await firstRow(database, `SELECT ${COLUMNS} FROM merchants WHERE id = :id`, { id }),
-    id,
-  );
+  return select(database, id, '');
 }
 
 /**
- * Reads a merchant and makes other operators' changes to it wait; payments do not wait.
+ * Reads a merchant and makes other operators' changes to it wait. Payments do not wait.
  * @throws OperatorRefusal when there is no such merchant.
  */
 export async function lockMerchant(trx: Transaction, id: number): Promise<MerchantRecord> {
-  return found(
-    await firstRow(trx, `SELECT ${COLUMNS} FROM merchants WHERE id = :id FOR NO KEY UPDATE`, {
-      id,
-    }),
-    id,
-  );
+  return select(trx, id, 'FOR NO KEY UPDATE');
 }
 
-function found(merchant: MerchantRecord | undefined, id: number): MerchantRecord {
+async function select(
+  database: Database | Transaction,
+  id: number,
+  locking: string,
+): Promise<MerchantRecord> {
+  const merchant = await firstRow<MerchantRecord>(
+    database,
+    `SELECT ${COLUMNS} FROM merchants WHERE id = :id ${locking}`,
+    { id },
+  );
   if (!merchant) throw new OperatorRefusal(`There is no merchant ${id}`);
   return merchant;
 }
 
 /**
- * Gives a merchant's columns other values. @returns it as it is now, and what became different.
+ * Sets columns of a merchant. @returns the merchant as it is now, and what has changed.
  * @throws OperatorRefusal when there is no such merchant.
  */
 export async function updateMerchant(
@@ -71,13 +101,6 @@ export async function updateMerchant(
 ): Promise<{ merchant: MerchantRecord; changed: Differences }> {
   const before = await lockMerchant(trx, id);
   const changed = differences(before, wanted);
-  const names = Object.keys(changed);
-  if (names.length === 0) return { merchant: before, changed };
-  const merchant = await firstRow<MerchantRecord>(
-    trx,
-    `UPDATE merchants SET ${names.map((name) => `${name} = :${name}`).join(', ')}
-     WHERE id = :id RETURNING ${COLUMNS}`,
-    { ...newValues(changed), id },
-  );
-  return { merchant: merchant!, changed };
+  const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
+  return { merchant: await updateRow(trx, table, before, newValues(changed)), changed };
 }

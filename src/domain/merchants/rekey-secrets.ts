@@ -1,27 +1,27 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
-import { sealContext } from './merchant.ts';
+import { sealContext } from './app-secrets.ts';
 
 export interface RekeyedBatch {
   count: number;
-  /** The ids of the keys that these secrets were encrypted with before. */
+  /** The ids of the keys that had encrypted these secrets. */
   fromKeys: string[];
-  /** Apps with a secret that still counts and cannot be decrypted. */
+  /** The codes of the apps with a valid secret that cannot be decrypted. */
   unreadable: number[];
-  /** Where the next batch begins; null when there is none. */
+  /** The next batch begins after this id; null when there is none. */
   next: string | null;
 }
 
 interface SecretRow extends Sealed {
   id: string;
   app_code: number;
-  counts: boolean;
+  valid: boolean;
 }
 
 /**
- * Encrypts app secrets again, with the first key of the ring: the next `limit` of those
- * that have another one. What cannot be decrypted is left as it is.
- * @param after is the `next` of the batch before.
+ * Encrypts the next `limit` app secrets again that are not encrypted with the first key of the
+ * ring. A secret that cannot be decrypted is left as it is.
+ * @param after is the `next` of the previous batch.
  */
 export async function rekeySecrets(
   trx: Transaction,
@@ -32,7 +32,7 @@ export async function rekeySecrets(
   const secrets = await rows<SecretRow>(
     trx,
     `SELECT id, app_code, key_id AS "keyId", ciphertext,
-       expires_at IS NULL OR expires_at > now() AS counts
+       expires_at IS NULL OR expires_at > now() AS valid
      FROM app_secrets
      WHERE key_id <> :current AND key_id = ANY (:known)
        AND (CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid))
@@ -43,33 +43,33 @@ export async function rekeySecrets(
   for (const secret of secrets) {
     if (await rekeySecret(trx, keys, secret)) readable.push(secret);
   }
-  const unreadable = secrets.filter((secret) => secret.counts && !readable.includes(secret));
+  const unreadable = secrets.filter((secret) => secret.valid && !readable.includes(secret));
   return {
     count: readable.length,
     fromKeys: [...new Set(readable.map(({ keyId }) => keyId))].sort(),
-    unreadable: unreadable.map(({ app_code: appCode }) => appCode),
+    unreadable: unreadable.map(({ app_code }) => app_code),
     next: secrets.length < limit ? null : secrets.at(-1)!.id,
   };
 }
 
 async function rekeySecret(trx: Transaction, keys: KeyRing, secret: SecretRow): Promise<boolean> {
-  const context = sealContext(secret.app_code);
+  const context = sealContext(secret);
   let plaintext: string;
   try {
     plaintext = open(keys, secret, context);
   } catch {
     return false;
   }
-  const sealed = seal(keys, plaintext, context);
+  const { keyId, ciphertext } = seal(keys, plaintext, context);
   await rows(
     trx,
     'UPDATE app_secrets SET key_id = :key_id, ciphertext = :ciphertext WHERE id = :id',
-    { id: secret.id, key_id: sealed.keyId, ciphertext: sealed.ciphertext },
+    { id: secret.id, key_id: keyId, ciphertext },
   );
   return true;
 }
 
-/** Secrets that still count and need a key that the ring does not have. */
+/** Counts the valid secrets whose key is not in the ring. */
 export async function secretsWithoutKey(
   database: Database,
   keys: KeyRing,

@@ -1,0 +1,137 @@
+import { v7 as uuidv7 } from 'uuid';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { violates } from '../../connections/database-errors.ts';
+import type { KeysetPage } from '../lists.ts';
+import { lockMerchant } from '../merchants/manage-merchants.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
+import { type Differences, differences, newValues, updateRow } from '../update-row.ts';
+import { hashPassword } from './password.ts';
+import { revokeTokens } from './revoke-tokens.ts';
+
+export type Role = 'Admin' | 'Finance' | 'Operator';
+
+/** A person who may log in for a merchant. */
+export interface UserRecord {
+  id: string;
+  merchant_id: number;
+  email: string;
+  role: Role;
+  active: boolean;
+  created_at: Date;
+}
+
+export interface NewUser {
+  email: string;
+  password: string;
+  role: Role;
+}
+
+/** Names a user. E-mail addresses are unique; the merchant is only a check. */
+export interface UserName {
+  email: string;
+  merchant_id?: number | undefined;
+}
+
+export interface UserChanges {
+  role?: Role | undefined;
+  active?: boolean | undefined;
+  /** The result of `hashPassword`. */
+  password_hash?: string | undefined;
+}
+
+const COLUMNS = 'id, merchant_id, email, role, active, created_at';
+
+/** Creates a user of a merchant. @returns the user's id. */
+export async function createUser(
+  database: Database,
+  merchantId: number,
+  { email, password, role }: NewUser,
+): Promise<string> {
+  const id = uuidv7();
+  const password_hash = await hashPassword(password);
+  await rows(
+    database,
+    `INSERT INTO users (id, merchant_id, email, password_hash, role)
+     VALUES (:id, :merchant_id, :email, :password_hash, :role)`,
+    { id, merchant_id: merchantId, email: email.toLowerCase(), password_hash, role },
+  );
+  return id;
+}
+
+/**
+ * Creates a user for an operator.
+ * @throws OperatorRefusal when there is no such merchant, or the e-mail address is taken.
+ */
+export async function addUser(
+  trx: Transaction,
+  merchantId: number,
+  user: NewUser,
+): Promise<UserRecord> {
+  await lockMerchant(trx, merchantId);
+  const taken = await findUser(trx, { email: user.email });
+  if (taken) {
+    throw new OperatorRefusal(
+      `${taken.email} is a user of merchant ${taken.merchant_id} already: an e-mail address is good for one user`,
+    );
+  }
+  try {
+    await createUser(trx, merchantId, user);
+  } catch (error) {
+    if (!violates(error, 'users_email_key')) throw error;
+    throw new OperatorRefusal(`${user.email} has just become another user's e-mail address`);
+  }
+  return (await findUser(trx, { email: user.email }))!;
+}
+
+/** Lists users in the order of their e-mail addresses, those of one merchant or all. */
+export function listUsers(
+  database: Database,
+  { merchant_id, after = '', limit }: KeysetPage<string> & { merchant_id?: number | undefined },
+): Promise<UserRecord[]> {
+  return rows<UserRecord>(
+    database,
+    `SELECT ${COLUMNS} FROM users
+     WHERE email > :after AND merchant_id = coalesce(:merchant_id, merchant_id)
+     ORDER BY email LIMIT :limit`,
+    { merchant_id: merchant_id ?? null, after, limit },
+  );
+}
+
+/**
+ * Changes a user. A new role, a new password or a deactivation ends the user's sessions at once.
+ * @returns the user as it is now, what has changed, and how many sessions were ended.
+ * @throws OperatorRefusal when there is no such user.
+ */
+export async function updateUser(
+  trx: Transaction,
+  name: UserName,
+  { password_hash, ...wanted }: UserChanges,
+): Promise<{ user: UserRecord; changed: Differences; revoked: number }> {
+  const before = await findUser(trx, name, 'FOR NO KEY UPDATE');
+  if (!before) throw new OperatorRefusal(`There is no user ${describe(name)}`);
+  const changed = differences(before, wanted as Partial<UserRecord>);
+  const values = { ...newValues(changed), ...(password_hash && { password_hash }) };
+  const table = { name: 'users', key: ['merchant_id', 'id'], columns: COLUMNS };
+  const user = await updateRow(trx, table, before, values);
+  // A repeated deactivation ends the sessions that were started since the first one, too.
+  const ends = wanted.active === false || changed.role !== undefined || password_hash !== undefined;
+  const subject = { merchant_id: before.merchant_id, user_id: before.id };
+  return { user, changed, revoked: ends ? await revokeTokens(trx, subject) : 0 };
+}
+
+function findUser(
+  trx: Transaction,
+  { email, merchant_id }: UserName,
+  lock: 'FOR NO KEY UPDATE' | '' = '',
+): Promise<UserRecord | undefined> {
+  return firstRow<UserRecord>(
+    trx,
+    `SELECT ${COLUMNS} FROM users
+     WHERE email = :email AND merchant_id = coalesce(:merchant_id, merchant_id) ${lock}`,
+    { email: email.toLowerCase(), merchant_id: merchant_id ?? null },
+  );
+}
+
+function describe({ email, merchant_id }: UserName): string {
+  return merchant_id === undefined ? email : `${email} of merchant ${merchant_id}`;
+}

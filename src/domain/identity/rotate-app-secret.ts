@@ -1,0 +1,48 @@
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
+import { storeAppSecret } from '../merchants/app-secrets.ts';
+import { type AppRecord, lockApp } from '../merchants/manage-apps.ts';
+import { revokeTokens } from './revoke-tokens.ts';
+
+export interface RotatedSecret {
+  app: AppRecord;
+  app_secret: string;
+  /** When the last of the old secrets expires; null when none is valid any more. */
+  old_secrets_until: Date | null;
+  /** The number of sessions that were ended: all of them, or none while old secrets are valid. */
+  revoked: number;
+}
+
+/**
+ * Gives an app a new secret. The old secrets stay valid for `overlapMs`. With 0 they end at
+ * once, and with them all tokens of the app.
+ * @throws OperatorRefusal when there is no such app.
+ */
+export async function rotateAppSecret(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  appCode: number,
+  overlapMs: number,
+): Promise<RotatedSecret> {
+  const app = await lockApp(trx, appCode);
+  const ref = { merchant_id: app.merchant_id, app_code: appCode };
+  await rows(
+    trx,
+    `UPDATE app_secrets SET expires_at = now() + :overlap_ms * interval '1 millisecond'
+     WHERE merchant_id = :merchant_id AND app_code = :app_code
+       AND (expires_at IS NULL OR expires_at > now() + :overlap_ms * interval '1 millisecond')`,
+    { ...ref, overlap_ms: overlapMs },
+  );
+  const old = await firstRow<{ until: Date | null }>(
+    trx,
+    `SELECT max(expires_at) AS until FROM app_secrets
+     WHERE merchant_id = :merchant_id AND app_code = :app_code AND expires_at > now()`,
+    ref,
+  );
+  return {
+    app,
+    app_secret: await storeAppSecret(trx, secretsKeys, ref),
+    old_secrets_until: old!.until,
+    revoked: overlapMs === 0 ? await revokeTokens(trx, ref) : 0,
+  };
+}
