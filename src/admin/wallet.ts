@@ -1,9 +1,9 @@
+import type { WalletKind } from '../domain/ledger/post-journal.ts';
 import { formatAmount } from '../domain/money.ts';
 import {
   type BookedEntry,
   bookOperatorEntry,
   type OperatorEntry,
-  type WalletKind,
 } from '../domain/wallets/operator-entries.ts';
 import { positiveAmount, signedAmount } from './amounts.ts';
 import {

@@ -51,10 +51,9 @@ export function transactionFilterIn(query: Query): TransactionFilter {
 }
 
 function daysIn(query: Query): Days {
-  const dateFrom = query.date_from as string | undefined;
-  const dateTo = query.date_to as string | undefined;
-  if (dateFrom && dateTo && dateFrom > dateTo) throw new Refusal('invalid_query', 'date_from');
-  return { dateFrom, dateTo };
+  const { date_from, date_to } = query as Days;
+  if (date_from && date_to && date_from > date_to) throw new Refusal('invalid_query', 'date_from');
+  return { date_from, date_to };
 }
 
 /** Restores the plus, which is a space in an address unless it is written %2B. */

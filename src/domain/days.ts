@@ -1,14 +1,14 @@
 /** Whole UTC days, YYYY-MM-DD, both included. */
 export interface Days {
-  dateFrom?: string | undefined;
-  dateTo?: string | undefined;
+  date_from?: string | undefined;
+  date_to?: string | undefined;
 }
 
-/** The days as conditions over the bindings `date_from` and `date_to`. */
-export function dayConditions(column: string, { dateFrom, dateTo }: Days): string[] {
+/** Returns the conditions of a query for these days, with `date_from` and `date_to` as bindings. */
+export function dayConditions(column: string, { date_from, date_to }: Days): string[] {
   const conditions: string[] = [];
   const startOf = (name: string) => `CAST(CAST(:${name} AS date) AS timestamp) AT TIME ZONE 'UTC'`;
-  if (dateFrom) conditions.push(`${column} >= ${startOf('date_from')}`);
-  if (dateTo) conditions.push(`${column} < ${startOf('date_to')} + interval '1 day'`);
+  if (date_from) conditions.push(`${column} >= ${startOf('date_from')}`);
+  if (date_to) conditions.push(`${column} < ${startOf('date_to')} + interval '1 day'`);
   return conditions;
 }

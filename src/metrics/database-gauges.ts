@@ -114,7 +114,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
       const last = await lastVerification(trx);
       if (!last) return [{ malipo_ledger_verified_timestamp_seconds: 0 }];
       return [
-        { malipo_ledger_verified_timestamp_seconds: last.verifiedAt.getTime() / 1_000 },
+        { malipo_ledger_verified_timestamp_seconds: last.verified_at.getTime() / 1_000 },
         ...BREAK_KINDS.map((kind) => ({ kind, malipo_ledger_breaks: last.counts[kind] ?? 0 })),
       ];
     },

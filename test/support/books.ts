@@ -29,7 +29,9 @@ export async function fillBooks(database: Database, merchant: TestMerchant): Pro
   await resolve(database, paidAfterRefund, 'completed');
   for (const kind of PAYMENT_KINDS) await letSupportDecide(database, merchant, kind);
   await newCompletedCollection(database, merchant);
-  await inTransaction(database, (trx) => transfer(trx, merchant.merchant_id, 100, 'to-payouts'));
+  await inTransaction(database, (trx) =>
+    transfer(trx, { merchant_id: merchant.merchant_id, amount_cents: 100, ref_no: 'to-payouts' }),
+  );
 }
 
 async function letSupportDecide(

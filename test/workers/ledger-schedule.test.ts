@@ -89,12 +89,12 @@ describe('The scheduled verification of the ledger', () => {
     const second = await lastVerification(store.database);
     expect(second!.counts.wallet_astray).to.equal(2);
     expect(second!.breaks.map(({ id }) => id)).to.deep.equal(['collection', 'payout']);
-    expect(second!.verifiedAt).to.be.above(first!.verifiedAt);
+    expect(second!.verified_at).to.be.above(first!.verified_at);
     expect(await metrics())
       .to.include('malipo_ledger_breaks{kind="wallet_astray"} 2\n')
       .and.include('malipo_ledger_breaks{kind="chain_gap"} 0\n')
       .and.include(
-        `malipo_ledger_verified_timestamp_seconds ${second!.verifiedAt.getTime() / 1_000}\n`,
+        `malipo_ledger_verified_timestamp_seconds ${second!.verified_at.getTime() / 1_000}\n`,
       );
   });
 

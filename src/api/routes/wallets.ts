@@ -36,10 +36,12 @@ export function walletRoutes(context: ApiContext): Router {
   });
 
   mount(router, context, endpoints.transfer, async ({ caller, body, database: target }) => {
-    const amountCents = parseAmount(body.amount)!;
-    const transaction = await inOneTransaction(target, (trx) =>
-      transfer(trx, caller.merchant_id, amountCents, String(body.ref_no)),
-    );
+    const request = {
+      merchant_id: caller.merchant_id,
+      amount_cents: parseAmount(body.amount)!,
+      ref_no: String(body.ref_no),
+    };
+    const transaction = await inOneTransaction(target, (trx) => transfer(trx, request));
     return { body: walletTransaction(transaction) };
   });
 

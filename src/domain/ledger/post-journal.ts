@@ -1,10 +1,15 @@
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, type Transaction } from '../../connections/database.ts';
 
-/** Wallets have a balance; the others are sums of their entries, so that no row is in every payment's way. */
+export const WALLET_KINDS = ['collection', 'payout'] as const;
+export type WalletKind = (typeof WALLET_KINDS)[number];
+
+/**
+ * Only wallets have a stored balance. The others are the sums of their entries: a row with the
+ * balance would make all payments wait for each other.
+ */
 export type Account =
-  | 'wallet:collection'
-  | 'wallet:payout'
+  | `wallet:${WalletKind}`
   | 'gateway_float'
   | 'payouts_in_flight'
   | 'commission'
@@ -13,7 +18,7 @@ export type Account =
   | 'bank'
   | 'losses';
 
-/** How a merchant sees a line of its wallet. */
+/** The words with which a merchant sees a line of its wallet. */
 export interface TransactionLabel {
   type:
     | 'collection'
@@ -26,22 +31,22 @@ export interface TransactionLabel {
     | 'transfer'
     | 'adjustment';
   ref_no: string | null;
-  /** The other side: a phone or a bank account. */
+  /** The phone or the bank account of the other side. */
   counterparty: string | null;
   description: string;
 }
 
 export interface JournalLine {
   account: Account;
-  /** Signed; what a merchant gains is positive. Lines of zero are left out. */
+  /** Signed: a merchant's gain is positive. Lines of zero are left out. */
   amount_cents: number;
-  /** Only for wallets, which merchants see. */
+  /** Only for wallets, because merchants do not see other accounts. */
   transaction?: TransactionLabel;
 }
 
 export interface Journal {
   merchant_id: number;
-  /** What is booked, such as a collection, and what of it: together booked once, ever. */
+  /** The merchant, the source and `kind` identify a journal, which is posted only once. */
   source_kind:
     | 'collection'
     | 'payout'
@@ -57,9 +62,9 @@ export interface Journal {
 }
 
 /**
- * Posts a journal and moves its wallets. The wallet rows are locked here, so this comes as
- * late in a transaction as it can. The database refuses what does not sum to zero.
- * @returns false when this journal was posted before; then nothing is changed.
+ * Posts a journal and changes the balances of its wallets. This locks the wallet rows, so call
+ * it as late in a transaction as possible. The database refuses lines that do not sum to zero.
+ * @returns false, and changes nothing, when this journal was posted before.
  * @throws the violation of `payout_wallet_not_negative`
  */
 export async function postJournal(trx: Transaction, journal: Journal): Promise<boolean> {
@@ -72,14 +77,7 @@ export async function postJournal(trx: Transaction, journal: Journal): Promise<b
        RETURNING merchant_id, id
      ), ${ENTRIES_OF_JOURNAL}
      SELECT count(*) AS count FROM journal`,
-    {
-      merchant_id: journal.merchant_id,
-      id: uuidv7(),
-      source_kind: journal.source_kind,
-      source_id: journal.source_id,
-      kind: journal.kind,
-      lines: linesBinding(journal.lines),
-    },
+    { ...journal, id: uuidv7(), lines: linesBinding(journal.lines) },
   );
   return posted?.count === 1;
 }
@@ -92,9 +90,9 @@ export async function postNewJournal(trx: Transaction, journal: Journal): Promis
 }
 
 /**
- * The CTEs that enter the lines of a CTE `journal` (merchant_id, id), given as `:lines`, and
- * move the wallets. A wallet's row is locked once, however many lines it has; its chain goes
- * through them in their order.
+ * SQL: the CTEs that enter `:lines` for the journal in the CTE `journal` (merchant_id, id) and
+ * change the wallets. A wallet with several lines is updated once. Its chain takes the lines in
+ * their order.
  */
 export const ENTRIES_OF_JOURNAL = `line AS (
        SELECT l.*,
@@ -120,24 +118,21 @@ export const ENTRIES_OF_JOURNAL = `line AS (
          wallet.entry_no - line.places + line.place,
          wallet.balance_cents - line.total_cents + line.running_cents,
          line.transaction_id, line.type, line.ref_no, line.counterparty, line.description,
-         -- Read with the wallet locked, so that a wallet's entries are listed as they chain.
+         -- Read with the wallet locked, so that a wallet's entries are listed in their order.
          clock_timestamp()
        FROM journal CROSS JOIN line LEFT JOIN wallet ON line.account = 'wallet:' || wallet.kind
      )`;
 
-/** The lines of a journal as `:lines` of ENTRIES_OF_JOURNAL. */
+/** Returns the lines of a journal as ENTRIES_OF_JOURNAL takes them in `:lines`. */
 export function linesBinding(lines: JournalLine[]): string {
   const entries = lines
-    .filter(({ amount_cents: amountCents }) => amountCents !== 0)
-    .map(({ account, amount_cents: amountCents, transaction }, index) => ({
+    .filter(({ amount_cents }) => amount_cents !== 0)
+    .map(({ account, amount_cents, transaction }, index) => ({
       line: index + 1,
       account,
-      amount_cents: amountCents,
+      amount_cents,
       transaction_id: account.startsWith('wallet:') ? uuidv7() : null,
-      type: transaction?.type ?? null,
-      ref_no: transaction?.ref_no ?? null,
-      counterparty: transaction?.counterparty ?? null,
-      description: transaction?.description ?? null,
+      ...transaction,
     }));
   return JSON.stringify(entries);
 }

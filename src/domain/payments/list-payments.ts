@@ -54,8 +54,8 @@ function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): 
       account: filter.account ?? null,
       ref_no: filter.ref_no ?? null,
       checkout_ref_no: filter.checkout_ref_no ?? null,
-      date_from: filter.dateFrom ?? null,
-      date_to: filter.dateTo ?? null,
+      date_from: filter.date_from ?? null,
+      date_to: filter.date_to ?? null,
     },
   };
 }

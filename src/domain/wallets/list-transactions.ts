@@ -1,8 +1,9 @@
 import type { Database } from '../../connections/database.ts';
 import { type Days, dayConditions } from '../days.ts';
+import type { WalletKind } from '../ledger/post-journal.ts';
 import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
 
-/** One movement of a merchant's wallet, as the merchant sees it. */
+/** An entry of a merchant's wallet, as the merchant sees it. */
 export interface WalletTransaction {
   transaction_id: string;
   account: string;
@@ -17,13 +18,13 @@ export interface WalletTransaction {
 }
 
 export interface TransactionFilter extends Days {
-  wallet?: 'collection' | 'payout' | undefined;
+  wallet?: WalletKind | undefined;
   type?: string | undefined;
   ref_no?: string | undefined;
   phone?: string | undefined;
 }
 
-/** A page of a merchant's wallet transactions, newest first. */
+/** Reads a page of a merchant's wallet transactions, newest first. */
 export async function listTransactions(
   database: Database,
   merchantId: number,
@@ -33,7 +34,7 @@ export async function listTransactions(
   return readPage(database, sourceOf(merchantId, filter), page);
 }
 
-/** The receipt is read from the payment: it may be learned after the entry was made, which never changes. */
+/** SQL: the receipt, from the payment. It may become known after the entry, which never changes. */
 const TRANS_ID = `(
   SELECT CASE j.source_kind
     WHEN 'collection' THEN (SELECT p.trans_id FROM collections p
@@ -46,7 +47,7 @@ const TRANS_ID = `(
   FROM journals j WHERE j.merchant_id = listed.merchant_id AND j.id = listed.journal_id
 )`;
 
-/** Of entries that go by the name `listed`. */
+/** SQL: the columns of WalletTransaction, from entries named `listed`. */
 export const TRANSACTION_COLUMNS = `listed.transaction_id, listed.account, listed.type, listed.amount_cents,
   listed.balance_after_cents, listed.ref_no, listed.counterparty, ${TRANS_ID} AS trans_id, listed.description,
   listed.created_at`;
@@ -64,14 +65,6 @@ function sourceOf(merchantId: number, filter: TransactionFilter): ListSource {
     createdAt: 'created_at',
     id: 'transaction_id',
     where,
-    bindings: {
-      merchant_id: merchantId,
-      account: filter.wallet ? `wallet:${filter.wallet}` : null,
-      type: filter.type ?? null,
-      ref_no: filter.ref_no ?? null,
-      phone: filter.phone ?? null,
-      date_from: filter.dateFrom ?? null,
-      date_to: filter.dateTo ?? null,
-    },
+    bindings: { ...filter, merchant_id: merchantId, account: `wallet:${filter.wallet}` },
   };
 }

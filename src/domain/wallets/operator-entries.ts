@@ -5,28 +5,27 @@ import {
   inTransaction,
   type Transaction,
 } from '../../connections/database.ts';
-import { postJournal } from '../ledger/post-journal.ts';
+import { postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/manage-merchants.ts';
 import { formatAmount } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
-export type WalletKind = 'collection' | 'payout';
 
-/** Money that an operator books between the bank account and a merchant's wallet. */
+/** A top-up or an adjustment: money between the bank account and a merchant's wallet. */
 export interface OperatorEntry {
   kind: OperatorEntryKind;
   merchant_id: number;
   wallet: WalletKind;
-  /** Signed; what the merchant gains is positive. */
+  /** Signed: the merchant's gain is positive. */
   amount_cents: number;
-  /** Unique per merchant, over top-ups and adjustments. */
+  /** Unique per merchant, for top-ups and adjustments together. */
   reference: string;
-  /** What the merchant reads next to it. */
+  /** The merchant reads this next to the entry. */
   reason: string;
 }
 
-/** An entry as it stands in the ledger. */
+/** An entry as it is in the ledger. */
 export interface BookedEntry {
   kind: OperatorEntryKind;
   wallet: WalletKind;
@@ -39,13 +38,13 @@ export interface BookedEntry {
  * Books a top-up or an adjustment, once per reference.
  * @returns the entry, and whether an earlier call has booked it.
  * @throws OperatorRefusal when there is no such merchant or wallet, when the payout wallet
- * would go below zero, or when the reference is that of something else.
+ * would go below zero, or when another entry has the reference.
  */
 export async function bookOperatorEntry(
   trx: Transaction,
   entry: OperatorEntry,
 ): Promise<{ booked: BookedEntry; repeated: boolean }> {
-  // Makes an operator's other entries of this merchant wait; payments do not wait.
+  // Makes other operator entries of this merchant wait. Payments do not wait.
   await lockMerchant(trx, entry.merchant_id);
   const first = await findEntry(trx, entry);
   if (first) return { booked: sameAs(entry, first), repeated: true };
@@ -56,7 +55,7 @@ export async function bookOperatorEntry(
 }
 
 /**
- * A top-up of the payout wallet without an operator, as for a sandbox.
+ * Tops up a payout wallet without an operator, for example in the sandbox.
  * @returns whether this call booked it.
  */
 export async function topUpPayoutWallet(
@@ -79,27 +78,24 @@ export async function topUpPayoutWallet(
 }
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
-  const { merchant_id: merchantId, kind, amount_cents: amountCents, reference, reason } = entry;
+  const { merchant_id, kind, amount_cents, reference, reason } = entry;
   return postJournal(trx, {
-    merchant_id: merchantId,
+    merchant_id,
     source_kind: kind,
-    source_id: operatorSourceId(merchantId, reference),
+    source_id: sourceIdOf(entry),
     kind,
     lines: [
-      { account: 'bank', amount_cents: -amountCents },
+      { account: 'bank', amount_cents: -amount_cents },
       {
         account: `wallet:${entry.wallet}`,
-        amount_cents: amountCents,
+        amount_cents,
         transaction: { type: kind, ref_no: reference, counterparty: null, description: reason },
       },
     ],
   });
 }
 
-async function findEntry(
-  trx: Transaction,
-  { merchant_id: merchantId, reference }: OperatorEntry,
-): Promise<BookedEntry | undefined> {
+async function findEntry(trx: Transaction, entry: OperatorEntry): Promise<BookedEntry | undefined> {
   return firstRow<BookedEntry>(
     trx,
     `SELECT j.source_kind AS kind, substr(e.account, length('wallet:') + 1) AS wallet,
@@ -108,7 +104,7 @@ async function findEntry(
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
        AND j.source_id = :source_id AND e.entry_no IS NOT NULL`,
-    { merchant_id: merchantId, source_id: operatorSourceId(merchantId, reference) },
+    { merchant_id: entry.merchant_id, source_id: sourceIdOf(entry) },
   );
 }
 
@@ -128,26 +124,26 @@ function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
   );
 }
 
-/** The ledger refuses this too, but in the database's words. */
+/** Refuses a negative payout wallet in plain words. The database would refuse it as well. */
 async function requireBalance(trx: Transaction, entry: OperatorEntry): Promise<void> {
-  const { merchant_id: merchantId, wallet, amount_cents: amountCents } = entry;
+  const { merchant_id, wallet, amount_cents } = entry;
   const row = await firstRow<{ balance_cents: number }>(
     trx,
     'SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = :wallet FOR UPDATE',
-    { merchant_id: merchantId, wallet },
+    { merchant_id, wallet },
   );
-  if (!row) throw new OperatorRefusal(`Merchant ${merchantId} has no ${wallet} wallet`);
-  if (wallet === 'payout' && row.balance_cents + amountCents < 0) {
+  if (!row) throw new OperatorRefusal(`Merchant ${merchant_id} has no ${wallet} wallet`);
+  if (wallet === 'payout' && row.balance_cents + amount_cents < 0) {
     throw new OperatorRefusal(
-      `The payout wallet of merchant ${merchantId} holds ${formatAmount(row.balance_cents)}: an adjustment of ${formatAmount(amountCents)} would make it negative`,
+      `The payout wallet of merchant ${merchant_id} holds ${formatAmount(row.balance_cents)}: an adjustment of ${formatAmount(amount_cents)} would make it negative`,
     );
   }
 }
 
-/** Gives two operators' references the same journal only when merchant and reference are the same. */
-const TOPUP_NAMESPACE = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
+/** The namespace of the UUIDs of version 5 that `sourceIdOf` makes. */
+const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
-/** What a journal of an operator's reference is booked under, so that each is booked once. */
-function operatorSourceId(merchantId: number, reference: string): string {
-  return uuidv5(`${merchantId}:${reference}`, TOPUP_NAMESPACE);
+/** Makes the source id of the journal from merchant and reference, so each is booked once. */
+function sourceIdOf({ merchant_id, reference }: OperatorEntry): string {
+  return uuidv5(`${merchant_id}:${reference}`, OPERATOR_ENTRIES);
 }

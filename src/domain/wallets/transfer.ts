@@ -5,58 +5,55 @@ import { Refusal } from '../errors.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { TRANSACTION_COLUMNS, type WalletTransaction } from './list-transactions.ts';
 
+export interface NewTransfer {
+  merchant_id: number;
+  amount_cents: number;
+  ref_no: string;
+}
+
 /**
  * Moves money from a merchant's collection wallet to its payout wallet.
  * @returns the transaction of the collection wallet.
  * @throws Refusal `wallet_missing`, `insufficient_balance`, `duplicate_reference`
  */
-export async function transfer(
-  trx: Transaction,
-  merchantId: number,
-  amountCents: number,
-  refNo: string,
-): Promise<WalletTransaction> {
-  const id = await insertTransfer(trx, merchantId, amountCents, refNo);
-  const balances = await lockWallets(trx, merchantId);
-  if (balances.length !== 2) throw new Refusal('wallet_missing');
-  if (balances[0]!.balance_cents < amountCents) {
+export async function transfer(trx: Transaction, request: NewTransfer): Promise<WalletTransaction> {
+  const { merchant_id, amount_cents, ref_no } = request;
+  const id = await insertTransfer(trx, request);
+  const [collection, payout] = await lockWallets(trx, merchant_id);
+  if (!collection || !payout) throw new Refusal('wallet_missing');
+  if (collection.balance_cents < amount_cents) {
     throw new Refusal('insufficient_balance', 'collection');
   }
-  const label = { type: 'transfer', ref_no: refNo, counterparty: null } as const;
+  const label = { type: 'transfer', ref_no, counterparty: null } as const;
   await postJournal(trx, {
-    merchant_id: merchantId,
+    merchant_id,
     source_kind: 'transfer',
     source_id: id,
     kind: 'transfer',
     lines: [
       {
         account: 'wallet:collection',
-        amount_cents: -amountCents,
+        amount_cents: -amount_cents,
         transaction: { ...label, description: 'Transfer to the payout wallet' },
       },
       {
         account: 'wallet:payout',
-        amount_cents: amountCents,
+        amount_cents,
         transaction: { ...label, description: 'Transfer from the collection wallet' },
       },
     ],
   });
-  return transactionOf(trx, merchantId, id);
+  return transactionOf(trx, merchant_id, id);
 }
 
-async function insertTransfer(
-  trx: Transaction,
-  merchantId: number,
-  amountCents: number,
-  refNo: string,
-): Promise<string> {
+async function insertTransfer(trx: Transaction, request: NewTransfer): Promise<string> {
   const id = uuidv7();
   try {
     await rows(
       trx,
       `INSERT INTO transfers (merchant_id, id, amount_cents, ref_no)
        VALUES (:merchant_id, :id, :amount_cents, :ref_no)`,
-      { merchant_id: merchantId, id, amount_cents: amountCents, ref_no: refNo },
+      { ...request, id },
     );
     return id;
   } catch (error) {
@@ -65,7 +62,7 @@ async function insertTransfer(
   }
 }
 
-/** Collection wallet before payout wallet: the order in which everybody locks them. */
+/** Locks the collection wallet before the payout wallet, as everything does that locks both. */
 async function lockWallets(
   trx: Transaction,
   merchantId: number,

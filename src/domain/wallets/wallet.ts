@@ -1,20 +1,21 @@
 import { type Database, rows } from '../../connections/database.ts';
+import type { WalletKind } from '../ledger/post-journal.ts';
 
-/** A wallet's balance in cents, or null when the merchant has no such wallet. */
+/** Reads a wallet's balance in cents; null when the merchant has no such wallet. */
 export async function walletBalance(
   database: Database,
   merchantId: number,
-  kind: 'collection' | 'payout',
+  kind: WalletKind,
 ): Promise<number | null> {
   const balances = await walletBalances(database, merchantId);
   return balances[kind] ?? null;
 }
 
-/** The balances of a merchant's wallets in cents; what is missing was never set up. */
+/** Reads the balances of a merchant's wallets in cents. A missing wallet is left out. */
 export async function walletBalances(
   database: Database,
   merchantId: number,
-): Promise<{ collection?: number; payout?: number }> {
+): Promise<Partial<Record<WalletKind, number>>> {
   const wallets = await rows<{ kind: string; balance_cents: number }>(
     database,
     'SELECT kind, balance_cents FROM wallets WHERE merchant_id = :merchant_id',

@@ -1,16 +1,17 @@
 /**
  * Every way in which the books can be wrong.
- * - journal_unbalanced, journal_incomplete: it does not sum to zero; it has less than two lines.
- * - journal_without_source: nothing is there that it could be the journal of.
- * - chain_gap, chain_balance: a wallet's entries are not numbered without gap; a balance is
- *   not the one before plus the amount.
- * - wallet_astray: a wallet is not what its newest entry says.
- * - journal_missing, journal_unexpected, journal_amounts: what is booked of a payment is not
- *   what its state calls for.
- * - movement_amounts: what gateways have moved for a payment is not what its state calls for.
- * - refund_not_due: a payout failed, its money is not back, and nothing will bring it back.
- * - in_flight_sum, suspense_sum: an account is not the sum of what should be in it.
- * - suspense_unattended: money waits in suspense and nobody is asked about it.
+ * - journal_unbalanced: a journal does not sum to zero.
+ * - journal_incomplete: a journal has fewer than two lines.
+ * - journal_without_source: the payment, movement or transfer of a journal does not exist.
+ * - chain_gap: the numbers of a wallet's entries have a gap.
+ * - chain_balance: the balance after an entry is not the balance before it plus the amount.
+ * - wallet_astray: a wallet differs from its newest entry.
+ * - journal_missing, journal_unexpected, journal_amounts: the journals of a payment do not fit
+ *   its state.
+ * - movement_amounts: the movements that gateways made for a payment do not fit its state.
+ * - refund_not_due: a payout failed, its money is not back, and no step will bring it back.
+ * - in_flight_sum, suspense_sum: an account differs from the payments that it should consist of.
+ * - suspense_unattended: money waits in suspense, and no discrepancy or return handles it.
  */
 export const BREAK_KINDS = [
   'journal_unbalanced',
@@ -33,13 +34,14 @@ export type BreakKind = (typeof BREAK_KINDS)[number];
 export interface Break {
   kind: BreakKind;
   merchant_id: number;
-  /** What is wrong, such as `collection`, and which: an id, an account or a wallet's entry. */
+  /** The kind of thing that is wrong, such as `collection`. */
   subject: string;
+  /** An id, an account or a wallet's entry. */
   id: string;
   /** For people; amounts with two decimals. */
   expected: string;
   found: string;
 }
 
-/** The breaks of one merchant as a check finds them. */
+/** A break as a check finds it within one merchant. */
 export type Finding = Omit<Break, 'merchant_id'>;

@@ -14,16 +14,13 @@ interface JournalRow {
 
 const MIN_LINES = 2;
 
-/** Checks that journals balance and have something to be the journal of. @returns how many. */
+/** Checks that journals balance and that their sources exist. @returns the number of journals. */
 export async function checkJournals(
   trx: Transaction,
   scope: Scope,
   report: (finding: Finding) => void,
 ): Promise<number> {
-  const query = {
-    sql: JOURNALS,
-    bindings: { merchant_id: scope.merchant_id, since: scope.sinceJournal },
-  };
+  const query = { sql: JOURNALS, bindings: scope };
   return eachRow<JournalRow>(trx, scope.signal, query, (journal) => {
     const about = { subject: 'journal', id: journal.id };
     if (journal.lines < MIN_LINES) {
@@ -53,12 +50,12 @@ const JOURNALS = `
         SELECT FROM movements s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
       WHEN 'transfer' THEN EXISTS (
         SELECT FROM transfers s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
-      -- Operators' entries are known by their journals alone.
+      -- Top-ups and adjustments have no row besides their journal.
       ELSE true
     END AS has_source
   FROM journals j CROSS JOIN LATERAL (
     SELECT count(*) AS lines, CAST(coalesce(sum(e.amount_cents), 0) AS bigint) AS sum_cents
     FROM entries e WHERE e.merchant_id = j.merchant_id AND e.journal_id = j.id
   ) booked
-  WHERE j.merchant_id = :merchant_id AND j.id >= :since
+  WHERE j.merchant_id = :merchant_id AND j.id >= :since_journal
   ORDER BY j.id`;

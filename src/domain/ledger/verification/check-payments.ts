@@ -2,6 +2,7 @@ import type { Transaction } from '../../../connections/database.ts';
 import type { GatewayPaymentKind } from '../../gateway-results.ts';
 import { formatAmount } from '../../money.ts';
 import { awaitsRefund } from '../../payments/payout.ts';
+import { bookedPayments } from './booked-payments.ts';
 import type { Finding } from './breaks.ts';
 import {
   type Accounts,
@@ -9,11 +10,10 @@ import {
   EXPECTED_JOURNALS,
   type ExpectedJournals,
 } from './expected-journals.ts';
-import { bookedPayments } from './payment-queries.ts';
 import type { Scope } from './scope.ts';
 import { eachRow } from './snapshot.ts';
 
-/** Checks what is booked of payments of a kind against what their states call for. @returns how many. */
+/** Compares the journals of payments of a kind with their states. @returns the number of payments. */
 export function checkPayments(
   trx: Transaction,
   kind: GatewayPaymentKind,
@@ -29,7 +29,7 @@ export function checkPayments(
 
 type Misbooking = Omit<Finding, 'subject' | 'id'>;
 
-/** What is wrong with the books of one payment. */
+/** Lists what is wrong with the books of one payment. */
 export function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Misbooking[] {
   const expected = EXPECTED_JOURNALS[kind](payment);
   const known = expected.flatMap(({ kinds, optional = [] }) => [...kinds, ...optional]);
@@ -44,7 +44,7 @@ export function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Mi
   ];
 }
 
-/** A completed payment is one movement of its amount; any other has none of its own. */
+/** A completed payment has one movement, of its amount. Any other payment has none. */
 function findingsOfMovements({ status, amount_cents, settled }: BookedPayment): Misbooking[] {
   const amounts = (cents: number[]) => cents.map(formatAmount).join(', ') || 'none';
   const expected = amounts(status === 'completed' ? [amount_cents] : []);
@@ -70,7 +70,7 @@ function misbooked(kind: Finding['kind'], expected: string, found: string): Misb
   return { kind, expected, found };
 }
 
-/** Money that has moved is in the float or in suspense, which `isPaid` takes as one. */
+/** Sums journals by account. With `isPaid`, float and suspense count as one account. */
 function sumOf(journals: Accounts[], isPaid: boolean): Accounts {
   const sums: Accounts = {};
   for (const [account, cents] of journals.flatMap((accounts) => Object.entries(accounts))) {

@@ -1,14 +1,12 @@
 import { firstRow, type Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
-import type { WalletKind } from '../../wallets/operator-entries.ts';
+import type { WalletKind } from '../post-journal.ts';
 import type { Finding } from './breaks.ts';
-import type { WalletCheckpoint } from './checkpoints.ts';
+import type { WalletCheckpoint, WalletRef } from './checkpoints.ts';
 import { eachRow } from './snapshot.ts';
 
-interface WalletScope {
-  merchant_id: number;
-  wallet: WalletKind;
-  /** The end of what was verified before. */
+interface WalletScope extends WalletRef {
+  /** The last entry that was verified before. */
   from: WalletCheckpoint;
   signal: AbortSignal;
 }
@@ -20,19 +18,20 @@ interface ChainedEntry {
 }
 
 /**
- * Checks a wallet's chain of entries after a checkpoint, and that the wallet is its end.
- * @returns the newest entry, and how many were read.
+ * Checks a wallet's chain of entries after a checkpoint, and that the chain ends in the wallet.
+ * @returns the newest entry, and how many entries were read.
  */
 export async function checkWallet(
   trx: Transaction,
   scope: WalletScope,
   report: (finding: Finding) => void,
 ): Promise<{ end: WalletCheckpoint; entries: number }> {
-  const bindings = { merchant_id: scope.merchant_id, account: `wallet:${scope.wallet}` };
-  let end = scope.from;
-  const query = { sql: CHAIN, bindings: { ...bindings, entry_no: scope.from.entry_no } };
-  const entries = await eachRow<ChainedEntry>(trx, scope.signal, query, (entry) => {
-    checkLink(scope.wallet, end, entry, report);
+  const { merchant_id, wallet, from, signal } = scope;
+  const account = `wallet:${wallet}`;
+  const query = { sql: CHAIN, bindings: { merchant_id, account, entry_no: from.entry_no } };
+  let end = from;
+  const entries = await eachRow<ChainedEntry>(trx, signal, query, (entry) => {
+    checkLink(wallet, end, entry, report);
     end = { entry_no: entry.entry_no, balance_cents: entry.balance_cents };
   });
   await checkEnd(trx, scope, report);
@@ -69,10 +68,10 @@ interface EndRow {
   entry_cents: number;
 }
 
-/** The newest entry is looked up whatever the checkpoint: it may be one from before. */
+/** Looks up the newest entry of all, because there may be none after the checkpoint. */
 async function checkEnd(
   trx: Transaction,
-  { merchant_id: merchantId, wallet }: WalletScope,
+  { merchant_id, wallet }: WalletScope,
   report: (finding: Finding) => void,
 ): Promise<void> {
   const row = await firstRow<EndRow>(
@@ -88,7 +87,7 @@ async function checkEnd(
          AND entry_no IS NOT NULL
        ORDER BY entry_no DESC LIMIT 1
      ) newest ON true`,
-    { merchant_id: merchantId, wallet },
+    { merchant_id, wallet },
   );
   const { wallet_no, wallet_cents, entry_no, entry_cents } = row!;
   if ((wallet_no ?? 0) === entry_no && (wallet_cents ?? 0) === entry_cents) return;

@@ -1,38 +1,42 @@
 import { type Database, firstRow, rows, type Transaction } from '../../../connections/database.ts';
-import type { WalletKind } from '../../wallets/operator-entries.ts';
+import type { WalletKind } from '../post-journal.ts';
 
-/** An entry of a wallet up to which its chain is right. */
+export interface WalletRef {
+  merchant_id: number;
+  wallet: WalletKind;
+}
+
+/** An entry of a wallet. The chain has no break up to it. */
 export interface WalletCheckpoint {
   entry_no: number;
   balance_cents: number;
 }
 
-/** Before a wallet's first entry. */
+/** The checkpoint before a wallet's first entry. */
 export const CHAIN_START: WalletCheckpoint = { entry_no: 0, balance_cents: 0 };
 
 export async function findWalletCheckpoint(
   trx: Transaction,
-  merchantId: number,
-  wallet: WalletKind,
+  wallet: WalletRef,
 ): Promise<WalletCheckpoint> {
   const found = await firstRow<WalletCheckpoint>(
     trx,
     `SELECT entry_no, balance_cents FROM ledger_checkpoints
      WHERE merchant_id = :merchant_id AND wallet = :wallet`,
-    { merchant_id: merchantId, wallet },
+    wallet,
   );
   return found ?? CHAIN_START;
 }
 
 /**
- * Remembers how far a wallet's chain is right. It only ever moves forward, so two runs at
- * once do no harm. What went on from a checkpoint that is gone proves nothing by itself.
+ * Saves how far a wallet's chain is verified. A checkpoint only moves forward, so two runs at
+ * once do no harm. A run that began at a checkpoint does not save one if that was deleted
+ * meanwhile: it has not seen the chain before it.
  */
 export async function saveWalletCheckpoint(
   database: Database,
-  merchantId: number,
-  wallet: WalletKind,
-  { from, to, verifiedAt }: { from: WalletCheckpoint; to: WalletCheckpoint; verifiedAt: Date },
+  wallet: WalletRef,
+  { from, to, verified_at }: { from: WalletCheckpoint; to: WalletCheckpoint; verified_at: Date },
 ): Promise<void> {
   if (to.entry_no === from.entry_no) return;
   await rows(
@@ -47,30 +51,20 @@ export async function saveWalletCheckpoint(
       : `UPDATE ledger_checkpoints SET entry_no = :entry_no, balance_cents = :balance_cents,
            verified_at = :verified_at
          WHERE merchant_id = :merchant_id AND wallet = :wallet AND entry_no < :entry_no`,
-    {
-      merchant_id: merchantId,
-      wallet,
-      entry_no: to.entry_no,
-      balance_cents: to.balance_cents,
-      verified_at: verifiedAt,
-    },
+    { ...wallet, ...to, verified_at },
   );
 }
 
-/** Makes every run read a wallet's whole chain, and so report its break, until it is mended. */
-export async function dropWalletCheckpoint(
-  database: Database,
-  merchantId: number,
-  wallet: WalletKind,
-): Promise<void> {
+/** Deletes a wallet's checkpoint. Every run then reads the whole chain and reports its break. */
+export async function deleteWalletCheckpoint(database: Database, wallet: WalletRef): Promise<void> {
   await rows(
     database,
     'DELETE FROM ledger_checkpoints WHERE merchant_id = :merchant_id AND wallet = :wallet',
-    { merchant_id: merchantId, wallet },
+    wallet,
   );
 }
 
-/** The moment up to which a merchant's journals and payments are right, if there is one. */
+/** Returns the moment up to which a merchant's journals and payments are verified, if any. */
 export async function findJournalCheckpoint(
   trx: Transaction,
   merchantId: number,
@@ -83,11 +77,11 @@ export async function findJournalCheckpoint(
   return found?.verified_at ?? null;
 }
 
-/** As with wallets. */
+/** Saves how far a merchant's journals are verified, by the rules of `saveWalletCheckpoint`. */
 export async function saveJournalCheckpoint(
   database: Database,
   merchantId: number,
-  { from, to }: { from: Date | null; to: Date },
+  { from, verified_at }: { from: Date | null; verified_at: Date },
 ): Promise<void> {
   await rows(
     database,
@@ -98,11 +92,14 @@ export async function saveJournalCheckpoint(
          WHERE c.verified_at < excluded.verified_at`
       : `UPDATE journal_checkpoints SET verified_at = :verified_at
          WHERE merchant_id = :merchant_id AND verified_at < :verified_at`,
-    { merchant_id: merchantId, verified_at: to },
+    { merchant_id: merchantId, verified_at },
   );
 }
 
-export async function dropJournalCheckpoint(database: Database, merchantId: number): Promise<void> {
+export async function deleteJournalCheckpoint(
+  database: Database,
+  merchantId: number,
+): Promise<void> {
   await rows(database, 'DELETE FROM journal_checkpoints WHERE merchant_id = :merchant_id', {
     merchant_id: merchantId,
   });

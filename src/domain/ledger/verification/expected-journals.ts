@@ -1,33 +1,34 @@
 import type { GatewayPaymentKind } from '../../gateway-results.ts';
 import type { PaymentStatus } from '../../payments/payment.ts';
 
-/** What the books must say of a payment, from its own row: amounts are cents. */
+/** A payment with what is booked for it. */
 export interface BookedPayment {
   id: string;
   status: PaymentStatus;
   amount_cents: number;
-  /** A collection's or reversal's commission, or a payout's fee; a return has none. */
+  /** The commission of a collection or reversal, the fee of a payout, or 0 for a return. */
   charge_cents: number;
   refund_posted_at: Date | null;
   redebited_at: Date | null;
   has_next: boolean;
-  /** What gateways have moved for it and is booked as its own, in cents. */
+  /** The amounts of its own movements, in cents. */
   settled: number[];
-  /** By kind of journal and account, in cents. */
+  /** Sums by kind of journal and by account, in cents. */
   booked: Record<string, Accounts>;
 }
 
-/** Sums by account, in cents. `paid` is float and suspense together: where a movement was booked. */
+/** Sums by account, in cents. `paid` is float and suspense together, because movements are booked on either. */
 export type Accounts = Record<string, number>;
 
-/** Journals that must be there, one of each, and what they come to together. */
+/** Journals that a payment must have, one of each kind, and their sums together. */
 export interface ExpectedJournals {
   kinds: string[];
-  /** May be there as well. */
+  /** Kinds that it may have as well. */
   optional?: string[];
   accounts: Accounts;
 }
 
+/** The journals that a payment must have in its state. */
 export const EXPECTED_JOURNALS: Readonly<
   Record<GatewayPaymentKind, (payment: BookedPayment) => ExpectedJournals[]>
 > = {
@@ -56,7 +57,7 @@ function ifCompleted(expected: (payment: BookedPayment) => ExpectedJournals) {
   return (payment: BookedPayment) => (payment.status === 'completed' ? [expected(payment)] : []);
 }
 
-/** What was taken from the wallet and given back, and taken again, comes to the cost or to nothing. */
+/** A payout's debit, refund and second debit come to its cost, or to nothing. */
 function debitOf(payout: BookedPayment): ExpectedJournals {
   const cost = payout.amount_cents + payout.charge_cents;
   const isDebited = payout.refund_posted_at === null || payout.redebited_at !== null;
@@ -66,7 +67,7 @@ function debitOf(payout: BookedPayment): ExpectedJournals {
       ...(payout.refund_posted_at ? ['refunded'] : []),
       ...(payout.redebited_at ? ['redebited'] : []),
     ],
-    // Support has accepted that another amount was paid out.
+    // Support may have accepted that another amount was paid out.
     optional: payout.status === 'completed' ? ['amount'] : [],
     accounts: isDebited ? { payouts_in_flight: cost, 'wallet:payout': -cost } : {},
   };

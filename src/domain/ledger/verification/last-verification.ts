@@ -3,13 +3,13 @@ import type { Break, BreakKind } from './breaks.ts';
 import type { Checked, Verification } from './verify-ledger.ts';
 
 export interface LastVerification {
-  verifiedAt: Date;
+  verified_at: Date;
   checked: Checked;
   counts: Partial<Record<BreakKind, number>>;
   breaks: Break[];
 }
 
-/** Leaves what a run over all merchants has found for every process to read. */
+/** Stores the result of a run over all merchants, so that every process can read it. */
 export async function recordVerification(
   database: Database,
   { checked, counts, breaks }: Verification,
@@ -28,10 +28,10 @@ export async function recordVerification(
   );
 }
 
-/** What the last scheduled run has found; undefined when there was none yet. */
+/** Reads the result of the last scheduled run; undefined before the first one. */
 export function lastVerification(database: Database): Promise<LastVerification | undefined> {
   return firstRow<LastVerification>(
     database,
-    'SELECT verified_at AS "verifiedAt", checked, counts, breaks FROM last_ledger_verification',
+    'SELECT verified_at, checked, counts, breaks FROM last_ledger_verification',
   );
 }

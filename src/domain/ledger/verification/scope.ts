@@ -1,33 +1,32 @@
 /**
- * What is read again of what a run before has seen, in milliseconds. A transaction that was
- * under way then had its rows' times already, and commits later than they say: several
- * statements of 15 s each, with pauses, are minutes. Journals' ids are made by the clock of
- * the process instead, which may be off; with an hour neither matters.
+ * How far a run reads back before the previous one, in milliseconds. A transaction may commit
+ * minutes after the times in its rows. The ids of journals are made with the clock of the
+ * process, which may be off. An hour covers both.
  */
 const OVERLAP_MS = 3_600_000;
 
-/** What of a merchant is checked. */
+/** The part of a merchant's books that a run checks. */
 export interface Scope {
   merchant_id: number;
-  /** What ended before was checked before. */
+  /** Payments that ended before this moment were checked before. */
   since: Date;
-  /** Journals have ids that begin with their time; this is the first that counts. */
-  sinceJournal: string;
-  /** Whether everything is checked, also what nothing tells the time of. */
+  /** The first journal id of the scope. Ids begin with their time. */
+  since_journal: string;
+  /** Checks everything, also rows without a time. */
   isFull: boolean;
   signal: AbortSignal;
 }
 
-/** @param verifiedAt the moment up to which a run before has found nothing; null for everything */
+/** @param verifiedAt the moment up to which the books are verified; null to check everything */
 export function scopeOf(merchantId: number, verifiedAt: Date | null, signal: AbortSignal): Scope {
   const since = new Date(verifiedAt === null ? 0 : verifiedAt.getTime() - OVERLAP_MS);
-  const sinceJournal = firstUuidOf(since);
-  return { merchant_id: merchantId, since, sinceJournal, isFull: verifiedAt === null, signal };
+  const since_journal = firstUuidOf(since);
+  return { merchant_id: merchantId, since, since_journal, isFull: verifiedAt === null, signal };
 }
 
 const TIME_DIGITS = 12;
 
-/** No UUIDv7 of this moment or later is less. */
+/** Returns the lowest UUIDv7 of this moment. */
 function firstUuidOf(moment: Date): string {
   const time = moment.getTime().toString(16).padStart(TIME_DIGITS, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;

@@ -5,12 +5,12 @@ import {
   type Transaction,
 } from '../../../connections/database.ts';
 
-/** Small enough that reading so many rows never comes near a statement's time limit. */
+/** Reading so many rows takes far less than a statement's time limit. */
 const CHUNK_ROWS = 2_000;
 
 /**
- * Runs `work` over one moment of the database: payments move meanwhile, and it sees none
- * of it. It can change nothing and locks no row.
+ * Runs `work` on a snapshot of the database. It does not see payments that move meanwhile,
+ * cannot change anything and locks no row.
  */
 export async function inSnapshot<Result>(
   database: Database,
@@ -23,14 +23,14 @@ export async function inSnapshot<Result>(
 }
 
 /**
- * Hands the rows of a query to `take`, as many as it has, a chunk at a time. Each chunk is
- * a statement of its own, so no number of rows runs into the time limit.
- * @returns how many there were.
+ * Calls `take` with each row of a query. Each chunk is read by a statement of its own, so a
+ * large number of rows does not run into the time limit.
+ * @returns the number of rows.
  */
 export async function eachRow<Row>(
   trx: Transaction,
   signal: AbortSignal,
-  query: { sql: string; bindings: Record<string, unknown> },
+  query: { sql: string; bindings: object },
   take: (row: Row) => void,
 ): Promise<number> {
   await rows(trx, `DECLARE verified NO SCROLL CURSOR FOR ${query.sql}`, query.bindings);

@@ -1,34 +1,35 @@
 import { type Database, firstRow, rows, type Transaction } from '../../../connections/database.ts';
-import type { GatewayPaymentKind } from '../../gateway-results.ts';
-import type { WalletKind } from '../../wallets/operator-entries.ts';
+import { PAYMENT_KINDS } from '../../payments/payment-summary.ts';
+import { WALLET_KINDS } from '../post-journal.ts';
 import { BREAK_KINDS, type Break, type BreakKind, type Finding } from './breaks.ts';
+import { checkInFlight, checkSuspense } from './check-accounts.ts';
 import { checkJournals } from './check-journals.ts';
 import { checkPayments } from './check-payments.ts';
-import { checkInFlight, checkSuspense } from './check-sums.ts';
 import { checkWallet } from './check-wallet.ts';
 import {
   CHAIN_START,
-  dropJournalCheckpoint,
-  dropWalletCheckpoint,
+  deleteJournalCheckpoint,
+  deleteWalletCheckpoint,
   findJournalCheckpoint,
   findWalletCheckpoint,
   saveJournalCheckpoint,
   saveWalletCheckpoint,
   type WalletCheckpoint,
+  type WalletRef,
 } from './checkpoints.ts';
 import { scopeOf } from './scope.ts';
 import { inSnapshot } from './snapshot.ts';
 
 export interface VerifyOptions {
-  /** One merchant only; otherwise one after another. */
+  /** Checks only this merchant. */
   merchant_id?: number | undefined;
-  /** From the beginning, instead of from what a run before has found right. */
+  /** Reads everything, not only what came after the checkpoints. */
   full?: boolean;
-  /** Ends the run early, with its reason thrown. */
+  /** Ends the run early: the reason is thrown. */
   signal?: AbortSignal;
 }
 
-/** How many were looked at. */
+/** The number of rows that were read. */
 export interface Checked {
   merchants: number;
   entries: number;
@@ -39,32 +40,27 @@ export interface Checked {
 export interface Verification {
   checked: Checked;
   counts: Record<BreakKind, number>;
-  /** The first of them, up to MAX_BREAKS. */
+  /** The first MAX_BREAKS of the breaks. */
   breaks: Break[];
 }
 
-/** Who has so many breaks needs no longer list. */
+/** More breaks than these need no longer list. */
 const MAX_BREAKS = 1_000;
-const WALLETS: readonly WalletKind[] = ['collection', 'payout'];
-const PAYMENT_KINDS: readonly GatewayPaymentKind[] = ['collection', 'payout', 'reversal', 'return'];
 
 /**
- * Proves the books: journals, wallets, payments, and the accounts that must come to what
- * they are made of. Each merchant is seen at one moment, so payments that move meanwhile
- * are no breaks; nothing is locked. What is right need not be read again by the next run.
+ * Verifies the books: journals, payments, wallets, and the accounts for money in flight and in
+ * suspense. Each merchant is read in one snapshot, so payments that move meanwhile are not
+ * reported, and nothing is locked. The next run does not read again what is verified.
  */
 export async function verifyLedger(
   database: Database,
-  {
-    merchant_id: merchantId,
-    full = false,
-    signal = new AbortController().signal,
-  }: VerifyOptions = {},
+  { merchant_id, full = false, signal = new AbortController().signal }: VerifyOptions = {},
 ): Promise<Verification> {
   const checked: Checked = { merchants: 0, entries: 0, journals: 0, payments: 0 };
   const counts = Object.fromEntries(BREAK_KINDS.map((kind) => [kind, 0]));
   const breaks: Break[] = [];
-  const merchants = merchantId === undefined ? await allMerchants(database) : [{ id: merchantId }];
+  const merchants =
+    merchant_id === undefined ? await allMerchants(database) : [{ id: merchant_id }];
   for (const { id } of merchants) {
     const state = await inSnapshot(database, (trx) => verifyMerchant(trx, id, full, signal));
     await keepCheckpoints(database, id, state, full);
@@ -84,8 +80,7 @@ function allMerchants(database: Database): Promise<{ id: number }[]> {
   return rows<{ id: number }>(database, 'SELECT id FROM merchants ORDER BY id');
 }
 
-interface WalletState {
-  wallet: WalletKind;
+interface WalletState extends WalletRef {
   from: WalletCheckpoint;
   end: WalletCheckpoint;
   entries: number;
@@ -94,7 +89,7 @@ interface WalletState {
 
 interface MerchantState {
   /** When the snapshot was taken, or a moment before. */
-  at: Date;
+  verified_at: Date;
   from: Date | null;
   wallets: WalletState[];
   journals: number;
@@ -109,7 +104,7 @@ async function verifyMerchant(
   full: boolean,
   signal: AbortSignal,
 ): Promise<MerchantState> {
-  const { at } = (await firstRow<{ at: Date }>(trx, 'SELECT now() AS at'))!;
+  const now = await firstRow<{ verified_at: Date }>(trx, 'SELECT now() AS verified_at');
   const from = full ? null : await findJournalCheckpoint(trx, merchantId);
   const scope = scopeOf(merchantId, from, signal);
   const findings: Finding[] = [];
@@ -119,44 +114,43 @@ async function verifyMerchant(
   for (const kind of PAYMENT_KINDS) payments += await checkPayments(trx, kind, scope, report);
   const areJournalsRight = findings.length === 0;
   const wallets: WalletState[] = [];
-  for (const wallet of WALLETS) {
-    wallets.push(
-      await verifyWallet(trx, { merchant_id: merchantId, wallet, full, signal }, findings),
-    );
+  for (const wallet of WALLET_KINDS) {
+    const ref = { merchant_id: merchantId, wallet };
+    wallets.push(await verifyWallet(trx, ref, { full, signal }, findings));
   }
   await checkInFlight(trx, merchantId, report);
   await checkSuspense(trx, merchantId, report);
-  return { at, from, wallets, journals, payments, areJournalsRight, findings };
+  return { ...now!, from, wallets, journals, payments, areJournalsRight, findings };
 }
 
 async function verifyWallet(
   trx: Transaction,
-  which: { merchant_id: number; wallet: WalletKind; full: boolean; signal: AbortSignal },
+  wallet: WalletRef,
+  { full, signal }: { full: boolean; signal: AbortSignal },
   findings: Finding[],
 ): Promise<WalletState> {
-  const { merchant_id, wallet, full, signal } = which;
-  const from = full ? CHAIN_START : await findWalletCheckpoint(trx, merchant_id, wallet);
+  const from = full ? CHAIN_START : await findWalletCheckpoint(trx, wallet);
   const before = findings.length;
-  const scope = { merchant_id, wallet, from, signal };
+  const scope = { ...wallet, from, signal };
   const { end, entries } = await checkWallet(trx, scope, (finding) => findings.push(finding));
-  return { wallet, from, end, entries, isRight: findings.length === before };
+  return { ...wallet, from, end, entries, isRight: findings.length === before };
 }
 
 /**
- * What is right is not read again. A break that only a full run could see makes the runs
- * after it read everything too: it must not fall silent before it is mended.
+ * Saves checkpoints for what is right. A break that only a full run can see deletes the
+ * checkpoint, so that later runs report it too until it is repaired.
  */
 async function keepCheckpoints(
   database: Database,
   merchantId: number,
-  { at, from, wallets, areJournalsRight }: MerchantState,
+  { verified_at, from, wallets, areJournalsRight }: MerchantState,
   full: boolean,
 ): Promise<void> {
-  for (const { wallet, from: start, end, isRight } of wallets) {
-    const step = { from: start, to: end, verifiedAt: at };
-    if (isRight) await saveWalletCheckpoint(database, merchantId, wallet, step);
-    else if (full) await dropWalletCheckpoint(database, merchantId, wallet);
+  for (const { merchant_id, wallet, from: start, end, isRight } of wallets) {
+    const ref = { merchant_id, wallet };
+    if (isRight) await saveWalletCheckpoint(database, ref, { from: start, to: end, verified_at });
+    else if (full) await deleteWalletCheckpoint(database, ref);
   }
-  if (areJournalsRight) await saveJournalCheckpoint(database, merchantId, { from, to: at });
-  else if (full) await dropJournalCheckpoint(database, merchantId);
+  if (areJournalsRight) await saveJournalCheckpoint(database, merchantId, { from, verified_at });
+  else if (full) await deleteJournalCheckpoint(database, merchantId);
 }

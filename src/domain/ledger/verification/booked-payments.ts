@@ -3,9 +3,9 @@ import type { Scope } from './scope.ts';
 
 interface Source {
   table: string;
-  /** What only this kind has, under common names. */
+  /** The columns that differ between kinds, under common names. */
   columns: string;
-  /** The journals of a payment p. */
+  /** SQL: the journals of the payment `p`. */
   journals: string;
 }
 
@@ -33,7 +33,7 @@ const SOURCES: Readonly<Record<GatewayPaymentKind, Source>> = {
   return: {
     table: 'returns',
     columns: `CAST(0 AS bigint) AS charge_cents, ${NEVER_REFUNDED}`,
-    // Booked as the movement that gave the money back.
+    // The source of its journal is the movement that gave the money back.
     journals: `movements m JOIN journals j
         ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement' AND j.source_id = m.id
       WHERE m.merchant_id = p.merchant_id AND m.payment_kind = :kind AND m.payment_id = p.id
@@ -41,7 +41,7 @@ const SOURCES: Readonly<Record<GatewayPaymentKind, Source>> = {
   },
 };
 
-/** Those that ended or were booked in the scope, or all; each with its journals' sums by account. */
+/** Makes the query for the payments of a scope, each with the sums of its journals by account. */
 export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
   const { table, columns, journals } = SOURCES[kind];
   const wanted = scope.isFull
@@ -66,14 +66,13 @@ export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
     ) kinds
   ) sums
   WHERE p.merchant_id = :merchant_id`;
-  const { merchant_id: merchantId, since, sinceJournal } = scope;
-  const recent = scope.isFull ? {} : { since, since_journal: sinceJournal };
-  return { sql, bindings: { merchant_id: merchantId, kind, ...recent } };
+  return { sql, bindings: { ...scope, kind } };
 }
 
 /**
- * Every way to a wrong book leaves a trace here: an end is in the history, a journal is by
- * its id's time, and a payout has money in flight until it is over.
+ * SQL: the ids of the payments that can have come to differ from their journals since the
+ * scope began. The history has each payment that ended, and the id of each journal begins with
+ * its time. A payout has money in flight until it ends.
  */
 function changed(kind: GatewayPaymentKind): string {
   const inFlight = `UNION SELECT id FROM payouts

@@ -1,0 +1,103 @@
+import { firstRow, rows, type Transaction } from '../../../connections/database.ts';
+import { formatAmount } from '../../money.ts';
+import type { Finding } from './breaks.ts';
+
+type Report = (finding: Finding) => void;
+
+/** Compares the account `payouts_in_flight` with the open payouts. */
+export async function checkInFlight(
+  trx: Transaction,
+  merchantId: number,
+  report: Report,
+): Promise<void> {
+  const openPayouts = `
+    SELECT CAST(coalesce(sum(amount_cents + fee_cents), 0) AS bigint) FROM payouts
+    WHERE merchant_id = :merchant_id AND status <> 'completed' AND refund_posted_at IS NULL`;
+  const finding = await compareSum(trx, merchantId, 'payouts_in_flight', openPayouts);
+  if (finding) report({ kind: 'in_flight_sum', ...finding });
+}
+
+/** Compares the account `suspense` with the movements that wait there. */
+export async function checkSuspense(
+  trx: Transaction,
+  merchantId: number,
+  report: Report,
+): Promise<void> {
+  const movements = `
+    SELECT CAST(coalesce(sum(
+      CASE payment_kind WHEN 'collection' THEN amount_cents ELSE -amount_cents END), 0) AS bigint)
+    FROM (${WAITING}) waiting`;
+  const finding = await compareSum(trx, merchantId, 'suspense', movements);
+  if (finding) report({ kind: 'suspense_sum', ...finding });
+  for (const movement of await unattended(trx, merchantId)) {
+    report({
+      kind: 'suspense_unattended',
+      subject: 'movement',
+      id: movement.id,
+      expected: 'an open discrepancy, or a return under way',
+      found: `${formatAmount(movement.amount_cents)} of ${movement.payment_kind} ${movement.payment_id}`,
+    });
+  }
+}
+
+/** Compares the entries of an account with the sum that the query gives. @returns a difference */
+async function compareSum(
+  trx: Transaction,
+  merchantId: number,
+  account: 'payouts_in_flight' | 'suspense',
+  expectedSum: string,
+): Promise<Omit<Finding, 'kind'> | undefined> {
+  const sums = await firstRow<{ expected_cents: number; found_cents: number }>(
+    trx,
+    `SELECT (${expectedSum}) AS expected_cents,
+       (SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM entries
+        WHERE merchant_id = :merchant_id AND account = '${account}') AS found_cents`,
+    { merchant_id: merchantId },
+  );
+  const { expected_cents, found_cents } = sums!;
+  if (expected_cents === found_cents) return undefined;
+  const [expected, found] = [formatAmount(expected_cents), formatAmount(found_cents)];
+  return { subject: 'account', id: account, expected, found };
+}
+
+/**
+ * SQL: the movements that are in suspense. A movement whose return is completed stays marked as
+ * booked there, although its money went back.
+ */
+const WAITING = `
+  SELECT m.id, m.payment_kind, m.payment_id, m.amount_cents,
+    r.id AS return_id, r.status AS return_status
+  FROM movements m LEFT JOIN returns r ON r.merchant_id = m.merchant_id AND r.movement_id = m.id
+  WHERE m.merchant_id = :merchant_id AND m.booked = 'suspense'
+    AND r.status IS DISTINCT FROM 'completed'`;
+
+/** More than these would be a catastrophe, which needs no longer list. */
+const MAX_UNATTENDED = 1_000;
+
+interface WaitingMovement {
+  id: string;
+  payment_kind: string;
+  payment_id: string;
+  amount_cents: number;
+}
+
+/** Finds the movements in suspense that neither an open discrepancy nor a return takes care of. */
+function unattended(trx: Transaction, merchantId: number): Promise<WaitingMovement[]> {
+  return rows<WaitingMovement>(
+    trx,
+    `WITH attended AS MATERIALIZED (
+       SELECT movement_id, payment_kind, payment_id FROM discrepancies
+       WHERE merchant_id = :merchant_id AND resolved_at IS NULL
+     )
+     SELECT id, payment_kind, payment_id, amount_cents FROM (${WAITING}) waiting
+     -- After a failed return, support has to decide.
+     WHERE coalesce(return_status NOT IN ('pending', 'processing'), true)
+       AND NOT EXISTS (SELECT FROM attended a WHERE a.movement_id = waiting.id)
+       AND NOT EXISTS (SELECT FROM attended a
+         WHERE a.payment_kind = 'return' AND a.payment_id = waiting.return_id)
+       AND NOT EXISTS (SELECT FROM attended a
+         WHERE a.payment_kind = waiting.payment_kind AND a.payment_id = waiting.payment_id)
+     ORDER BY id LIMIT ${MAX_UNATTENDED}`,
+    { merchant_id: merchantId },
+  );
+}
