@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../connections/database.ts';
 
-/** What was changed. Never with a secret in it: the log is kept for ever and read by many. */
+/** The changed thing. It must not contain a secret: the log is kept for ever and many read it. */
 export interface AuditSubject {
-  /** Null for what belongs to no merchant, such as a channel. */
+  /** Null for a thing without a merchant, such as a channel. */
   merchant_id: number | null;
   /** The changed thing as its operator names it, such as `app 5001`. */
   subject: string;
@@ -17,20 +17,12 @@ export interface AuditEntry extends AuditSubject {
   reason: string;
 }
 
-/** Writes down who changed what and why; belongs in the transaction of the change. */
+/** Records who changed what and why. Call it in the transaction of the change. */
 export async function recordAudit(trx: Transaction, entry: AuditEntry): Promise<void> {
   await rows(
     trx,
     `INSERT INTO audit_log (id, actor, action, merchant_id, subject, reason, details)
      VALUES (:id, :actor, :action, :merchant_id, :subject, :reason, CAST(:details AS jsonb))`,
-    {
-      id: uuidv7(),
-      actor: entry.actor,
-      action: entry.action,
-      merchant_id: entry.merchant_id,
-      subject: entry.subject,
-      reason: entry.reason,
-      details: JSON.stringify(entry.details),
-    },
+    { ...entry, id: uuidv7(), details: JSON.stringify(entry.details) },
   );
 }

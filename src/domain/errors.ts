@@ -1,7 +1,4 @@
-/**
- * Every way in which an operation can refuse a caller. Expected outcomes carry one of
- * these codes; the API maps each to its status and text in one exhaustive table.
- */
+/** The reasons for which an operation refuses a caller. The API maps each to a status and a text. */
 export type ErrorCode =
   | 'invalid_request'
   | 'field_required'
@@ -45,11 +42,11 @@ export type ErrorCode =
   | 'channel_paused'
   | 'unavailable';
 
-/** An operation was refused. `subject` fills the blank of texts that have one, such as a field's name. */
+/** Refuses an operation. `subject` fills the blank in the text of some codes, such as a field's name. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly subject: string;
-  /** When it is worth trying again; null when that is not known. */
+  /** Seconds after which the caller may try again; null when that is not known. */
   readonly retryAfterS: number | null;
 
   constructor(code: ErrorCode, subject = '', retryAfterS: number | null = null) {

@@ -1,30 +1,30 @@
 /**
- * What a gateway can say about a payment, in this service's words. "It did not happen",
- * "it happened" and "nobody knows" are three different things and never mixed: a
- * missing answer is never a failure.
+ * The answers of a gateway about a payment, in this service's words. "It did not happen",
+ * "it happened" and "nobody knows" are three different answers. A missing answer is never a
+ * failure.
  */
 
 /**
- * What can be sent through a gateway. A reversal gives a collection back because the
- * merchant wants it, a return because it came when nobody waited for it any more.
+ * The kinds of payments that go through a gateway. A reversal gives a collection back because the
+ * merchant wants it. A return gives money back that came after its collection had failed.
  */
 export type GatewayPaymentKind = 'collection' | 'payout' | 'reversal' | 'return';
 
 /** A movement of money that the gateway says it has made. */
 export interface Succeeded {
   outcome: 'succeeded';
-  /** The gateway's receipt; null when this way of asking does not give one. */
+  /** The gateway's receipt; null when the answer has none. */
   transId: string | null;
   externalRef: string | null;
-  /** As the gateway states it, in cents; null when it does not. */
+  /** The amount that the gateway states, in cents; null when it states none. */
   amountCents: number | null;
-  /** As the gateway states it; null when it does not. */
+  /** The account that the gateway states; null when it states none. */
   account: string | null;
   description: string;
   completedAt: Date | null;
 }
 
-/** The gateway's definite word that no money moved. `code` is never 0. */
+/** The gateway's definite answer that no money moved. `code` is never 0. */
 export interface Failed {
   outcome: 'failed';
   code: number;
@@ -32,16 +32,16 @@ export interface Failed {
   externalRef: string | null;
 }
 
-/** A definite word of the gateway about one payment. */
+/** A definite answer of the gateway about one payment. */
 export type Verdict = Succeeded | Failed;
 
 /**
- * - acknowledged: taken, the outcome follows.
- * - declined: definitely refused; no money will move.
- * - notTaken: nothing was processed (connection refused, DNS, TLS, rate refused);
- *   the same reference may go again later.
- * - unknown: it may have arrived (timeout, reset, 5xx, unreadable answer); only the
- *   gateway's own word decides from here.
+ * - acknowledged: the gateway took it, and the outcome follows.
+ * - declined: the gateway refused it. No money will move.
+ * - notTaken: nothing was processed (connection refused, DNS, TLS, rate limit). The same
+ *   reference may be sent again later.
+ * - unknown: it may have arrived (timeout, reset, 5xx, unreadable answer). Only an answer of
+ *   the gateway can tell.
  */
 export type SubmitResult =
   | { outcome: 'acknowledged'; externalRef: string | null }
@@ -50,9 +50,9 @@ export type SubmitResult =
   | { outcome: 'unknown'; reason: string };
 
 /**
- * - notFound: the gateway says that it does not know the reference (yet).
- * - noAnswer: the question failed; says nothing about the payment.
- * - asked: the question was taken and its answer comes as a callback.
+ * - notFound: the gateway does not know the reference (yet).
+ * - noAnswer: the question failed. It says nothing about the payment.
+ * - asked: the gateway took the question and answers with a callback.
  */
 export type QueryResult =
   | Verdict
@@ -61,7 +61,7 @@ export type QueryResult =
   | { outcome: 'noAnswer'; reason: string }
   | { outcome: 'asked' };
 
-/** A callback in our words. `reference` is null when the provider does not echo ours. */
+/** A callback in this service's words. `reference` is null when the provider does not repeat it. */
 export interface ParsedCallback {
   reference: string | null;
   verdict: Verdict | { outcome: 'pending' };

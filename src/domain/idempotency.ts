@@ -8,36 +8,36 @@ import {
 } from '../connections/database.ts';
 import { Refusal } from './errors.ts';
 
-/** How long a key replays; after that it is free again. */
+/** A key replays its answer for so long. After that it can be used again. */
 export const KEPT_HOURS = 48;
 
-/** One request of a merchant that may come twice. */
+/** A request of a merchant with an idempotency key. */
 export interface IdempotentRequest {
   merchant_id: number;
   path: string;
   key: string;
-  /** What was asked: the same key with something else is a mistake of the caller. */
+  /** The fields of the request. The same key with other fields is refused. */
   fields: Record<string, unknown>;
 }
 
-/** An answer as it goes out and is kept. */
+/** An answer as it is sent and stored. */
 export interface Kept {
   status: number;
   body: unknown;
 }
 
-/** An answer that goes out, perhaps again. */
+/** An answer to send, perhaps again. */
 export interface KeptAnswer extends Kept {
   replayed: boolean;
-  /** It was kept before the answer was known, which was never told. */
+  /** It was stored before the final answer was known. */
   provisional: boolean;
 }
 
 /**
- * Does `work` once per key: its answer is kept in the transaction of what it did, so a
- * process that dies before it can answer leaves a key that replays, and one that dies
- * before the commit leaves nothing. Refusals roll back and are not kept. With `provisional`
- * the caller is not answered yet; the answer is kept later by `replaceKept`.
+ * Runs `work` once per key and stores its answer in the same transaction. If the process dies
+ * after the commit, the key replays the answer. If it dies before, nothing is stored. Refusals
+ * roll back and are not stored. With `provisional` the caller is not answered yet: `replaceKept`
+ * stores the final answer later.
  * @throws Refusal `idempotency_key_running`, `idempotency_key_reused`, and what `work` throws
  */
 export async function onceByKey(
@@ -61,7 +61,7 @@ export async function onceByKey(
   });
 }
 
-/** Keeps the answer that a caller is given in place of the provisional one. */
+/** Stores the final answer in place of the provisional one. */
 export async function replaceKept(
   database: Database,
   request: IdempotentRequest,
@@ -72,19 +72,16 @@ export async function replaceKept(
     `UPDATE idempotency_keys SET provisional = false, response_status = :status,
        response_body = CAST(:body AS json)
      WHERE merchant_id = :merchant_id AND path = :path AND key = :key AND provisional`,
-    { ...keyOf(request), status: answer.status, body: JSON.stringify(answer.body) },
+    { ...request, status: answer.status, body: JSON.stringify(answer.body) },
   );
 }
 
-/** The lock ends with the transaction, however that ends: a crash frees the key. */
-async function lockKey(
-  trx: Transaction,
-  { merchant_id: merchantId, path, key }: IdempotentRequest,
-) {
+/** Locks the key until the transaction ends, also by a crash. */
+async function lockKey(trx: Transaction, { merchant_id, path, key }: IdempotentRequest) {
   const row = await firstRow<{ locked: boolean }>(
     trx,
     'SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 0)) AS locked',
-    { name: `idempotency ${merchantId} ${path} ${key}` },
+    { name: `idempotency ${merchant_id} ${path} ${key}` },
   );
   if (!row?.locked) throw new Refusal('idempotency_key_running');
 }
@@ -105,14 +102,14 @@ async function findKept(
     `SELECT fingerprint, response_status, response_body, provisional FROM idempotency_keys
      WHERE merchant_id = :merchant_id AND path = :path AND key = :key
        AND created_at > now() - :hours * interval '1 hour'`,
-    { ...keyOf(request), hours: KEPT_HOURS },
+    { ...request, hours: KEPT_HOURS },
   );
 }
 
 async function keep(
   trx: Transaction,
   request: IdempotentRequest,
-  kept: { fingerprint: Buffer; provisional: boolean; answer: Kept },
+  { answer, ...kept }: { fingerprint: Buffer; provisional: boolean; answer: Kept },
 ): Promise<void> {
   await rows(
     trx,
@@ -122,18 +119,8 @@ async function keep(
      ON CONFLICT (merchant_id, path, key) DO UPDATE SET fingerprint = excluded.fingerprint,
        response_status = excluded.response_status, response_body = excluded.response_body,
        provisional = excluded.provisional, created_at = excluded.created_at`,
-    {
-      ...keyOf(request),
-      fingerprint: kept.fingerprint,
-      provisional: kept.provisional,
-      status: kept.answer.status,
-      body: JSON.stringify(kept.answer.body),
-    },
+    { ...request, ...kept, status: answer.status, body: JSON.stringify(answer.body) },
   );
-}
-
-function keyOf({ merchant_id: merchantId, path, key }: IdempotentRequest) {
-  return { merchant_id: merchantId, path, key };
 }
 
 function fingerprintOf(fields: Record<string, unknown>): Buffer {

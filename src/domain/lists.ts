@@ -6,22 +6,21 @@ export interface KeysetPage<Key> {
   limit: number;
 }
 
-/** Where a row stands in a list: newest first, by creation and id. */
+/** The place of a row in a list, which is ordered by creation and id, newest first. */
 export interface Position {
-  /** Microseconds since 1970, which is how exactly Postgres keeps time. */
+  /** Microseconds since 1970, the precision of Postgres. */
   createdUs: number;
   id: string;
 }
 
-/**
- * What following `next` carries along: the newest row of the first page, which bounds the
- * whole walk; how many rows there were then, since counting a large list takes longer than
- * reading a page of it; and after which row page `page` begins.
- */
+/** The state that the address `next` carries from page to page. */
 export interface AsOf {
+  /** The newest row of the first page. Newer rows are in none of the pages. */
   newest: Position;
+  /** The number of rows at the first page. Counting a large list takes longer than reading a page. */
   count: number;
   page: number;
+  /** The last row of the page before `page`. */
   after: Position;
 }
 
@@ -31,33 +30,33 @@ export interface PageRequest {
   asOf: AsOf | null;
 }
 
-/** A list's rows: what to select, in whose and which rows. */
+/** The parts of the SQL that a list is read with. */
 export interface ListSource {
-  /** Of the rows of a page, which go by the name `listed`. */
+  /** Selected from the rows of a page, which are named `listed`. */
   columns: string;
   table: string;
-  /** The columns that order the list. */
+  /** The columns by which the list is ordered. */
   createdAt: string;
   id: string;
-  /** Always binds the merchant. */
+  /** Conditions, of which one always binds the merchant. */
   where: string[];
   bindings: Record<string, unknown>;
 }
 
 export interface Page<Row> {
-  /** All rows that match; on a walk by `next`, as many as did when it began. */
+  /** The number of rows that match. Pages reached by `next` repeat that of the first page. */
   count: number;
   rows: Row[];
-  /** What the next page's address carries; null on the last page. */
+  /** Null on the last page. */
   next: AsOf | null;
 }
 
 type Positioned<Row> = Row & { position_us: string; position_id: string };
 
 /**
- * Reads one page. With `asOf` rows that were added since the first page do not count, and
- * the page begins after the last row of the one before, so nothing repeats or is skipped.
- * A bare page is a plain offset; past the end it is empty.
+ * Reads one page. With `asOf` it leaves out rows that were added since the first page, and
+ * begins after the last row of the page before. So no row is repeated or skipped. Without
+ * `asOf` the page is an offset. A page past the end is empty.
  */
 export async function readPage<Row>(
   database: Database,
@@ -69,9 +68,9 @@ export async function readPage<Row>(
   const isNext = asOf !== null && asOf.page === page;
   const offset = isNext ? 0 : (page - 1) * pageSize;
   if (!isNext && offset >= count) return { count, rows: [], next: null };
-  // Read before the page, so that what is added in between is in neither.
+  // Read before the page, so that no row that is added in between is in any page.
   const newest = asOf?.newest ?? (page > 1 ? await newestOf(database, source) : null);
-  // Whatever was counted may have left the filter meanwhile.
+  // The counted rows may no longer match the filter.
   if (newest === undefined) return { count, rows: [], next: null };
   const start = isNext ? comparison(source, '<', 'after', asOf.after) : null;
   const found = await select<Row>(database, source, [bound, start], pageSize + 1, offset);
@@ -89,7 +88,7 @@ export async function readPage<Row>(
   };
 }
 
-/** The newest row of all, for a walk that begins in the middle. */
+/** Finds the newest row of the list, for a walk that begins on a later page. */
 async function newestOf(database: Database, source: ListSource): Promise<Position | undefined> {
   const [newest] = await select(database, source, [], 1, 0);
   return newest && positionOf(newest);
@@ -132,7 +131,7 @@ async function select<Row>(
   const { columns, table, createdAt, id } = source;
   return rows<Positioned<Row>>(
     database,
-    // The page is found first: what its columns cost is not paid for the rows before it.
+    // Finds the page first, so that costly columns are not computed for the rows before it.
     `SELECT ${columns}, ${id} AS position_id,
        (extract(epoch FROM ${createdAt}) * 1000000)::bigint::text AS position_us
      FROM (

@@ -1,23 +1,23 @@
-/** Amounts are integer cents of a Kenyan shilling everywhere but on the wire. */
+/** All amounts are integer cents of a Kenyan shilling. Only the API and gateways have text. */
 
 const AMOUNT_TEXT = /^\d{1,6}\.\d{2}$/;
 export const MIN_AMOUNT_CENTS = 100;
 export const MAX_AMOUNT_CENTS = 99_999_999;
 
-/** Reads an amount of the API, 1.00 to 999999.99 with exactly two decimals; null when it is not one. */
+/** Reads an amount of the API: 1.00 to 999999.99, with two decimals. @returns null for anything else */
 export function parseAmount(value: unknown): number | null {
   if (typeof value !== 'string' || !AMOUNT_TEXT.test(value)) return null;
   const cents = Number(value.replace('.', ''));
   return cents >= MIN_AMOUNT_CENTS && cents <= MAX_AMOUNT_CENTS ? cents : null;
 }
 
-/** Cents as the API writes them: two decimals, a leading minus when negative. */
+/** Writes cents with two decimals, and with a leading minus when negative. */
 export function formatAmount(cents: number): string {
   const digits = String(Math.abs(cents)).padStart(3, '0');
   return `${cents < 0 ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** How a commission is computed: basis points of the amount plus a fixed part in cents. */
+/** The rate of a commission: basis points of the amount plus a fixed part in cents. */
 export interface Rate {
   bps: number;
   fixedCents: number;
@@ -25,8 +25,8 @@ export interface Rate {
 
 const BPS_PER_UNIT = 10_000;
 
-/** The commission on an amount in cents: rounded half up to the cent, never above the amount. */
-export function commissionOn(amountCents: number, rate: Rate): number {
-  const share = Math.floor((amountCents * rate.bps + BPS_PER_UNIT / 2) / BPS_PER_UNIT);
-  return Math.min(amountCents, share + rate.fixedCents);
+/** Computes the commission on an amount: rounded half up to the cent, never above the amount. */
+export function commissionOn(amountCents: number, { bps, fixedCents }: Rate): number {
+  const share = Math.floor((amountCents * bps + BPS_PER_UNIT / 2) / BPS_PER_UNIT);
+  return Math.min(amountCents, share + fixedCents);
 }

@@ -1,6 +1,6 @@
 /**
- * What an operator asked for cannot be done as things stand. The message is one line for
- * that person; whoever throws it inside of a transaction has changed nothing.
+ * Refuses what an operator asked for. The message is one line for that person. Thrown in a
+ * transaction, it rolls everything back.
  */
 export class OperatorRefusal extends Error {
   constructor(message: string) {

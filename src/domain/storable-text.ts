@@ -1,7 +1,9 @@
-/**
- * Text from outside as Postgres can keep it: without NUL and halves of characters, and no
- * longer than is of use.
- */
+/** Checks that text has no control characters and no lone surrogates. */
+export function isStorableText(value: string): boolean {
+  return !/\p{Cc}/u.test(value) && value.isWellFormed();
+}
+
+/** Makes text from outside storable in Postgres: replaces NUL and lone surrogates, and shortens it. */
 export function storableText(text: string, maxLength: number): string {
   return text.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, maxLength).toWellFormed();
 }

@@ -1,8 +1,9 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { isCallbackUrl, isStorableText } from '../../domain/callback-url.ts';
+import { isCallbackUrl } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
+import { isStorableText } from '../../domain/storable-text.ts';
 import { CHECK, REFUSAL, type Schema, UUID } from './fields.ts';
 
 /** Schema of a body or a query. Its fields are in the order of the documentation. */

@@ -1,7 +1,7 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 
-/** The codes of the channels that take no new payments until somebody resumes them. */
+/** Reads the codes of the paused channels. */
 export async function pausedChannels(
   database: Database | Transaction,
 ): Promise<ReadonlySet<number>> {
@@ -9,7 +9,7 @@ export async function pausedChannels(
   return new Set(paused.map(({ code }) => code));
 }
 
-/** Whether a channel takes no payments, neither new ones nor those that wait to be sent. */
+/** Checks whether a channel is paused. It then takes no new payments, and sends none that wait. */
 export async function isPaused(database: Database | Transaction, code: number): Promise<boolean> {
   const row = await firstRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', {
     code,
@@ -17,7 +17,7 @@ export async function isPaused(database: Database | Transaction, code: number): 
   return row !== undefined;
 }
 
-/** Why a statement that records nothing on a paused channel recorded nothing: that, or `otherwise`. */
+/** Explains why a statement inserted no payment: the channel is paused, or else `otherwise`. */
 export async function refusalOfChannel(
   database: Database | Transaction,
   code: number,
@@ -26,7 +26,7 @@ export async function refusalOfChannel(
   return new Refusal((await isPaused(database, code)) ? 'channel_paused' : otherwise);
 }
 
-/** Stops a channel from taking new payments. @returns false when it was paused already. */
+/** Pauses a channel. @returns false when it was paused already. */
 export async function pauseChannel(trx: Transaction, code: number): Promise<boolean> {
   const row = await firstRow(
     trx,
@@ -36,7 +36,7 @@ export async function pauseChannel(trx: Transaction, code: number): Promise<bool
   return row !== undefined;
 }
 
-/** Lets a channel take payments again. @returns false when it was not paused. */
+/** Resumes a channel. @returns false when it was not paused. */
 export async function resumeChannel(trx: Transaction, code: number): Promise<boolean> {
   const row = await firstRow(trx, 'DELETE FROM paused_channels WHERE code = :code RETURNING code', {
     code,

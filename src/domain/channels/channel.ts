@@ -1,16 +1,16 @@
 export const CHANNEL_TYPES = ['Mobile Money', 'Bank'] as const;
 
-/** A way to move money. Mobile money goes by the carrier's network code, a bank by its clearing code. */
+/** A way to move money. Its code is a carrier's network code or a bank's clearing code. */
 export interface Channel {
   code: number;
   name: string;
   type: (typeof CHANNEL_TYPES)[number];
 }
 
-/** Through which driver a channel's payments go, and which amounts it can carry. */
+/** The driver that carries a channel's payments, and the amounts that it accepts. */
 export interface ChannelRoute {
   gateway: string;
-  /** Amounts must be multiples of this: 100 where a provider knows whole shillings only. */
+  /** Amounts must be multiples of this: 100 where a provider takes whole shillings only. */
   amountStepCents: number;
 }
 
@@ -65,8 +65,8 @@ export function channelByCode(code: number): Channel | undefined {
 }
 
 /**
- * Carriers by the digits after +254; the longest prefix wins. A hint only: numbers are
- * portable. `null` marks carriers that have no mobile-money channel here.
+ * Channels of carriers by the digits after +254. The longest prefix wins. Null marks a carrier
+ * without a mobile-money channel. This is only a guess, because numbers can change carriers.
  */
 const CARRIER_CHANNELS: Readonly<Record<string, number | null>> = {
   '10': 63903,
@@ -93,21 +93,17 @@ const CARRIER_CHANNELS: Readonly<Record<string, number | null>> = {
   '769': 63902,
 };
 
-/** The mobile-money channel of a Kenyan phone's carrier, or null when it has none. */
+/** Guesses the mobile-money channel of a Kenyan phone; null when its carrier has none. */
 export function channelOfPhone(phone: string): number | null {
   const national = phone.slice('+254'.length);
-  return (
-    CARRIER_CHANNELS[national.slice(0, 3)] ??
-    // A three-digit entry of null means "no channel", which must not fall to the shorter prefix.
-    (national.slice(0, 3) in CARRIER_CHANNELS
-      ? null
-      : (CARRIER_CHANNELS[national.slice(0, 2)] ?? null))
-  );
+  const prefixes = [national.slice(0, 3), national.slice(0, 2)];
+  const prefix = prefixes.find((digits) => digits in CARRIER_CHANNELS);
+  return CARRIER_CHANNELS[prefix ?? ''] ?? null;
 }
 
 /**
- * Reads `63902=driver,63903=driver`: which driver serves which channel.
- * @throws Error saying what is wrong.
+ * Reads the drivers of channels from text such as `63902=driver,63903=driver`.
+ * @throws Error that says what is wrong.
  */
 export function channelsFromText(text: string): ReadonlyMap<number, string> {
   const drivers = new Map<number, string>();
