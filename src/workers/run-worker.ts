@@ -55,7 +55,9 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
 function runStep(service: Service, data: JobData): Promise<void> {
   const { kind, step, merchant_id, row_id, step_no } = data;
   if (kind === 'callback') return processStoredCallback(service, merchant_id, row_id);
-  if (kind === 'webhook') return deliverWebhook(service, merchant_id, row_id, step_no);
+  if (kind === 'webhook') {
+    return deliverWebhook(service, { merchant_id, event_id: row_id, step_no });
+  }
   const ref = { kind, merchant_id, id: row_id };
   if (step === 'refund') return refundFailedPayout(service, ref, step_no);
   return step === 'submit'

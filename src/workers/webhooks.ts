@@ -1,5 +1,5 @@
 import { appSecrets } from '../domain/merchants/app-secrets.ts';
-import { findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
+import { type DeliveryRef, findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { postWebhook } from '../outbound/webhook-client.ts';
 import type { Service } from '../process/boot.ts';
@@ -13,20 +13,16 @@ const MS_PER_SECOND = 1_000;
  */
 export async function deliverWebhook(
   { database, config, logger, meters }: Service,
-  merchantId: number,
-  eventId: string,
-  stepNo: number,
+  ref: DeliveryRef,
 ): Promise<void> {
-  const delivery = await findDelivery(database, merchantId, eventId, stepNo);
+  const delivery = await findDelivery(database, ref);
   if (!delivery) return;
   addLogContext({ payment_id: delivery.payment_id });
   const [newest] = await appSecrets(database, config.secretsKeys, delivery);
   if (!newest) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
   const headers = signatureHeaders({
-    eventId,
-    sequence: delivery.sequence,
+    ...delivery,
     timestamp: Math.floor(Date.now() / MS_PER_SECOND),
-    body: delivery.body,
     secret: newest.secret,
   });
   const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
@@ -36,7 +32,7 @@ export async function deliverWebhook(
   const result = await recordAttempt(database, delivery, outcome);
   meters.webhookAttempts.observe({ result }, outcome.durationMs / MS_PER_SECOND);
   logger.info('webhook attempted', {
-    event_id: eventId,
+    event_id: ref.event_id,
     attempt: delivery.attempts + 1,
     result,
     status: outcome.status,

@@ -197,7 +197,8 @@ describe('Settlement events', () => {
 
     async function attempt(eventId: string, status: number): Promise<void> {
       const { step_no } = await deliveryOf(store.database, eventId);
-      const delivery = await findDelivery(store.database, merchant.merchant_id, eventId, step_no);
+      const ref = { merchant_id: merchant.merchant_id, event_id: eventId, step_no };
+      const delivery = await findDelivery(store.database, ref);
       await recordAttempt(store.database, delivery!, { status, error: null, durationMs: 1 });
     }
 
@@ -262,9 +263,8 @@ describe('Settlement events', () => {
 
     it('not at all when there are none', async () => {
       expect(await admitDeliveries(store.database, 8)).to.equal(0);
-      expect(await findDelivery(store.database, merchant.merchant_id, randomUUID(), 1)).to.equal(
-        null,
-      );
+      const ref = { merchant_id: merchant.merchant_id, event_id: randomUUID(), step_no: 1 };
+      expect(await findDelivery(store.database, ref)).to.equal(null);
     });
   });
 });

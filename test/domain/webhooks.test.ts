@@ -40,13 +40,16 @@ async function newDelivery(callbackUrl?: string): Promise<string> {
   return eventId;
 }
 
+const find = (event_id: string, step_no: number) =>
+  findDelivery(store.database, { merchant_id: merchant.merchant_id, event_id, step_no });
+
 async function attempt(
   eventId: string,
   status: number | null,
   random?: () => number,
 ): Promise<DeliveryResult> {
   const { step_no } = await deliveryOf(store.database, eventId);
-  const delivery = await findDelivery(store.database, merchant.merchant_id, eventId, step_no);
+  const delivery = await find(eventId, step_no);
   const error = status === null ? 'timeout' : null;
   return recordAttempt(store.database, delivery!, { status, error, durationMs: 12.5 }, random);
 }
@@ -161,19 +164,18 @@ describe('The delivery of a webhook', () => {
 
   it('is found by the job of its newest step only, and only while it is admitted', async () => {
     const id = await newDelivery();
-    const find = (stepNo: number) => findDelivery(store.database, merchant.merchant_id, id, stepNo);
     const { step_no } = await deliveryOf(store.database, id);
-    expect(await find(step_no - 1)).to.equal(null);
-    expect(await find(step_no)).to.include({ event_id: id, attempts: 0 });
+    expect(await find(id, step_no - 1)).to.equal(null);
+    expect(await find(id, step_no)).to.include({ event_id: id, attempts: 0 });
     await attempt(id, 500);
-    expect(await find(step_no)).to.equal(null);
-    expect(await find(step_no + 1)).to.equal(null);
+    expect(await find(id, step_no)).to.equal(null);
+    expect(await find(id, step_no + 1)).to.equal(null);
   });
 
   it('counts an attempt once, also when two were under way', async () => {
     const id = await newDelivery();
     const { step_no } = await deliveryOf(store.database, id);
-    const delivery = await findDelivery(store.database, merchant.merchant_id, id, step_no);
+    const delivery = await find(id, step_no);
     const outcomes = [200, 500, 200].map((status) => ({ status, error: null, durationMs: 1 }));
     for (const outcome of outcomes) await recordAttempt(store.database, delivery!, outcome);
     expect(await attemptsOf(id)).to.have.length(1);

@@ -69,7 +69,8 @@ describe('A webhook as the merchant receives it', () => {
 
   async function deliver(eventId: string, context = service): Promise<void> {
     const { step_no } = await deliveryOf(store.database, eventId);
-    await deliverWebhook(context, merchant.merchant_id, eventId, step_no);
+    const { merchant_id } = merchant;
+    await deliverWebhook(context, { merchant_id, event_id: eventId, step_no });
   }
 
   it('carries a signature over timestamp and raw body, by the app’s secret', async () => {
@@ -129,7 +130,8 @@ describe('A webhook as the merchant receives it', () => {
     const id = await newDelivery(shop.url);
     const { step_no } = await deliveryOf(store.database, id);
     await deliver(id);
-    await deliverWebhook(service, merchant.merchant_id, id, step_no);
+    const { merchant_id } = merchant;
+    await deliverWebhook(service, { merchant_id, event_id: id, step_no });
     expect(shop.received).to.have.length(1);
   });
 

@@ -3,14 +3,14 @@ import { type Database, firstRow, inTransaction } from '../../connections/databa
 import { queueOf } from '../../jobs/job-types.ts';
 import { queued } from '../../jobs/outbox.ts';
 
-/** However many endpoints a merchant has, together they get no more than this many caps. */
+/** The endpoints of a merchant together may have this many times the cap under way. */
 const MERCHANT_SHARE = 2;
 
 /**
- * Admits due deliveries, oldest first, up to `cap` under way per merchant and endpoint, and
- * puts their jobs into the outbox. So an endpoint that hangs keeps its own deliveries
- * waiting and nobody else's.
- * @returns how many were admitted.
+ * Admits due deliveries, oldest first, and puts their jobs into the outbox. At most `cap`
+ * deliveries are under way per merchant and endpoint. So an endpoint that hangs delays its own
+ * deliveries only.
+ * @returns the number of admitted deliveries.
  */
 export async function admitDeliveries(database: Database, cap: number): Promise<number> {
   const waiting = await firstRow(
@@ -21,7 +21,7 @@ export async function admitDeliveries(database: Database, cap: number): Promise<
   );
   if (!waiting) return 0;
   return inTransaction(database, async (trx) => {
-    // Two dispatchers at once could pass the cap together.
+    // Two dispatchers at once could exceed the cap together.
     await lockUntilCommit(trx, 'admitting deliveries');
     const row = await firstRow<{ admitted: number }>(trx, ADMIT, {
       cap,
@@ -32,7 +32,7 @@ export async function admitDeliveries(database: Database, cap: number): Promise<
   });
 }
 
-/** Hops from endpoint to endpoint along the index, so a long line behind one is never read. */
+/** Steps from endpoint to endpoint along the index, so the waiting deliveries are not all read. */
 const ADMIT = `
   WITH RECURSIVE endpoint AS (
     (SELECT merchant_id, endpoint FROM webhook_deliveries

@@ -1,18 +1,12 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../../connections/database.ts';
 import { formatAmount } from '../money.ts';
-import type { Collection } from '../payments/collection.ts';
-import { accountOf } from '../payments/payment-store.ts';
-import type { Payout } from '../payments/payout.ts';
-import type { Reversal } from '../payments/reversal.ts';
-
-/** What a merchant has asked for, and is told the end of. */
-export type MerchantPayment = Collection | Payout | Reversal;
+import { accountOf, type MerchantPayment } from '../payments/payment-store.ts';
 
 /**
- * Creates the one settlement event of a payment that has just ended. Its body is written
- * here, once, so that every delivery of it is the same to the byte. The dispatcher numbers
- * it after the commit and plans its delivery.
+ * Creates the settlement event of a payment that has just ended. It stores the body, so every
+ * delivery sends the same bytes. The dispatcher numbers the event after the commit and schedules
+ * its delivery.
  */
 export async function createEvent(trx: Transaction, payment: MerchantPayment): Promise<void> {
   const type = payment.status === 'completed' ? 'transaction.completed' : 'transaction.failed';
@@ -23,13 +17,11 @@ export async function createEvent(trx: Transaction, payment: MerchantPayment): P
      VALUES (:merchant_id, :id, :app_code, :payment_kind, :payment_id, :type, :callback_url,
        :endpoint, :body)`,
     {
-      merchant_id: payment.merchant_id,
+      ...payment,
       id: uuidv7(),
-      app_code: payment.app_code,
       payment_kind: payment.kind,
       payment_id: payment.id,
       type,
-      callback_url: payment.callback_url,
       endpoint: new URL(payment.callback_url).origin,
       body: JSON.stringify(payloadOf(payment, type)),
     },
@@ -58,7 +50,7 @@ function payloadOf(payment: MerchantPayment, type: string) {
 /** A reversal costs nothing. */
 const REVERSAL_FEE = formatAmount(0);
 
-/** A reversal tells success and failure only, not the network's own code. */
-function resultCodeOf({ kind, status, result_code: code }: MerchantPayment): number | null {
-  return kind === 'reversal' && status === 'failed' ? 1 : code;
+/** Returns the network's code. A reversal reports only success or failure. */
+function resultCodeOf({ kind, status, result_code }: MerchantPayment): number | null {
+  return kind === 'reversal' && status === 'failed' ? 1 : result_code;
 }

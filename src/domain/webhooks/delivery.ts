@@ -12,7 +12,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** How long after each failed attempt the next one comes. After the last, nothing does by itself. */
+/** The delays after each failed attempt. After the last one, no attempt follows by itself. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -27,25 +27,29 @@ export const RETRY_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ];
 
-/** Every delay is lengthened by up to this share, so that what failed together does not return together. */
+/** Each delay is lengthened by up to this share, so that retries of one moment spread out. */
 export const RETRY_JITTER = 0.2;
 
 const STATUS_GONE = 410;
 
-/** An event on its way to its merchant, as the worker needs it. */
-export interface Delivery {
+/** Names a delivery and the step of its job. */
+export interface DeliveryRef {
   merchant_id: number;
   event_id: string;
+  step_no: number;
+}
+
+/** An event to deliver, as the worker needs it. */
+export interface Delivery extends DeliveryRef {
   app_code: number;
   payment_id: string;
   callback_url: string;
   body: string;
   sequence: number;
   attempts: number;
-  step_no: number;
 }
 
-/** What one attempt brought: an answer's status, or why there was none. */
+/** The result of an attempt: the status of the answer, or the error without one. */
 export interface AttemptOutcome {
   status: number | null;
   error: string | null;
@@ -53,15 +57,10 @@ export interface AttemptOutcome {
 }
 
 /**
- * @returns null when this job has been overtaken.
- * @throws an outage while the database can only be read: no attempt could be recorded.
+ * Reads a delivery for its job. @returns null when the job is stale.
+ * @throws an outage while the database is read-only, because no attempt could be recorded.
  */
-export async function findDelivery(
-  database: Database,
-  merchantId: number,
-  eventId: string,
-  stepNo: number,
-): Promise<Delivery | null> {
+export async function findDelivery(database: Database, ref: DeliveryRef): Promise<Delivery | null> {
   const delivery = await firstRow<Delivery & { isReadOnly: boolean }>(
     database,
     `SELECT d.merchant_id, d.event_id, d.attempts, d.step_no,
@@ -70,7 +69,7 @@ export async function findDelivery(
      FROM webhook_deliveries d JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
      WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id
        AND d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL`,
-    { merchant_id: merchantId, event_id: eventId, step_no: stepNo },
+    ref,
   );
   if (!delivery) return null;
   requireWritable(delivery);
@@ -80,7 +79,7 @@ export async function findDelivery(
 export const DELIVERY_RESULTS = ['delivered', 'retry', 'exhausted', 'stopped'] as const;
 export type DeliveryResult = (typeof DELIVERY_RESULTS)[number];
 
-/** Records an attempt and plans what follows from it: nothing, or the next rung of the ladder. */
+/** Records an attempt, and either ends the delivery or schedules the next attempt. */
 export async function recordAttempt(
   database: Database,
   delivery: Delivery,
@@ -124,18 +123,13 @@ async function insertAttemptRow(
   delivery: Delivery,
   outcome: AttemptOutcome,
 ): Promise<void> {
+  const attempt_no = delivery.attempts + 1;
+  const duration_ms = Math.round(outcome.durationMs);
   await rows(
     trx,
     `INSERT INTO webhook_attempts
        (merchant_id, event_id, attempt_no, response_status, error, duration_ms)
      VALUES (:merchant_id, :event_id, :attempt_no, :status, :error, :duration_ms)`,
-    {
-      merchant_id: delivery.merchant_id,
-      event_id: delivery.event_id,
-      attempt_no: delivery.attempts + 1,
-      status: outcome.status,
-      error: outcome.error,
-      duration_ms: Math.round(outcome.durationMs),
-    },
+    { ...delivery, ...outcome, attempt_no, duration_ms },
   );
 }

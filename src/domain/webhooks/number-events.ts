@@ -2,35 +2,35 @@ import { lockUntilCommit } from '../../connections/advisory-locks.ts';
 import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 
-/** Events numbered in one round. */
+/** The number of events that one round numbers. */
 const NUMBERING_BATCH = 500;
 
-/** What has a settlement event, and what that can say. */
+/** The kinds of payments that have a settlement event, and the states that it reports. */
 export const ENDING_KINDS = ['collection', 'payout', 'reversal'] as const;
 export const END_STATES = ['completed', 'failed'] as const;
 
-/** A payment that has come to its end, as the event that tells of it says. */
+/** A payment that has ended, as its event reports it. */
 export interface EndedPayment {
   kind: (typeof ENDING_KINDS)[number];
   state: (typeof END_STATES)[number];
-  /** From its acceptance to the event. */
+  /** The time from its acceptance to the event. */
   seconds: number;
 }
 
 /**
- * Numbers committed settlement events per merchant, and plans the delivery of each.
- * Numbers are given after the commit and one numberer at a time, so that who reads the
- * events by number can never be overtaken by one with a lower number.
- * @param onNumbered is told once of each, when that is committed; never if this dies before.
- * @returns how many were numbered.
+ * Numbers committed settlement events per merchant and schedules their deliveries. One
+ * dispatcher at a time numbers, and only committed events. So an event with a lower number never
+ * appears after one with a higher number.
+ * @param onNumbered is called once for each event after the commit, unless the process dies.
+ * @returns the number of numbered events.
  */
 export async function numberEvents(
   database: Database,
   onNumbered: (ended: EndedPayment) => void = () => {},
 ): Promise<number> {
-  // Most rounds find nothing; those cost one read and no lock.
+  // Most rounds find nothing. They cost one read and no lock.
   const waiting = await firstRow(
-    database, // Ordered, so that no plan can think of reading the whole table instead of the index.
+    database, // Ordered, so that the planner reads the index and not the whole table.
     'SELECT 1 FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1',
   );
   if (!waiting) return 0;
@@ -70,7 +70,7 @@ const NUMBER = `
     CAST(greatest(0, extract(epoch FROM numbered.created_at - accepted.created_at)) AS float8)
       AS seconds
   FROM numbered
-  -- Payment by payment, so that no plan can think of reading a whole table of them.
+  -- LATERAL makes the planner look up each payment instead of reading the whole tables.
   LEFT JOIN LATERAL (${ENDING_KINDS.map(acceptedAt).join(' UNION ALL ')}
   ) accepted ON true`;
 

@@ -1,29 +1,29 @@
 import { createHmac } from 'node:crypto';
 
 export interface Signable {
-  eventId: string;
-  /** Per merchant, counting up by one: a gap means that an event has not arrived yet. */
+  event_id: string;
+  /** Counts up by one per merchant. A gap means that an event has not arrived yet. */
   sequence: number;
-  /** Unix time in seconds at which this attempt is sent. */
+  /** The Unix time of this attempt, in seconds. */
   timestamp: number;
   body: string;
   secret: string;
 }
 
 /**
- * The headers by which a receiver knows that a webhook is ours. Two conventions over the
- * same secret: `X-Service-*`, and those of Standard Webhooks, for which the secret is
- * written as `whsec_` and the base64 of its bytes.
+ * Makes the headers that prove to a receiver that a webhook is ours. It signs with one secret
+ * for two conventions: `X-Service-*`, and Standard Webhooks, which writes the secret as `whsec_`
+ * and the base64 of its bytes.
  */
 export function signatureHeaders(message: Signable): Record<string, string> {
-  const { eventId, sequence, timestamp, body, secret } = message;
+  const { event_id, sequence, timestamp, body, secret } = message;
   return {
     'x-service-timestamp': String(timestamp),
     'x-service-signature': hmac(secret, `${timestamp}.${body}`).toString('hex'),
     'x-service-event-sequence': String(sequence),
-    'webhook-id': eventId,
+    'webhook-id': event_id,
     'webhook-timestamp': String(timestamp),
-    'webhook-signature': `v1,${hmac(secret, `${eventId}.${timestamp}.${body}`).toString('base64')}`,
+    'webhook-signature': `v1,${hmac(secret, `${event_id}.${timestamp}.${body}`).toString('base64')}`,
   };
 }
 
