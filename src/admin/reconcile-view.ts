@@ -1,7 +1,8 @@
 import { formatAmount } from '../domain/money.ts';
 import type { PaymentRef } from '../domain/payments/payment-store.ts';
-import type { StoredLine } from '../domain/reconciliation/match-statement.ts';
-import type { MissingMovement, Reconciliation } from '../domain/reconciliation/reconcile.ts';
+import type { MissingMovement } from '../domain/reconciliation/missing-movements.ts';
+import type { Reconciliation } from '../domain/reconciliation/reconcile.ts';
+import type { StoredLine } from '../domain/reconciliation/statement.ts';
 import type { Answer } from './command.ts';
 import { columns } from './output.ts';
 import { shortened } from './support-view.ts';

@@ -64,13 +64,13 @@ const run = changes({
       return { value: id, audit: { merchant_id: null, subject, details } };
     });
     const result = await reconcile(service.database, {
-      importId,
+      import_id: importId,
       gateway: gateway.name,
       channel: code,
       period,
       covers,
-      completeUntil,
-      settlingWindowMs: gateway.settlingWindowMs,
+      complete_until: completeUntil,
+      settling_window_ms: gateway.settlingWindowMs,
       ask: (payment) => gateway.query(queryRequestOf(service.config, payment)),
     });
     const details = { import_id: importId, ...settledBy(result) };

@@ -87,15 +87,15 @@ describe('Whatever happens to payments, in whatever order', () => {
   async function expectReconciled(told: History, merchant_id: number): Promise<void> {
     const period = { from: told.world.day, to: told.world.day };
     const options = { gateway: 'simulator', channel: 63902, period };
-    const importId = await inTransaction(database, (trx) =>
+    const import_id = await inTransaction(database, (trx) =>
       importStatement(trx, { ...options, source: 'test', lines: told.world.statement }),
     );
     const result = await reconcile(database, {
       ...options,
-      importId,
+      import_id,
       covers: ['collection', 'payout', 'reversal'],
-      completeUntil: new Date(),
-      settlingWindowMs: 0,
+      complete_until: new Date(),
+      settling_window_ms: 0,
       ask: async (payment) => told.world.query(payment),
     });
     expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);

@@ -140,13 +140,13 @@ describe('Reconciling a statement', () => {
   it('misses nothing that moved after it was complete, or after its newest line', async () => {
     await completed('payout');
     const { line } = await completed('collection');
-    expect((await run([], NOVEMBER, { completeUntil: COMPLETED_AT })).missing).to.deep.equal([]);
+    expect((await run([], NOVEMBER, { complete_until: COMPLETED_AT })).missing).to.deep.equal([]);
     for (const [offsetMs, missed] of [
       [0, 0],
       [1_000, 1],
     ] as const) {
       const newest = { ...line, completedAt: new Date(COMPLETED_AT.getTime() + offsetMs) };
-      const { missing } = await run([newest], NOVEMBER, { completeUntil: null });
+      const { missing } = await run([newest], NOVEMBER, { complete_until: null });
       expect(missing, `newest line ${offsetMs} ms later`).to.have.length(missed);
     }
   });

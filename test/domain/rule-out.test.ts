@@ -68,7 +68,7 @@ describe('A statement that covers the life of an overdue payment', () => {
       id: waiting.id,
     });
     const recent = await overdue('payout');
-    expect(await run([], AROUND_NOW, { settlingWindowMs: 2 * HOUR_MS })).to.deep.include({
+    expect(await run([], AROUND_NOW, { settling_window_ms: 2 * HOUR_MS })).to.deep.include({
       ruledOut: [],
     });
     expect(await reread(database, recent)).to.include({ status: 'pending' });
@@ -99,7 +99,7 @@ describe('A statement that covers the life of an overdue payment', () => {
           result: answered === null ? null : 'unknown',
         },
       );
-      const found = await run([], AROUND_NOW, { settlingWindowMs: SETTLING_MS });
+      const found = await run([], AROUND_NOW, { settling_window_ms: SETTLING_MS });
       expect(found.ruledOut.map(({ id }) => id)).to.deep.equal(ruledOut ? [payment.id] : []);
     });
   }
@@ -138,7 +138,7 @@ describe('A statement that covers the life of an overdue payment', () => {
       { merchant_id: merchant.merchant_id, id: payment.id },
     );
     const { ruledOut } = await withFastClock(HOUR_MS, () =>
-      run([], AROUND_NOW, { settlingWindowMs: 60_000, completeUntil: new Date('2999-01-01') }),
+      run([], AROUND_NOW, { settling_window_ms: 60_000, complete_until: new Date('2999-01-01') }),
     );
     expect(ruledOut).to.deep.equal([]);
   });
@@ -166,9 +166,9 @@ describe('A statement that covers the life of an overdue payment', () => {
 
   it('leaves alone what may have moved after it was complete', async () => {
     await overdue('payout');
-    for (const completeUntil of [null, new Date(Date.now() - 2 * HOUR_MS)]) {
-      const listed = await run([], AROUND_NOW, { completeUntil });
-      expect(listed, String(completeUntil)).to.deep.include({ ruledOut: [], answered: [] });
+    for (const complete_until of [null, new Date(Date.now() - 2 * HOUR_MS)]) {
+      const listed = await run([], AROUND_NOW, { complete_until });
+      expect(listed, String(complete_until)).to.deep.include({ ruledOut: [], answered: [] });
     }
   });
 

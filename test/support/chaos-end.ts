@@ -148,20 +148,20 @@ async function reconcileStatement({ database, simulatorUrl }: ChaosWorld) {
     new Date(Date.now() + offsetMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
   const period = { from: day(-DAY_MS), to: day(DAY_MS) };
   const { start, end } = momentsOf(period);
-  const completeUntil = new Date();
+  const complete_until = new Date();
   const statement = await gateway.statement!(start, end);
   if (statement.outcome !== 'lines') throw new Error(statement.reason);
   const { lines } = statement;
   const settings = { gateway: gateway.name, channel: CHANNEL, period };
-  const importId = await inTransaction(database, (trx) =>
+  const import_id = await inTransaction(database, (trx) =>
     importStatement(trx, { ...settings, source: 'chaos', lines }),
   );
   const result = await reconcile(database, {
     ...settings,
-    importId,
+    import_id,
     covers: ['collection', 'payout', 'reversal'],
-    completeUntil,
-    settlingWindowMs: SETTLING_WINDOW_MS,
+    complete_until,
+    settling_window_ms: SETTLING_WINDOW_MS,
     ask: ({ kind, id, external_ref }) =>
       gateway.query({ kind, reference: id, externalRef: external_ref, callbackUrl: '' }),
   });

@@ -53,17 +53,17 @@ export async function runStatement(
   period: Period,
   overrides: Partial<ReconcileOptions> = {},
 ): Promise<Reconciliation> {
-  const importId = await inTransaction(database, (trx) =>
+  const import_id = await inTransaction(database, (trx) =>
     importStatement(trx, { gateway: GATEWAY, channel: CHANNEL, period, source: 'test', lines }),
   );
   return reconcile(database, {
-    importId,
+    import_id,
     gateway: GATEWAY,
     channel: CHANNEL,
     period,
     covers: ['collection', 'payout', 'reversal'],
-    completeUntil: new Date(),
-    settlingWindowMs: 0,
+    complete_until: new Date(),
+    settling_window_ms: 0,
     ask: async () => NOT_FOUND,
     ...overrides,
   });

@@ -2,27 +2,20 @@ import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { PAYMENTS_OF_LINES, type StatementLine } from './statement.ts';
-
-/** What a line can be recognized by. */
-export interface LineNames {
-  kind: StatementLine['kind'];
-  reference: string | null;
-  trans_id: string | null;
-}
+import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
 export interface PaymentsOfLine {
-  /** The payment that the line is about, if one is known. */
+  /** The payment that the line is about, if any. */
   payment: PaymentRef | undefined;
-  /** Another payment, whose money the line's receipt is: then the line contradicts itself. */
+  /** Another payment that has the line's receipt. Then the line contradicts itself. */
   receiptOf: PaymentRef | undefined;
 }
 
-/** By our reference, by the gateway's, or by the receipt of a movement that is known. */
+/** Finds the payments of a line by our reference, the gateway's reference or a known receipt. */
 export async function findPaymentsOf(
   database: Database,
   gateway: string,
-  line: LineNames,
+  line: Pick<StoredLine, 'kind' | 'reference' | 'trans_id'>,
 ): Promise<PaymentsOfLine> {
   const kinds = PAYMENTS_OF_LINES[line.kind];
   const named = await findByReference(database, kinds, gateway, line.reference);
@@ -51,7 +44,7 @@ async function findByReference(
   return undefined;
 }
 
-/** A statement does not name merchants, and ids are indexed by them: one probe for each. */
+/** Probes each merchant, because ids are indexed by merchant and statements do not name it. */
 async function findById(
   database: Database,
   kind: GatewayPaymentKind,

@@ -12,64 +12,59 @@ import type { Settlement } from '../settlement/settlement.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
 import { SUPPORT_RESULT_CODE } from '../support/resolution.ts';
+import type { StatementScope } from './statement.ts';
 
-/** A statement that lists every movement of these payments from `start` until `end`. */
-export interface CompleteStatement {
-  importId: string;
-  gateway: string;
-  channel: number;
-  kinds: readonly GatewayPaymentKind[];
-  start: Date;
-  end: Date;
-  settlingWindowMs: number;
+/** A statement that lists every movement of its scope. */
+export interface CompleteStatement extends StatementScope {
+  settling_window_ms: number;
   ask: (payment: AnyPayment) => Promise<QueryResult>;
 }
 
-/** What became of overdue payments that a statement does not list. */
+/** The overdue payments that are not in a statement and have ended. */
 export interface RuledOut {
-  /** The gateway had no other answer: they have failed, since they are not in the statement. */
-  failed: PaymentRef[];
-  /** They have ended by what the gateway answered. */
+  /** Payments that the statement has failed, because the gateway had no definite answer. */
+  ruledOut: PaymentRef[];
+  /** Payments that a definite answer of the gateway has ended. */
   answered: PaymentRef[];
 }
 
 /**
- * A payment is ruled out when the statement covers its whole life until well after its
- * deadline, and has no line about it. The gateway is asked before it fails: what it calls
- * pending, or does not answer to, is left alone. A later success is late news like any other.
+ * Fails the payments that a statement rules out: it covers their whole life until well after
+ * their deadline, and has no line about them. This asks the gateway about each payment first. If
+ * the gateway calls it pending or does not answer, the payment stays open. A later success is
+ * late news like any other.
  */
 export async function failRuledOut(
   database: Database,
   statement: CompleteStatement,
 ): Promise<RuledOut> {
-  const failed: PaymentRef[] = [];
+  const ruledOut: PaymentRef[] = [];
   const answered: PaymentRef[] = [];
   for (const kind of statement.kinds) {
     for (const ref of await findRuledOut(database, kind, statement)) {
       const question = await questionAbout(database, ref);
       if (!question) continue;
       const answer = await statement.ask(question.payment);
-      // A gateway that cannot be asked now can be asked tomorrow.
       if (answer.outcome === 'pending' || answer.outcome === 'noAnswer') continue;
       if (answer.outcome === 'succeeded' || answer.outcome === 'failed') {
         const settlement = await applyAnswer(database, question, answer);
         if (settlement !== 'repeat') answered.push(ref);
       } else if (await failByStatement(database, statement, question.payment)) {
-        failed.push(ref);
+        ruledOut.push(ref);
       }
     }
   }
-  return { failed, answered };
+  return { ruledOut, answered };
 }
 
 /**
- * Every condition has an index of its own, and OFFSET 0 has it used row by row: joined at
- * once, a fresh import would be read whole for each payment.
+ * Finds the payments that a statement rules out. Each condition has its own index. OFFSET 0 makes
+ * the planner use it row by row. Otherwise it would read a fresh import whole for each payment.
  */
 async function findRuledOut(
   database: Database | Transaction,
   kind: GatewayPaymentKind,
-  { importId, gateway, channel, start, end, settlingWindowMs }: CompleteStatement,
+  statement: CompleteStatement,
   only?: PaymentRef,
 ): Promise<PaymentRef[]> {
   const found = await rows<Omit<PaymentRef, 'kind'>>(
@@ -81,45 +76,38 @@ async function findRuledOut(
      SELECT p.merchant_id, p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
        AND p.created_at >= :start ${only ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
-       AND p.deadline_at + :settling_ms * interval '1 millisecond' < :end
-       -- What is still to be sent, or was on its way a moment ago, cannot be listed yet.
+       AND p.deadline_at + :settling_window_ms * interval '1 millisecond' < :end
+       -- A payment that is not sent yet, or was sent a moment ago, cannot be listed yet.
        AND p.next_step IS DISTINCT FROM 'submit'
        AND NOT EXISTS (SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id
          AND a.payment_kind = :kind AND a.payment_id = p.id
-         AND ${callEndOf('a')} + :settling_ms * interval '1 millisecond' >= :end)
+         AND ${callEndOf('a')} + :settling_window_ms * interval '1 millisecond' >= :end)
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = CAST(p.id AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
-       -- A line that nothing explains may be this one's.
+       -- A line without a payment may belong to this one.
        AND p.amount_cents NOT IN (SELECT amount_cents FROM unexplained)`,
-    {
-      ...{ import_id: importId, gateway, channel, kind, start, end },
-      ...{
-        settling_ms: settlingWindowMs,
-        merchant_id: only?.merchant_id ?? null,
-        id: only?.id ?? null,
-      },
-    },
+    { ...statement, ...only, kind },
   );
   return found.map((row) => ({ ...row, kind }));
 }
 
 async function applyAnswer(
   database: Database,
-  { payment: { kind, merchant_id: merchantId, id }, askedAt }: Question,
+  { payment: asked, askedAt }: Question,
   answer: Verdict,
 ): Promise<Settlement> {
   return inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, { kind, merchant_id: merchantId, id });
-    if (!payment) throw new Error(`${kind} ${id} is gone`);
+    const payment = await lockPayment(trx, refOf(asked));
+    if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     return settle(trx, payment, answer, 'poll', askedAt);
   });
 }
 
-/** @returns false when it has moved on since it was asked about, or since it was found. */
+/** Fails a payment. @returns false when it has changed since it was found or asked about. */
 async function failByStatement(
   database: Database,
   statement: CompleteStatement,
@@ -128,7 +116,7 @@ async function failByStatement(
   return inTransaction(database, async (trx) => {
     const payment = await lockPayment(trx, refOf(asked));
     if (payment?.step_no !== asked.step_no) return false;
-    // While others were asked about it may have been sent again, or have learned of money.
+    // Checks again: meanwhile it may have been sent again, or a movement may have become known.
     const found = await findRuledOut(trx, asked.kind, statement, refOf(asked));
     if (found.length === 0) return false;
     const settlement = await settle(

@@ -6,7 +6,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 export interface StatementLine {
   /** A return to a customer is listed as a reversal. */
   kind: 'collection' | 'payout' | 'reversal';
-  /** Ours, where the gateway repeats it; without it there is a receipt. */
+  /** Our reference, if the gateway repeats it. A line without it has a receipt. */
   reference: string | null;
   account: string | null;
   amountCents: number;
@@ -14,7 +14,27 @@ export interface StatementLine {
   completedAt: Date;
 }
 
-/** What lines can be about, and the payments that each kind of line can show. */
+/**
+ * - matched: the line repeats what is booked.
+ * - settled: the line was news, which was applied.
+ * - contradicts: money, account or outcome differ from what is booked.
+ * - unknown: no payment explains the line.
+ */
+export type LineResult = 'matched' | 'settled' | 'contradicts' | 'unknown';
+
+/** A line as it is stored. */
+export interface StoredLine {
+  line_no: number;
+  kind: StatementLine['kind'];
+  reference: string | null;
+  account: string | null;
+  amount_cents: number;
+  trans_id: string | null;
+  completed_at: Date;
+  result: LineResult | null;
+}
+
+/** The kinds of payments that each kind of line can be about. */
 export const PAYMENTS_OF_LINES: Readonly<
   Record<StatementLine['kind'], readonly GatewayPaymentKind[]>
 > = {
@@ -31,26 +51,40 @@ export interface Period {
 
 const DAY_MS = 86_400_000;
 
-/** The first moment of a period, and the first one after it. */
+/** Returns the first moment of a period, and the first moment after it. */
 export function momentsOf({ from, to }: Period): { start: Date; end: Date } {
   const dayOf = (text: string) => new Date(`${text}T00:00:00Z`);
   return { start: dayOf(from), end: new Date(dayOf(to).getTime() + DAY_MS) };
+}
+
+/** Names an imported statement. */
+export interface StatementRef {
+  import_id: string;
+  gateway: string;
+}
+
+/** The movements that a statement should list: of these kinds, from `start` until `end`. */
+export interface StatementScope extends StatementRef {
+  channel: number;
+  kinds: readonly GatewayPaymentKind[];
+  start: Date;
+  end: Date;
 }
 
 export interface NewStatement {
   gateway: string;
   channel: number;
   period: Period;
-  /** Where it comes from, for the record. */
+  /** The origin of the statement, for the record. */
   source: string;
   lines: readonly StatementLine[];
 }
 
-/** Lines that one statement inserts. */
+/** The number of lines that one INSERT stores. */
 const BATCH_SIZE = 1_000;
 
 /**
- * Stores a statement. Lines outside of its period are kept: they too are the gateway's word.
+ * Stores a statement with all its lines, also those outside of its period: they are valid too.
  * @returns its id
  */
 export async function importStatement(

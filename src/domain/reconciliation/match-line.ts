@@ -1,0 +1,104 @@
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { isOfUnknownPayment, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import type { Succeeded } from '../gateway-results.ts';
+import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
+import { settle } from '../settlement/settle.ts';
+import { findPaymentsOf, type PaymentsOfLine } from './payments-of-line.ts';
+import type { LineResult, StatementRef, StoredLine } from './statement.ts';
+
+/** Matches one line of a statement. @returns the payment, if the line was news about it */
+export async function matchLine(
+  database: Database,
+  { import_id, gateway }: StatementRef,
+  line: StoredLine,
+): Promise<PaymentRef | null> {
+  const found = await findPaymentsOf(database, gateway, line);
+  return inTransaction(database, async (trx) => {
+    const result = await resultOf(trx, gateway, line, found);
+    await rows(
+      trx,
+      `UPDATE statement_lines SET result = :result
+       WHERE import_id = :import_id AND line_no = :line_no`,
+      { import_id, line_no: line.line_no, result },
+    );
+    return result === 'settled' ? found.payment! : null;
+  });
+}
+
+async function resultOf(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+  { payment, receiptOf }: PaymentsOfLine,
+): Promise<LineResult> {
+  if (payment && !receiptOf) return applyLine(trx, payment, line);
+  await reportUnknown(trx, gateway, line, payment && receiptOf && { payment, receiptOf });
+  return payment ? 'contradicts' : 'unknown';
+}
+
+async function applyLine(trx: Transaction, ref: PaymentRef, line: StoredLine): Promise<LineResult> {
+  const payment = await lockPayment(trx, ref);
+  if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
+  const news: Succeeded = {
+    outcome: 'succeeded',
+    transId: line.trans_id,
+    externalRef: null,
+    amountCents: line.amount_cents,
+    account: line.account,
+    description: 'In the statement of the gateway',
+    completedAt: line.completed_at,
+  };
+  const settlement = await settle(trx, payment, news, 'statement');
+  await fillTime(trx, payment, news);
+  if (settlement === 'repeat') return 'matched';
+  return settlement === 'discrepancy' ? 'contradicts' : 'settled';
+}
+
+/** Fills the time of a movement. Without it, another period's statement would seem to lack it. */
+async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded): Promise<void> {
+  const movement = repeatedMovement(await movementsOf(trx, payment), news);
+  if (!movement || movement.completed_at !== null) return;
+  await rows(
+    trx,
+    `UPDATE movements SET completed_at = :completed_at
+     WHERE merchant_id = :merchant_id AND id = :id AND completed_at IS NULL`,
+    { merchant_id: payment.merchant_id, id: movement.id, completed_at: news.completedAt },
+  );
+}
+
+/**
+ * Reports a line that is not booked: no payment explains it, or its reference and its receipt
+ * disagree. If a callback has reported the movement, it is on the support list already.
+ */
+async function reportUnknown(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+  disagreeing: { payment: PaymentRef; receiptOf: PaymentRef } | undefined,
+): Promise<void> {
+  if (!disagreeing && (await isOfUnknownPayment(trx, gateway, line))) return;
+  await openDiscrepancy(trx, {
+    kind: 'unknown_movement',
+    payment: null,
+    // Without a receipt, the reference tells it from others.
+    trans_id: line.trans_id ?? line.reference,
+    amount_cents: line.amount_cents,
+    details: {
+      gateway,
+      kind: line.kind,
+      reference: line.reference,
+      account: line.account,
+      completed_at: line.completed_at.toISOString(),
+      ...(disagreeing && {
+        payment_of_reference: `${disagreeing.payment.kind} ${disagreeing.payment.id}`,
+        payment_of_receipt: `${disagreeing.receiptOf.kind} ${disagreeing.receiptOf.id}`,
+      }),
+    },
+  });
+}

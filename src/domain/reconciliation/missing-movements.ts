@@ -1,0 +1,87 @@
+import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { StatementScope } from './statement.ts';
+
+/** A movement that is booked here and missing in the statement. */
+export interface MissingMovement {
+  kind: GatewayPaymentKind;
+  merchant_id: number;
+  payment_id: string;
+  trans_id: string | null;
+  amount_cents: number;
+}
+
+/** Opens a discrepancy for each movement that the statement should list and does not. */
+export async function reportMissing(
+  database: Database,
+  scope: StatementScope,
+): Promise<MissingMovement[]> {
+  const missing: MissingMovement[] = [];
+  for (const kind of scope.kinds) {
+    for (const movement of await findUnlisted(database, kind, scope)) {
+      if (await wasListed(database, scope.gateway, movement.trans_id)) continue;
+      await reportAsMissing(database, scope.gateway, movement);
+      missing.push(movement);
+    }
+  }
+  return missing;
+}
+
+async function findUnlisted(
+  database: Database,
+  kind: GatewayPaymentKind,
+  scope: StatementScope,
+): Promise<MissingMovement[]> {
+  return rows<MissingMovement>(
+    database,
+    `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id, m.trans_id, m.amount_cents
+     FROM movements m JOIN ${STEP_TABLES[kind].table} p
+       ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
+     WHERE m.payment_kind = :kind AND m.gateway = :gateway AND p.channel = :channel
+       AND coalesce(m.completed_at, m.learned_at) >= :start
+       AND coalesce(m.completed_at, m.learned_at) < :end
+       AND NOT EXISTS (
+         SELECT FROM statement_lines l
+         WHERE l.import_id = :import_id AND l.trans_id = m.trans_id
+         UNION ALL
+         SELECT FROM statement_lines l
+         WHERE l.import_id = :import_id AND l.reference = CAST(m.payment_id AS text)
+           AND (m.trans_id IS NULL OR l.trans_id IS NULL))`,
+    { ...scope, kind },
+  );
+}
+
+/** Looks for the receipt in other statements of this gateway: clocks differ around midnight. */
+async function wasListed(
+  database: Database,
+  gateway: string,
+  transId: string | null,
+): Promise<boolean> {
+  if (transId === null) return false;
+  const line = await firstRow(
+    database,
+    `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
+     WHERE i.gateway = :gateway AND l.trans_id = :trans_id LIMIT 1`,
+    { gateway, trans_id: transId },
+  );
+  return line !== undefined;
+}
+
+/** Leaves out the period, so that the same finding in another statement is no news. */
+async function reportAsMissing(
+  database: Database,
+  gateway: string,
+  { kind, merchant_id, payment_id, trans_id, amount_cents }: MissingMovement,
+): Promise<void> {
+  await inTransaction(database, (trx) =>
+    openDiscrepancy(trx, {
+      kind: 'missing_at_gateway',
+      payment: { kind, merchant_id, id: payment_id },
+      trans_id,
+      amount_cents,
+      details: { gateway },
+    }),
+  );
+}
