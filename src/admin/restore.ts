@@ -95,15 +95,15 @@ const status = reads({
   ],
   options: {},
   run: async ({ database }) => {
-    const { markedAt, payments, unexplained } = await restoreProgress(database);
-    if (!markedAt)
+    const { marked_at, payments, unexplained } = await restoreProgress(database);
+    if (!marked_at)
       throw new OperatorRefusal('No payments were marked yet: restore mark comes first');
     const unasked = payments.reduce((sum, each) => sum + each.unasked, 0);
     return {
       isFailure: unasked > 0,
-      data: { marked_at: markedAt.toISOString(), unasked, unexplained, payments },
+      data: { marked_at: marked_at.toISOString(), unasked, unexplained, payments },
       lines: [
-        `Marked ${moment(markedAt)}; not asked about yet: ${unasked}`,
+        `Marked ${moment(marked_at)}; not asked about yet: ${unasked}`,
         ...columns([
           ['KIND', 'OPEN', 'NOT ASKED YET', 'NO ANSWER YET', 'TO BE SENT', 'PARKED'],
           ...payments.map(({ kind, open, ...counts }: OpenPayments) => [

@@ -3,7 +3,7 @@ import { type Database, inTransaction, rows } from '../../src/connections/databa
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { RETENTION, type Retention } from '../../src/domain/upkeep/periods.ts';
+import { RETENTION, type Retention } from '../../src/domain/upkeep/retention-rules.ts';
 import { countRetention, runRetention } from '../../src/domain/upkeep/run-retention.ts';
 import { handbookSection } from '../support/handbook.ts';
 import { expectRightBooks } from '../support/ledger-check.ts';

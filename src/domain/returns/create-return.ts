@@ -7,7 +7,7 @@ import type { Collection } from '../payments/collection.ts';
 import type { Movement } from '../payments/movement.ts';
 import type { Return } from '../payments/return.ts';
 import { assumeSent } from '../submission/attempts.ts';
-import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/last-mark.ts';
+import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-mark.ts';
 
 /** An open return is overdue after this. */
 const RETURN_DEADLINE_MS = 4 * 3_600_000;

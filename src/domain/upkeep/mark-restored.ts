@@ -5,29 +5,31 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollNow } from '../payments/schedule.ts';
 import { assumeSent } from '../submission/attempts.ts';
-import { WHY_MAYBE_SENT } from './last-mark.ts';
+import { WHY_MAYBE_SENT } from './restore-mark.ts';
 
-/** Payments that one transaction marks. */
+/** The number of payments that one transaction marks. */
 export const MARK_BATCH_SIZE = 200;
 
-/** The last payment of a batch. */
+/** Names the last payment of a batch. */
 export interface Marker {
   merchant_id: number;
   id: string;
 }
 
+const BEFORE_ALL: Marker = { merchant_id: 0, id: '00000000-0000-0000-0000-000000000000' };
+
 export interface MarkedBatch {
   marked: number;
-  /** Of these, those that stay parked. */
+  /** The number of marked payments that stay parked. */
   parked: number;
-  /** Where the next batch begins; null when this was the last. */
+  /** The next batch begins after this payment; null after the last batch. */
   last: Marker | null;
 }
 
 /**
- * Treats the open payments of a kind, a batch at a time, as sent since the backup that this
- * database was restored from: none goes to its gateway before that has been asked about it,
- * and each is asked about at once. May be run again at any time before payments go on.
+ * Marks a batch of the open payments of a kind after a restore from a backup. Each is treated as
+ * sent since the backup: the gateway is asked about it at once, and it is not sent before the
+ * gateway has answered. This may run again at any time before payments go on.
  */
 export async function markRestored(
   trx: Transaction,
@@ -36,8 +38,8 @@ export async function markRestored(
 ): Promise<MarkedBatch> {
   const open = await openPayments(trx, kind, after);
   let [marked, parked] = [0, 0];
-  for (const { merchant_id: merchantId, id } of open) {
-    const payment = await lockPayment(trx, { kind, merchant_id: merchantId, id });
+  for (const ref of open) {
+    const payment = await lockPayment(trx, { kind, ...ref });
     if (payment?.status !== 'pending' && payment?.status !== 'processing') continue;
     await markPayment(trx, payment);
     marked += 1;
@@ -46,13 +48,13 @@ export async function markRestored(
   return { marked, parked, last: open.length < MARK_BATCH_SIZE ? null : open.at(-1)! };
 }
 
-/** What the gateway has acknowledged is never sent again. What a person must decide stays so. */
+/** An acknowledged payment is never sent again anyway. A parked one still needs its decision. */
 async function markPayment(trx: Transaction, payment: AnyPayment): Promise<void> {
   if (payment.status === 'pending') await assumeSent(trx, payment, WHY_MAYBE_SENT);
   if (payment.parked_reason === null) await changeStep(trx, refOf(payment), pollNow(payment));
 }
 
-/** First from the index of open payments: in the order of the key the whole table would be read. */
+/** Reads from the index of open payments first. In the order of the key it would read the whole table. */
 async function openPayments(
   trx: Transaction,
   kind: GatewayPaymentKind,
@@ -67,10 +69,6 @@ async function openPayments(
      SELECT merchant_id, id FROM open
      WHERE (merchant_id, id) > (CAST(:merchant_id AS bigint), CAST(:id AS uuid))
      ORDER BY merchant_id, id LIMIT :batch`,
-    {
-      merchant_id: after?.merchant_id ?? 0,
-      id: after?.id ?? '00000000-0000-0000-0000-000000000000',
-      batch: MARK_BATCH_SIZE,
-    },
+    { ...(after ?? BEFORE_ALL), batch: MARK_BATCH_SIZE },
   );
 }

@@ -2,46 +2,46 @@ import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { LAST_MARK } from './last-mark.ts';
+import { LAST_MARK } from './restore-mark.ts';
 
-/** How far the open payments of a kind are since they were marked. */
+/** Counts of the open payments of a kind since they were marked. */
 export interface OpenPayments {
   kind: GatewayPaymentKind;
   open: number;
-  /** No gateway has been asked about them since the mark. */
+  /** Payments that no gateway has been asked about since the mark. */
   unasked: number;
-  /** Asked about, and no answer says so far whether the gateway has them. */
+  /** Payments that were asked about, and for which no answer says yet if the gateway has them. */
   unanswered: number;
-  /** They go to their gateway when submissions go on. */
+  /** Payments that are sent when submissions go on. */
   unsent: number;
   parked: number;
 }
 
 export interface RestoreProgress {
-  /** When payments were last marked; null when they never were. */
-  markedAt: Date | null;
+  /** When payments were last marked, or null. */
+  marked_at: Date | null;
   payments: OpenPayments[];
-  /** Open discrepancies about money that no payment here explains. */
+  /** The number of open discrepancies about money that no payment here explains. */
   unexplained: number;
 }
 
-/** What is to be seen before a restored database may send payments again. */
+/** Reads what an operator must check before a restored database sends payments again. */
 export async function restoreProgress(database: Database): Promise<RestoreProgress> {
-  const row = await firstRow<{ markedAt: Date | null; unexplained: number }>(
+  const row = await firstRow<{ marked_at: Date | null; unexplained: number }>(
     database,
-    `SELECT ${LAST_MARK} AS "markedAt",
+    `SELECT ${LAST_MARK} AS marked_at,
        (SELECT count(*) FROM discrepancies WHERE resolved_at IS NULL
           AND kind IN ('unknown_movement', 'unknown_payment')) AS unexplained`,
   );
-  const payments = await Promise.all(PAYMENT_KINDS.map((kind) => open(database, kind)));
+  const payments = await Promise.all(PAYMENT_KINDS.map((kind) => countOpen(database, kind)));
   return { ...row!, payments };
 }
 
-/** Of an attempt a of the payment p. */
+/** SQL: the attempt `a` belongs to the payment `p`. */
 const OF_PAYMENT =
   'a.merchant_id = p.merchant_id AND a.payment_kind = :kind AND a.payment_id = p.id';
 
-/** What was there when the database was restored; returns of what was there count as that. */
+/** SQL: the creation of the payment `p`. A return counts as created with its collection. */
 const CREATED_AT: Readonly<Record<GatewayPaymentKind, string>> = {
   collection: 'p.created_at',
   payout: 'p.created_at',
@@ -51,12 +51,13 @@ const CREATED_AT: Readonly<Record<GatewayPaymentKind, string>> = {
 };
 
 /**
- * A question takes a new time for the next one; that of the mark is not later than its audit.
- * A return that was planned since begins with its first question.
- * What is to be sent without that its gateway has ruled out an earlier attempt was missed by
- * the mark.
+ * Counts open payments. A payment is unasked in three cases:
+ * - The time of its next question is not after the mark: a question moves it forward.
+ * - It is a return that was created since the mark and waits for its first question.
+ * - It is older than the mark and waits to be sent, but its gateway has not ruled out an earlier
+ *   attempt: the mark has missed it.
  */
-async function open(database: Database, kind: GatewayPaymentKind): Promise<OpenPayments> {
+async function countOpen(database: Database, kind: GatewayPaymentKind): Promise<OpenPayments> {
   const [counts] = await rows<Omit<OpenPayments, 'kind'>>(
     database,
     `SELECT count(*) AS open,

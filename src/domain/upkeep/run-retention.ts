@@ -6,28 +6,28 @@ import {
 } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
 import { recordAudit } from '../audit.ts';
-import { detachMonth, oldMonths } from './old-months.ts';
-import { type Period, RETENTION, type Retention } from './periods.ts';
+import { detachMonth, oldMonths } from './month-partitions.ts';
+import { type Period, RETENTION, type Retention } from './retention-rules.ts';
 
-/** Rows that one transaction deletes: milliseconds, so that nothing waits for it. */
+/** The number of rows that one transaction deletes. It takes milliseconds, so nothing waits for it. */
 const BATCH_SIZE = 1_000;
-/** Batches of one table in one run; what is left goes in the next. */
+/** The number of batches that one run deletes from a table. The next run continues. */
 const MAX_BATCHES = 1_000;
-/** Counting further would only take longer. */
+/** A count stops here, because more would only take longer. */
 const MAX_COUNTED = 100_000;
 
-/** What of a table has gone, or would go: rows, or the names of its months. */
+/** The rows or months of a table that a run has removed, or would remove. */
 export interface Removed {
   table: string;
   rows: number;
   months: string[];
-  /** Months that were in use, and so are still there: the next run tries again. */
+  /** Months that were in use and were not detached. The next run tries again. */
   busy: string[];
-  /** What has ended the work on this table before its end, in one line; null when nothing has. */
+  /** The error that stopped the work on this table, in one line; null without an error. */
   error: string | null;
 }
 
-/** On whose behalf, for the audit log. */
+/** The actor and the reason for the audit log. */
 export interface RetentionActor {
   actor: string;
   reason: string;
@@ -36,9 +36,9 @@ export interface RetentionActor {
 type Deleted = Extract<Retention, { since: string }>;
 
 /**
- * Deletes what has been kept for long enough, and detaches the months that are over. May be
- * stopped anywhere, run again, and run twice at once. An error of one table is told with what
- * was done, and keeps no other table from its turn.
+ * Deletes rows and detaches months whose retention period is over. It may be stopped anywhere,
+ * run again, and run twice at once. After an error it continues with the next table, and returns
+ * the error with what it has removed.
  */
 export async function runRetention(
   database: Database,
@@ -60,7 +60,7 @@ export async function runRetention(
   return removed;
 }
 
-/** What a run would remove now; rows are counted up to MAX_COUNTED. */
+/** Counts what a run would remove now: rows up to MAX_COUNTED. */
 export async function countRetention(database: Database): Promise<Removed[]> {
   const found: Removed[] = [];
   for (const [table, retention] of Object.entries(RETENTION)) {
@@ -83,7 +83,7 @@ function nothing(table: string): Removed {
   return { table, rows: 0, months: [], busy: [], error: null };
 }
 
-/** The line of the audit log comes with the last batch, or with the error that ends it early. */
+/** Deletes rows in batches. It records them in the audit log at the end, also after an error. */
 async function deleteOld(
   database: Database,
   done: Removed,
@@ -100,7 +100,7 @@ async function deleteOld(
     }
   } finally {
     const { rows } = done;
-    if (rows > 0) await inTransaction(database, (trx) => audit(trx, by, table, { rows }));
+    if (rows > 0) await inTransaction(database, (trx) => recordRun(trx, by, table, { rows }));
   }
 }
 
@@ -120,8 +120,8 @@ async function deleteBatch(database: Database, table: string, retention: Deleted
 }
 
 /**
- * Ordered, so that an index is read and not the table: of a table that is believed to be mostly
- * old that would look cheaper, and then pass everything that is young or deleted already.
+ * SQL: the rows to delete, in the order of an index. Without the order the planner may expect
+ * mostly old rows and read the table, past everything that is new or deleted.
  */
 function fromOld(table: string, { since, partOf, only }: Deleted): string {
   const isOver = `${since} < now() - CAST(:period AS interval)`;
@@ -147,14 +147,14 @@ async function detachOld(
   for (const month of await oldMonths(database, table, period)) {
     if (signal.aborted) return;
     const outcome = await detachMonth(database, table, month, (trx) =>
-      audit(trx, by, table, { detached: month }),
+      recordRun(trx, by, table, { detached: month }),
     );
     if (outcome === 'detached') done.months.push(month);
     if (outcome === 'busy') done.busy.push(month);
   }
 }
 
-async function audit(
+async function recordRun(
   trx: Transaction,
   by: RetentionActor,
   table: string,

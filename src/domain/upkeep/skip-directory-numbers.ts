@@ -1,11 +1,11 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 
-/** More merchants, or apps, than are made between a backup and its restore. */
+/** More merchants or apps than can be created between a backup and its restore. */
 export const SKIPPED_DIRECTORY_NUMBERS = 1_000;
 
 /**
- * Lets the numbers of merchants and apps go on well above those that may have been given since
- * the backup: whoever was told of one must not find somebody else's wallet behind it.
+ * Moves the next ids of merchants and apps far above those that may have been given out since the
+ * backup. Otherwise an id that somebody knows could later belong to another merchant.
  */
 export async function skipDirectoryNumbers(trx: Transaction): Promise<void> {
   for (const [table, column] of [

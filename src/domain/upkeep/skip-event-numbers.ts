@@ -1,15 +1,15 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 
-/** More than a merchant can have been told of between a backup and its restore. */
+/** More events than a merchant can have received between a backup and its restore. */
 export const SKIPPED_EVENT_NUMBERS = 1_000_000;
 
 /**
- * Lets every merchant's event numbers go on well above those that may have been given since
- * the backup: a merchant that ignores what is not above the last number would miss events.
- * That includes merchants without any number yet, whose first may have been given since.
- * Merchants that are newer than the backup are not there any more, and come again under ids
- * that none of them had (skip-directory-numbers.ts).
- * @returns of how many merchants.
+ * Moves every merchant's event numbers far above those that may have been given out since the
+ * backup. Otherwise a merchant that ignores numbers below its last one would miss events. This
+ * includes merchants without a number, because they may have got their first one since. Merchants
+ * that are newer than the backup are gone, and their ids are not used again
+ * (skip-directory-numbers.ts).
+ * @returns the number of merchants.
  */
 export async function skipEventNumbers(trx: Transaction): Promise<number> {
   const skipped = await rows(

@@ -2,29 +2,29 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { KEPT_HOURS } from '../idempotency.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 
-/** Whole units only, so that the table can be read as it is written. */
+/** A period in one unit, so that the table is easy to read. */
 export interface Period {
   count: number;
   unit: 'hours' | 'days' | 'months';
 }
 
-/** What becomes of the rows of a table. */
+/** How long the rows of a table are kept, and why. */
 export type Retention =
   /** Kept for ever. */
   | { keep: 'forever'; why: string }
-  /** One row for each thing that there is, or gone when its work is done. */
+  /** Kept while the thing exists that the row is about, or until its work is done. */
   | { keep: 'state'; why: string }
   /**
-   * Deleted when `keep` has passed since the column `since`, of the row t itself or of the row
-   * that it is a part of, if `only` is so of the row t.
+   * Deleted when the period has passed since the time in the column `since`. With `partOf`, the
+   * parent row has that column. With `only`, rows `t` are kept while this SQL condition is false.
    */
-  | { keep: Period; since: string; partOf?: Whole; only?: string; why: string }
-  /** By month; a month that has been over for so long is detached, and stays as a table. */
+  | { keep: Period; since: string; partOf?: Parent; only?: string; why: string }
+  /** Partitioned by month. A month that ended longer ago is detached and remains as a table. */
   | { keep: Period; detach: true; why: string };
 
-/** A table of whose rows others are parts, by this column of theirs. */
-interface Whole {
+interface Parent {
   table: string;
+  /** The column of the child rows that references the parent. */
   by: string;
 }
 
@@ -36,7 +36,7 @@ const BOOKS = 'The books: every movement of money must stay explained';
 const DIRECTORY = 'Who may do what; switched off, not deleted';
 const ONE_ROW = 'One row for each, replaced by the next';
 
-/** Its attempts are what makes a payment be sent once: they stay as long as it is open. */
+/** Attempts ensure that a payment is sent only once, so they stay while it is open. */
 const OF_ENDED_PAYMENT = PAYMENT_KINDS.map(
   (kind) => `t.payment_kind = '${kind}' AND EXISTS (
     SELECT FROM ${STEP_TABLES[kind].table} p
@@ -48,8 +48,8 @@ const WITHOUT_OPEN_DISCREPANCY = `NOT EXISTS (
   SELECT FROM discrepancies d WHERE d.resolved_at IS NULL
     AND d.merchant_id = t.merchant_id AND d.payment_id = t.payment_id)`;
 
-/** A row that is parked for a failed job can still be replayed. */
-const NOT_PARKED_ANY_MORE = Object.entries(STEP_TABLES)
+/** A failed job can be replayed while its row is parked. */
+const WITHOUT_PARKED_ROW = Object.entries(STEP_TABLES)
   .map(
     ([kind, { table, id }]) => `NOT (t.kind = '${kind}' AND EXISTS (
     SELECT FROM ${table} r WHERE r.merchant_id = t.merchant_id AND r.${id} = t.row_id
@@ -57,7 +57,7 @@ const NOT_PARKED_ANY_MORE = Object.entries(STEP_TABLES)
   )
   .join(' AND ');
 
-/** Every table of the database, and how long its rows are kept. */
+/** The retention of every table of the database. */
 export const RETENTION: Readonly<Record<string, Retention>> = {
   merchants: { keep: 'forever', why: DIRECTORY },
   apps: { keep: 'forever', why: DIRECTORY },
@@ -100,7 +100,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   failed_jobs: {
     keep: days(90),
     since: 'failed_at',
-    only: NOT_PARKED_ANY_MORE,
+    only: WITHOUT_PARKED_ROW,
     why: 'Those whose row is not parked any more',
   },
   statement_lines: {

@@ -4,15 +4,15 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import type { Period } from './periods.ts';
+import type { Period } from './retention-rules.ts';
 
-/** There is a day to try again; payments must not wait behind a long report meanwhile. */
+/** Short, so that payments do not wait behind a long report. The next run tries again. */
 const LOCK_TIMEOUT_MS = 500;
 
 const LOCK_NOT_AVAILABLE = '55P03';
 const UNDEFINED_TABLE = '42P01';
 
-/** The months of a partitioned table that have been over for the period, oldest first. */
+/** Lists the month partitions of a table that ended longer ago than the period, oldest first. */
 export async function oldMonths(
   database: Database,
   table: string,
@@ -31,10 +31,10 @@ export async function oldMonths(
 }
 
 /**
- * Detaches a month. Not CONCURRENTLY, which a table with a default partition does not allow: so
- * it waits for its lock only a moment, and what is in use then is left for the next run.
+ * Detaches a month partition. A table with a default partition does not allow CONCURRENTLY, so
+ * this waits for its lock only a moment.
  * @param record is called in the transaction that detaches it.
- * @returns gone: another run was faster.
+ * @returns `busy` when the lock was not free, and `gone` when another run was faster.
  */
 export async function detachMonth(
   database: Database,
