@@ -4,6 +4,7 @@ import { Refusal } from '../errors.ts';
 import type { Product } from '../merchants/manage-apps.ts';
 import type { Rate } from '../money.ts';
 import type { Role } from './manage-users.ts';
+import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
 import { SECRET_LAPSED, verifyToken } from './tokens.ts';
 
 /** The caller that a valid access token stands for. */
@@ -22,11 +23,8 @@ export interface Caller {
 
 export type OwnRate = { [part in keyof Rate]: Rate[part] | null };
 
-interface FamilyRow {
+interface FamilyRow extends Access {
   revoked: boolean;
-  ip_allowed: boolean;
-  merchant_active: boolean;
-  app_active: boolean;
   merchant_id: number;
   app_code: number | null;
   products: Product[] | null;
@@ -55,9 +53,7 @@ export async function authenticate(
   const row = await firstRow<FamilyRow>(database, FAMILY, { family: fam, ip });
   if (!row) throw new Refusal('token_invalid');
   if (row.revoked) throw new Refusal('token_revoked');
-  if (!row.ip_allowed) throw new Refusal('ip_not_allowed');
-  if (!row.merchant_active) throw new Refusal('merchant_inactive');
-  if (!row.app_active) throw new Refusal('app_inactive');
+  requireAccess(row);
   return {
     merchant_id: row.merchant_id,
     app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },
@@ -74,8 +70,7 @@ const FAMILY = `
   SELECT f.merchant_id, f.app_code, u.role, a.products, m.approved,
     f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) OR ${SECRET_LAPSED} AS revoked,
     m.active AS merchant_active, coalesce(a.active, true) AS app_active,
-    a.code IS NULL OR cardinality(a.ip_allow_list) = 0
-      OR coalesce(CAST(:ip AS inet) <<= ANY (a.ip_allow_list), false) AS ip_allowed,
+    a.code IS NULL OR ${IP_ALLOWED} AS ip_allowed,
     m.commission_bps, m.commission_fixed_cents, m.payout_fee_bps, m.payout_fee_fixed_cents,
     m.rate_limit_per_minute, m.rate_limit_burst
   FROM token_families f

@@ -3,20 +3,15 @@ import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import { appSecrets } from '../merchants/app-secrets.ts';
 import type { Product } from '../merchants/manage-apps.ts';
+import type { MerchantRecord } from '../merchants/manage-merchants.ts';
 import { isPassword } from './password.ts';
+import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
 import { rotateFamily, startFamily, type TokenPair, verifyToken } from './tokens.ts';
 
-/** SQL: whether the address of the request is on the allow list of the app `a`. */
-const IP_ALLOWED = `(cardinality(a.ip_allow_list) = 0
-  OR CAST(:ip AS inet) <<= ANY (a.ip_allow_list))`;
-
-interface AppRow {
+interface AppRow extends Access {
   app_code: number;
   merchant_id: number;
   products: Product[];
-  app_active: boolean;
-  merchant_active: boolean;
-  ip_allowed: boolean;
 }
 
 export type AppTokens = TokenPair & { merchant_id: number; app_code: number; products: Product[] };
@@ -34,7 +29,7 @@ export async function issueAppTokens(
   const app = await firstRow<AppRow>(
     database,
     `SELECT a.code AS app_code, a.merchant_id, a.products, a.active AS app_active,
-       m.active AS merchant_active, coalesce(${IP_ALLOWED}, false) AS ip_allowed
+       m.active AS merchant_active, ${IP_ALLOWED} AS ip_allowed
      FROM apps a JOIN merchants m ON m.id = a.merchant_id WHERE a.app_key = :app_key`,
     { app_key: credentials.app_key, ip },
   );
@@ -44,9 +39,7 @@ export async function issueAppTokens(
     equalInConstantTime(secret, credentials.app_secret),
   );
   if (!app || !match) throw new Refusal('app_credentials_invalid');
-  if (!app.ip_allowed) throw new Refusal('ip_not_allowed');
-  if (!app.merchant_active) throw new Refusal('merchant_inactive');
-  if (!app.app_active) throw new Refusal('app_inactive');
+  requireAccess(app);
   const { merchant_id, app_code, products } = app;
   const subject = { merchant_id, app_code };
   const tokens = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id });
@@ -63,14 +56,10 @@ export type MerchantTokens = TokenPair & {
   requires_verification: boolean;
 };
 
-interface MerchantRow {
-  id: number;
-  name: string;
-  email: string;
-  phone_number: string;
-  active: boolean;
-  approved: boolean;
-}
+type MerchantRow = Pick<
+  MerchantRecord,
+  'id' | 'name' | 'email' | 'phone_number' | 'active' | 'approved'
+>;
 
 /**
  * Logs a person in with e-mail and password.
@@ -104,7 +93,8 @@ export async function logInUser(
 
 /**
  * Exchanges a refresh token for a new pair, if its app or person still has access.
- * @throws Refusal as `rotateFamily`, and `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ * @throws Refusal `token_invalid`, `refresh_expired`, `token_revoked`, `ip_not_allowed`,
+ * `merchant_inactive`, `app_inactive`
  */
 export async function refreshTokens(
   database: Database,
@@ -112,36 +102,27 @@ export async function refreshTokens(
   refresh: string,
   ip: string | null,
 ): Promise<MerchantTokens> {
-  const { fam, jti } = verifyToken(jwtKeys, refresh, 'refresh');
-  const holder = await firstRow<
-    MerchantRow & {
-      living: boolean;
-      app_active: boolean;
-      user_active: boolean;
-      ip_allowed: boolean;
-    }
-  >(
+  const claims = verifyToken(jwtKeys, refresh, 'refresh');
+  const holder = await firstRow<MerchantRow & Access & { living: boolean; user_active: boolean }>(
     database,
     `SELECT m.*, f.revoked_at IS NULL AND f.current_jti = :jti AS living,
-       coalesce(a.active, true) AS app_active, coalesce(u.active, true) AS user_active,
-       a.code IS NULL OR coalesce(${IP_ALLOWED}, false) AS ip_allowed
+       m.active AS merchant_active, coalesce(a.active, true) AS app_active,
+       coalesce(u.active, true) AS user_active, a.code IS NULL OR ${IP_ALLOWED} AS ip_allowed
      FROM token_families f JOIN merchants m ON m.id = f.merchant_id
      LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
      LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
-     WHERE f.id = :family`,
-    { family: fam, jti, ip },
+     WHERE f.id = :fam`,
+    { ...claims, ip },
   );
   // A refusal here does not spend the token. A token that was spent before is not refused here:
   // the rotation ends its family.
   if (holder?.living) {
     if (!holder.user_active) throw new Refusal('token_revoked');
-    if (!holder.ip_allowed) throw new Refusal('ip_not_allowed');
-    if (!holder.active) throw new Refusal('merchant_inactive');
-    if (!holder.app_active) throw new Refusal('app_inactive');
+    requireAccess(holder);
   }
-  const tokens = await rotateFamily(database, jwtKeys, refresh);
+  const tokens = await rotateFamily(database, jwtKeys, claims);
   if (!holder) throw new Refusal('token_revoked');
-  return { access: tokens.access, refresh: tokens.refresh, ...merchantFields(holder) };
+  return { ...tokens, ...merchantFields(holder) };
 }
 
 function merchantFields(merchant: MerchantRow) {

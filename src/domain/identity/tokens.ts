@@ -77,40 +77,39 @@ export const SECRET_LAPSED = `EXISTS (
 /**
  * Exchanges a refresh token for a new pair. Two parties hold a token that was spent before, so
  * the whole family ends. The revocation is committed before the refusal is sent.
- * @throws Refusal `refresh_expired`, `token_invalid`, `token_revoked`
+ * @throws Refusal `token_revoked`
  */
 export async function rotateFamily(
   database: Database,
   keys: KeyRing,
-  refresh: string,
+  { fam, jti }: Claims,
 ): Promise<TokenPair> {
-  const { fam: family, jti } = verifyToken(keys, refresh, 'refresh');
   const newJti = randomUUID();
   const rotated = await inTransaction(database, async (trx) => {
     const row = await firstRow(
       trx,
       `UPDATE token_families f
        SET current_jti = :new_jti, expires_at = now() + :lifetime_s * interval '1 second'
-       WHERE id = :family AND current_jti = :jti AND revoked_at IS NULL
+       WHERE id = :fam AND current_jti = :jti AND revoked_at IS NULL
          AND NOT ${SECRET_LAPSED} RETURNING id`,
-      { family, jti, new_jti: newJti, lifetime_s: REFRESH_LIFETIME_S },
+      { fam, jti, new_jti: newJti, lifetime_s: REFRESH_LIFETIME_S },
     );
     if (row) return true;
     await rows(
       trx,
-      'UPDATE token_families SET revoked_at = now() WHERE id = :family AND revoked_at IS NULL',
-      { family },
+      'UPDATE token_families SET revoked_at = now() WHERE id = :fam AND revoked_at IS NULL',
+      { fam },
     );
     return false;
   });
   if (!rotated) throw new Refusal('token_revoked');
-  return pair(keys, family, newJti);
+  return pair(keys, fam, newJti);
 }
 
-function pair(keys: KeyRing, family: string, jti: string): TokenPair {
+function pair(keys: KeyRing, fam: string, jti: string): TokenPair {
   return {
-    access: sign(keys, { typ: 'access', fam: family, jti: randomUUID() }, ACCESS_LIFETIME_S),
-    refresh: sign(keys, { typ: 'refresh', fam: family, jti }, REFRESH_LIFETIME_S),
+    access: sign(keys, { typ: 'access', fam, jti: randomUUID() }, ACCESS_LIFETIME_S),
+    refresh: sign(keys, { typ: 'refresh', fam, jti }, REFRESH_LIFETIME_S),
   };
 }
 

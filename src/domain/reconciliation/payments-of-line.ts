@@ -36,44 +36,24 @@ async function findByReference(
   reference: string | null,
 ): Promise<PaymentRef | undefined> {
   if (reference === null) return undefined;
-  const find = UUID.test(reference) ? findById : findByExternalRef;
   for (const kind of kinds) {
-    const found = await find(database, kind, gateway, reference);
-    if (found) return found;
+    const row = await firstRow<Omit<PaymentRef, 'kind'>>(
+      database,
+      `SELECT p.merchant_id, p.id FROM ${paymentsNamed(kind, reference)}
+         AND p.gateway = :gateway`,
+      { reference, gateway },
+    );
+    if (row) return { ...row, kind };
   }
   return undefined;
 }
 
-/** Probes each merchant, because ids are indexed by merchant and statements do not name it. */
-async function findById(
-  database: Database,
-  kind: GatewayPaymentKind,
-  gateway: string,
-  id: string,
-): Promise<PaymentRef | undefined> {
-  const row = await firstRow<Omit<PaymentRef, 'kind'>>(
-    database,
-    `SELECT p.merchant_id, p.id
-     FROM merchants m JOIN ${STEP_TABLES[kind].table} p ON p.merchant_id = m.id
-     WHERE p.id = :id AND p.gateway = :gateway`,
-    { id, gateway },
-  );
-  return row && { ...row, kind };
-}
-
-async function findByExternalRef(
-  database: Database,
-  kind: GatewayPaymentKind,
-  gateway: string,
-  reference: string,
-): Promise<PaymentRef | undefined> {
-  const row = await firstRow<Omit<PaymentRef, 'kind'>>(
-    database,
-    `SELECT merchant_id, id FROM ${STEP_TABLES[kind].table}
-     WHERE external_ref = :reference AND gateway = :gateway`,
-    { reference, gateway },
-  );
-  return row && { ...row, kind };
+/** SQL: the payments `p` of a kind whose id, or else the gateway's reference, is `:reference`. */
+function paymentsNamed(kind: GatewayPaymentKind, reference: string): string {
+  const { table } = STEP_TABLES[kind];
+  if (!UUID.test(reference)) return `${table} p WHERE p.external_ref = :reference`;
+  // Ids are indexed by merchant, and statements do not name it. So this probes each merchant.
+  return `merchants m JOIN ${table} p ON p.merchant_id = m.id WHERE p.id = :reference`;
 }
 
 async function findByReceipt(
