@@ -1,4 +1,4 @@
-/** The reasons for which an operation refuses a caller. The API maps each to a status and a text. */
+/** The reasons to refuse a caller. The API maps each to a status and a text. */
 export type ErrorCode =
   | 'invalid_request'
   | 'field_required'
@@ -42,7 +42,7 @@ export type ErrorCode =
   | 'channel_paused'
   | 'unavailable';
 
-/** Refuses an operation. `subject` fills the blank in the text of some codes, such as a field's name. */
+/** Refuses a caller. `subject` fills the blank in some texts, such as the name of a field. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly subject: string;

@@ -61,7 +61,7 @@ export type QueryResult =
   | { outcome: 'noAnswer'; reason: string }
   | { outcome: 'asked' };
 
-/** A callback in this service's words. `reference` is null when the provider does not repeat it. */
+/** A callback in this service's words. `reference` is null when the callback has none. */
 export interface ParsedCallback {
   reference: string | null;
   verdict: Verdict | { outcome: 'pending' };

@@ -17,7 +17,7 @@ export interface Position {
 export interface AsOf {
   /** The newest row of the first page. Newer rows are in none of the pages. */
   newest: Position;
-  /** The number of rows at the first page. Counting a large list takes longer than reading a page. */
+  /** The number of rows at the first page. To count a large list again would be slow. */
   count: number;
   page: number;
   /** The last row of the page before `page`. */

@@ -4,7 +4,7 @@ const AMOUNT_TEXT = /^\d{1,6}\.\d{2}$/;
 export const MIN_AMOUNT_CENTS = 100;
 export const MAX_AMOUNT_CENTS = 99_999_999;
 
-/** Reads an amount of the API: 1.00 to 999999.99, with two decimals. @returns null for anything else */
+/** Reads an amount of 1.00 to 999999.99 with two decimals. @returns null for anything else. */
 export function parseAmount(value: unknown): number | null {
   if (typeof value !== 'string' || !AMOUNT_TEXT.test(value)) return null;
   const cents = Number(value.replace('.', ''));

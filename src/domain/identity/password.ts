@@ -16,7 +16,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** A hash that no password has. The check of an unknown user reads it, so that it takes as long. */
+/** A hash that no password has. It makes the check of an unknown user take as long as any other. */
 const NOBODY = `scrypt$${Buffer.alloc(SALT_BYTES).toString('base64')}$${Buffer.alloc(KEY_BYTES).toString('base64')}`;
 
 /** Checks a password. Without a stored hash the check takes as long and fails. */

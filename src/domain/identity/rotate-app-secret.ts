@@ -7,9 +7,9 @@ import { revokeTokens } from './revoke-tokens.ts';
 export interface RotatedSecret {
   app: AppRecord;
   app_secret: string;
-  /** When the last of the old secrets expires; null when none is valid any more. */
+  /** The expiry of the last old secret; null when no old secret is valid. */
   old_secrets_until: Date | null;
-  /** The number of sessions that were ended: all of them, or none while old secrets are valid. */
+  /** The number of sessions that were ended: all of them, or none with an overlap. */
   revoked: number;
 }
 

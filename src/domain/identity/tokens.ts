@@ -75,8 +75,8 @@ export const SECRET_LAPSED = `EXISTS (
   SELECT FROM app_secrets s WHERE s.id = f.secret_id AND s.expires_at <= now())`;
 
 /**
- * Exchanges a refresh token for a new pair. Two parties hold a token that was spent before, so
- * the whole family ends. The revocation is committed before the refusal is sent.
+ * Exchanges a refresh token for a new pair. If the token was spent before, two parties have it,
+ * so the whole family ends. The revocation is committed before the refusal is sent.
  * @throws Refusal `token_revoked`
  */
 export async function rotateFamily(

@@ -10,7 +10,7 @@ export interface AppRef {
 
 const APP_SECRET_BYTES = 32;
 
-/** Gives an app a fresh secret, which is now its newest, and stores it encrypted. @returns the secret. */
+/** Gives an app a fresh secret, now its newest, and stores it encrypted. @returns the secret. */
 export async function storeAppSecret(
   trx: Transaction,
   secretsKeys: KeyRing,
@@ -18,7 +18,7 @@ export async function storeAppSecret(
 ): Promise<string> {
   const appSecret = `as_${randomBytes(APP_SECRET_BYTES).toString('base64url')}`;
   const { keyId, ciphertext } = seal(secretsKeys, appSecret, sealContext(app));
-  // The clock, not the start of the transaction: one that waited for another has the newer secret.
+  // Not now(): a transaction that waited for another one began earlier but has the newer secret.
   await rows(
     trx,
     `INSERT INTO app_secrets (id, merchant_id, app_code, key_id, ciphertext, created_at)

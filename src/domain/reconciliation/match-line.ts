@@ -60,7 +60,7 @@ async function applyLine(trx: Transaction, ref: PaymentRef, line: StoredLine): P
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';
 }
 
-/** Fills the time of a movement. Without it, another period's statement would seem to lack it. */
+/** Fills the time of a movement. Without a time it would seem missing in other statements. */
 async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded): Promise<void> {
   const movement = repeatedMovement(await movementsOf(trx, payment), news);
   if (!movement || movement.completed_at !== null) return;

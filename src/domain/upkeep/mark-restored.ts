@@ -54,7 +54,7 @@ async function markPayment(trx: Transaction, payment: AnyPayment): Promise<void>
   if (payment.parked_reason === null) await changeStep(trx, refOf(payment), pollNow(payment));
 }
 
-/** Reads from the index of open payments first. In the order of the key it would read the whole table. */
+/** Reads the index of open payments first. In the order of the key it would read the table. */
 async function openPayments(
   trx: Transaction,
   kind: GatewayPaymentKind,

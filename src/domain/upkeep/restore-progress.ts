@@ -18,7 +18,7 @@ export interface OpenPayments {
 }
 
 export interface RestoreProgress {
-  /** When payments were last marked, or null. */
+  /** The time of the last mark, or null. */
   marked_at: Date | null;
   payments: OpenPayments[];
   /** The number of open discrepancies about money that no payment here explains. */

@@ -8,7 +8,7 @@ export interface Period {
   unit: 'hours' | 'days' | 'months';
 }
 
-/** How long the rows of a table are kept, and why. */
+/** The time for which the rows of a table are kept, and the reason. */
 export type Retention =
   /** Kept for ever. */
   | { keep: 'forever'; why: string }

@@ -9,7 +9,7 @@ import { recordAudit } from '../audit.ts';
 import { detachMonth, oldMonths } from './month-partitions.ts';
 import { type Period, RETENTION, type Retention } from './retention-rules.ts';
 
-/** The number of rows that one transaction deletes. It takes milliseconds, so nothing waits for it. */
+/** The rows that one transaction deletes. That takes milliseconds, so nothing waits for it. */
 const BATCH_SIZE = 1_000;
 /** The number of batches that one run deletes from a table. The next run continues. */
 const MAX_BATCHES = 1_000;

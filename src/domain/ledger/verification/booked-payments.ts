@@ -70,9 +70,8 @@ export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
 }
 
 /**
- * SQL: the ids of the payments that can have come to differ from their journals since the
- * scope began. The history has each payment that ended, and the id of each journal begins with
- * its time. A payout has money in flight until it ends.
+ * SQL: the ids of the payments to check again since the scope began. The history has each payment
+ * that ended. The id of a journal begins with its time. A payout has money in flight until it ends.
  */
 function changed(kind: GatewayPaymentKind): string {
   const inFlight = `UNION SELECT id FROM payouts

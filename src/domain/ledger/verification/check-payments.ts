@@ -13,7 +13,7 @@ import {
 import type { Scope } from './scope.ts';
 import { eachRow } from './snapshot.ts';
 
-/** Compares the journals of payments of a kind with their states. @returns the number of payments. */
+/** Compares the journals of payments with their states. @returns the number of payments. */
 export function checkPayments(
   trx: Transaction,
   kind: GatewayPaymentKind,

@@ -17,7 +17,7 @@ export interface BookedPayment {
   booked: Record<string, Accounts>;
 }
 
-/** Sums by account, in cents. `paid` is float and suspense together, because movements are booked on either. */
+/** Sums by account, in cents. `paid` is float and suspense together: a movement is on either. */
 export type Accounts = Record<string, number>;
 
 /** Journals that a payment must have, one of each kind, and their sums together. */
@@ -57,7 +57,7 @@ function ifCompleted(expected: (payment: BookedPayment) => ExpectedJournals) {
   return (payment: BookedPayment) => (payment.status === 'completed' ? [expected(payment)] : []);
 }
 
-/** A payout's debit, refund and second debit come to its cost, or to nothing. */
+/** Sums a payout's debit, refund and second debit: its cost while it is debited, else nothing. */
 function debitOf(payout: BookedPayment): ExpectedJournals {
   const cost = payout.amount_cents + payout.charge_cents;
   const isDebited = payout.refund_posted_at === null || payout.redebited_at !== null;

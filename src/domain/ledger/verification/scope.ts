@@ -1,7 +1,7 @@
 /**
- * How far a run reads back before the previous one, in milliseconds. A transaction may commit
- * minutes after the times in its rows. The ids of journals are made with the clock of the
- * process, which may be off. An hour covers both.
+ * Milliseconds before the previous run that a run reads again. A transaction may commit minutes
+ * after the times in its rows. The ids of journals are made with the clock of the process, which
+ * may be off. An hour covers both.
  */
 const OVERLAP_MS = 3_600_000;
 
@@ -17,7 +17,10 @@ export interface Scope {
   signal: AbortSignal;
 }
 
-/** @param verifiedAt the moment up to which the books are verified; null to check everything */
+/**
+ * Makes the scope of a run.
+ * @param verifiedAt the moment up to which the books are verified; null to check everything
+ */
 export function scopeOf(merchantId: number, verifiedAt: Date | null, signal: AbortSignal): Scope {
   const since = new Date(verifiedAt === null ? 0 : verifiedAt.getTime() - OVERLAP_MS);
   const since_journal = firstUuidOf(since);

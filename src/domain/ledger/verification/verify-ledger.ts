@@ -88,7 +88,7 @@ interface WalletState extends WalletRef {
 }
 
 interface MerchantState {
-  /** When the snapshot was taken, or a moment before. */
+  /** The time of the snapshot, or a moment before. */
   verified_at: Date;
   from: Date | null;
   wallets: WalletState[];
