@@ -1,6 +1,6 @@
 import { messageOf } from '../connections/database-errors.ts';
 import { countWaitingJobs } from '../domain/support/count-waiting-jobs.ts';
-import { createQueueBackend, type QueueBackend } from '../jobs/backend.ts';
+import { createQueueBackend } from '../jobs/backend.ts';
 import {
   type DueStep,
   type DueSteps,
@@ -15,6 +15,7 @@ import {
 } from '../jobs/consistency.ts';
 import { jobId } from '../jobs/job-types.ts';
 import { SWEEPER_LEASE } from '../jobs/lease.ts';
+import type { QueueBackend } from '../jobs/queue-backend.ts';
 import {
   allQueues,
   openQueueStates,

@@ -1,34 +1,13 @@
-import type { Job, Queue, Worker } from 'bullmq';
 import type { DatabaseAddress } from '../connections/database-address.ts';
 import type { RedisAddress } from '../connections/redis.ts';
-import type { JobData } from './job-types.ts';
 import { postgresBackend } from './postgres-backend.ts';
+import type { QueueBackend } from './queue-backend.ts';
 import { redisBackend } from './redis-backend.ts';
 
 /**
- * The store in which jobs wait: Redis when `REDIS_URL` is set, PostgreSQL otherwise. Only
- * this file knows which. Either may lose everything at any moment: our own tables say what
- * is due.
- */
-export interface QueueBackend {
-  readonly name: 'redis' | 'postgres';
-  createQueue(name: string): Queue<JobData>;
-  createWorker(
-    name: string,
-    process: (job: Job<JobData>, token?: string) => Promise<void>,
-    options: { concurrency: number; lockMs: number },
-  ): Worker<JobData>;
-  /** Counts the processes that are connected to take jobs from a queue. */
-  countWorkers(queue: Queue<JobData>): Promise<number>;
-  /** Brings the backend's own tables up to date, as part of the release step. */
-  migrate(): Promise<void>;
-  /** Returns one line that says why the backend cannot be used, or null when it can. */
-  problem(): Promise<string | null>;
-}
-
-/**
- * Connects to nothing before a queue or worker is created. Other processes see
- * `processName`: the worker types, joined by plus signs, or `ALL_TYPES`.
+ * Returns the backend of the settings. Only this function knows which one it is. Connects to
+ * nothing before a queue or worker is created. Other processes see `processName`: the worker
+ * types, joined by plus signs, or `ALL_TYPES`.
  */
 export function createQueueBackend(
   config: RedisAddress & DatabaseAddress,

@@ -1,4 +1,4 @@
-import type { QueueBackend } from './backend.ts';
+import type { QueueBackend } from './queue-backend.ts';
 
 /**
  * Removes every job from these queues, also jobs under way. No work is lost: our own tables

@@ -10,9 +10,9 @@ import { connectionAdvice, POSTGRES_SETTINGS } from '../connections/connection-a
 import { QUEUE_POOL_MAX } from '../connections/connection-budget.ts';
 import { connectionSettings, type DatabaseAddress } from '../connections/database-address.ts';
 import { messageOf } from '../connections/database-errors.ts';
-import type { QueueBackend } from './backend.ts';
 import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
 import { PacedWorker, workerOptions } from './paced-worker.ts';
+import type { QueueBackend } from './queue-backend.ts';
 import { sharingFactory } from './shared-connection.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;

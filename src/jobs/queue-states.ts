@@ -1,7 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { Logger } from '../process/logger.ts';
-import type { QueueBackend } from './backend.ts';
 import { type JobData, queuesOf, WORKER_TYPES } from './job-types.ts';
+import type { QueueBackend } from './queue-backend.ts';
 import { answerOf, openQueuePool, type QueuePool } from './queues.ts';
 
 /** The state of a queue at one moment, as its backend tells it. Not the truth about money. */

@@ -10,9 +10,9 @@ import {
   type RedisClient,
   tlsOf,
 } from '../connections/redis.ts';
-import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
 import { PacedWorker, workerOptions } from './paced-worker.ts';
+import type { QueueBackend } from './queue-backend.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A producer does not wait for a Redis that hangs: the outbox still has the job. */

@@ -1,9 +1,9 @@
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { LostRaceError } from '../domain/payments/state-machine.ts';
-import type { QueueBackend } from '../jobs/backend.ts';
 import { recordFailedJob } from '../jobs/failed-jobs.ts';
 import type { JobData } from '../jobs/job-types.ts';
+import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../process/boot.ts';
 import { withLogContext } from '../process/logger.ts';

@@ -1,5 +1,5 @@
-import type { QueueBackend } from '../jobs/backend.ts';
 import { ALL_TYPES, queuesOf, WORKER_TYPES, type WorkerType } from '../jobs/job-types.ts';
+import type { QueueBackend } from '../jobs/queue-backend.ts';
 import type { Service } from '../process/boot.ts';
 import type { Closable } from '../process/lifecycle.ts';
 import { startDispatcher } from './dispatcher.ts';

@@ -1,8 +1,9 @@
 import type { Queue } from 'bullmq';
 import { expect } from 'chai';
-import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { emptyQueues } from '../../src/jobs/empty-queues.ts';
 import { type JobData, queuesOf } from '../../src/jobs/job-types.ts';
+import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,8 +1,9 @@
 import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
-import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { jobId, queueOf } from '../../src/jobs/job-types.ts';
+import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
 import {
   allQueues,
   inLastMinute,
