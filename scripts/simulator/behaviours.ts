@@ -1,4 +1,4 @@
-/** What the simulator says in its own words about a payment that did not succeed. */
+/** The simulator's own code and words for a payment that did not succeed. */
 export interface Refusal {
   code: number;
   description: string;
@@ -8,34 +8,34 @@ export interface Refusal {
 export interface Behaviour {
   /** Refused in the answer to the submission; nothing follows. */
   declined: Refusal | null;
-  /** The first requests of a reference are not processed: how many, and what the sender sees. */
+  /** The first requests of a reference are not processed: their number, and what the sender sees. */
   notProcessed: { requests: number; answer: 'none' | '503' };
-  /** What the sender sees of the answer to a request that was taken. */
+  /** The answer to a request that was accepted, as the sender sees it. */
   answer: 'sent' | 'lost' | 'after the callback';
-  /** Reported, by query and callback, one delay after the request was taken. */
+  /** Reported, by query and callback, one delay after the request was accepted. */
   failed: Refusal | null;
   /** When the money moves: after one delay, after LATE_DELAYS, after the slow time, or never. */
   success: 'normal' | 'late' | 'slow' | 'never';
-  /** Whether the amount that moves is the one that was asked for. */
+  /** The amount that moves: the one in the request, or another. */
   amount: 'asked' | 'another';
-  /** How often each outcome is called back. */
+  /** The number of callbacks for each outcome. */
   callbacks: 0 | 1 | 2;
 }
 
 /**
- * Where money goes: `forward` is what a merchant starts (a collection, a payout), `back`
- * what undoes it (a return, a reversal).
+ * The direction of the money: a collection or a payout moves it `forward`, a return or a
+ * reversal moves it `back`.
  */
 export type Direction = 'forward' | 'back';
 
-/** What disturbs the messages applies always; what the customer does, in one direction. */
+/** A disturbed message applies to every payment, an act of the customer to one direction. */
 interface BehaviourRow {
   always?: Partial<Behaviour>;
   forward?: Partial<Behaviour>;
   back?: Partial<Behaviour>;
 }
 
-/** How many delays after the request was taken a late success comes. */
+/** A late success comes this many delays after the request was accepted. */
 export const LATE_DELAYS = 5;
 
 const INSUFFICIENT_FUNDS = {
@@ -49,7 +49,7 @@ const NOT_RETURNABLE = {
   description: 'The initiator is not allowed to reverse this transaction',
 };
 
-/** By the last three characters of the customer's account. Every other one is NORMAL. */
+/** The keys are the last three characters of the customer's account. Any others are NORMAL. */
 const BEHAVIOURS: Record<string, BehaviourRow> = {
   '001': { forward: { declined: INSUFFICIENT_FUNDS } },
   '032': { forward: { failed: CANCELLED, success: 'never' } },
@@ -77,7 +77,7 @@ const NORMAL: Behaviour = {
   callbacks: 1,
 };
 
-/** What happens to a payment of this account in this direction. */
+/** Returns the behaviour of a payment of this account in this direction. */
 export function behaviourOf(account: string, direction: Direction): Behaviour {
   const row = BEHAVIOURS[account.slice(-3)] ?? {};
   return { ...NORMAL, ...row.always, ...row[direction] };

@@ -1,20 +1,20 @@
 import { setMaxListeners } from 'node:events';
 import got from 'got';
 
-/** How long a receiver may take in all, for one delivery. */
+/** A receiver may take this long in all for one delivery. */
 const CALLBACK_TIMEOUT_MS = 10_000;
 
 export interface Callbacks {
-  /** Posts one callback `times` times, one after the other. Never rejects. */
+  /** Posts a callback `times` times, one after the other. Never rejects. */
   send(callback: { url: string; reference: string; body: object }, times: number): Promise<void>;
-  /** Breaks off what is under way. */
+  /** Aborts the deliveries under way. */
   stop(): void;
 }
 
-/** Deliveries are never repeated: one that fails is a line for `log`, without the address. */
+/** Never repeats a delivery. Logs one that fails in a line without the address. */
 export function createCallbacks(log: (line: string) => void): Callbacks {
   const stopped = new AbortController();
-  // Every delivery under way listens to it, and under load there are many.
+  // Every delivery under way listens to it. Under load there are many.
   setMaxListeners(0, stopped.signal);
 
   async function post(url: string, reference: string, body: object): Promise<void> {

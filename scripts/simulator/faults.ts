@@ -8,15 +8,15 @@ interface Fault {
   endsAtMs: number;
 }
 
-/** How long a slow answer is held back, unless the caller says otherwise. */
+/** A slow answer is held back this long by default. */
 export const SLOW_ANSWER_MS = 3_000;
 const MAX_FAULT_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * One fault at a time, set over HTTP, for every endpoint behind `disturb`.
- * - outage: the connection is cut; nothing is processed.
- * - errors: 500; nothing is processed.
- * - slow: processed at once, answered `slowAnswerMs` later.
+ * Keeps one fault at a time, which is set over HTTP, for every endpoint behind `disturb`.
+ * - outage: cuts the connection and processes nothing.
+ * - errors: answers 500 and processes nothing.
+ * - slow: processes at once and answers `slowAnswerMs` later.
  */
 export function createFaults(slowAnswerMs = SLOW_ANSWER_MS) {
   let current: Fault | null = null;
@@ -50,15 +50,15 @@ export function createFaults(slowAnswerMs = SLOW_ANSWER_MS) {
   return { set, disturb };
 }
 
-/** Answers now, or later when a `slow` fault has hit the request. */
+/** Answers now, or later if a `slow` fault has hit the request. */
 export function answer(res: Response, status: number, body: unknown): void {
   const delayMs: number = res.locals.answerDelayMs ?? 0;
   if (delayMs === 0) res.status(status).json(body);
-  // A connection that is gone by then needs no answer, and a stopping process need not wait.
+  // A connection that is closed by then needs no answer, and a stopping process need not wait.
   else setTimeout(() => res.destroyed || res.status(status).json(body), delayMs).unref();
 }
 
-/** The fault that a body asks for, null for none; a string says what is wrong with it. */
+/** Returns the fault in a body, null for none, or a string that says why it is not valid. */
 function readFault(body: unknown): Fault | null | string {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'Invalid request';
   const { mode, rate = 1, for_ms: forMs } = body as Record<string, unknown>;

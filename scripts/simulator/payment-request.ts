@@ -1,6 +1,6 @@
 import { parseWireAmount } from '../../src/gateways/simulator-driver/wire-amount.ts';
 
-/** A submission that has the right form; amounts are integer cents. */
+/** A valid submission. */
 export interface PaymentRequest {
   reference: string;
   account: string;
@@ -13,7 +13,7 @@ const ACCOUNT = /^\+?[A-Za-z0-9]{5,34}$/;
 const MAX_URL_LENGTH = 2048;
 const MAX_TEXT_LENGTH = 100;
 
-/** Reads a submission's body; a string says what is wrong with it. */
+/** Reads a submission from a body. Returns a string that says why it is not valid. */
 export function readPaymentRequest(body: unknown): PaymentRequest | string {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return 'Invalid request';
   const fields = body as Record<string, unknown>;

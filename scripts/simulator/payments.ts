@@ -18,13 +18,13 @@ export interface PaymentsOptions {
   delayMs: number;
   lateSuccessMs: number;
   slowSuccessMs: number;
-  /** Called at every outcome of a payment, to call it back. */
+  /** Called at every outcome of a payment, to send its callback. */
   onOutcome(payment: Payment): Promise<void>;
 }
 
 const SUCCESS: Refusal = { code: 0, description: 'The service request is processed successfully.' };
 
-/** All payments and movements of one simulator, in memory and for as long as it runs. */
+/** All payments and movements of one simulator, in memory for as long as it runs. */
 export class Payments {
   readonly #options: PaymentsOptions;
   readonly #byReference = new Map<string, Payment>();
@@ -41,12 +41,12 @@ export class Payments {
     return this.#byReference.get(reference);
   }
 
-  /** In the order in which they were made. */
+  /** Oldest first. */
   get movements(): readonly Payment[] {
     return this.#movements;
   }
 
-  /** Whether this request of a new reference goes unprocessed; it is counted if so. */
+  /** Tells whether to leave this request of a new reference unprocessed, and counts it if so. */
   leavesUnprocessed(reference: string, { notProcessed }: Behaviour): boolean {
     const count = this.#unprocessedRequests.get(reference) ?? 0;
     if (count >= notProcessed.requests) return false;
@@ -54,7 +54,7 @@ export class Payments {
     return true;
   }
 
-  /** Takes a new reference; its outcome then comes by itself, or by `succeed` if it has to wait. */
+  /** Accepts a new reference. Its outcome comes by itself, or by `succeed` when it has to wait. */
   take(resource: Resource, request: PaymentRequest, behaviour: Behaviour): Payment {
     const payment = newPayment(resource, request, behaviour);
     this.#byReference.set(request.reference, payment);
@@ -63,7 +63,7 @@ export class Payments {
     return payment;
   }
 
-  /** Moves the money; resolves when that has been called back. */
+  /** Moves the money. Resolves when its callbacks have been sent. */
   async succeed(payment: Payment): Promise<void> {
     const { amount } = payment.behaviour;
     if (amount === 'another') payment.amountCents = anotherAmount(payment.amountCents);
@@ -73,7 +73,7 @@ export class Payments {
     await this.#options.onOutcome(payment);
   }
 
-  /** From here on nothing happens by itself any more. */
+  /** Cancels every outcome still to come. */
   stop(): void {
     for (const timer of this.#timers) clearTimeout(timer);
   }
@@ -100,7 +100,7 @@ export class Payments {
   }
 }
 
-/** A payment in the form of queries and callbacks, as it is now. */
+/** Presents a payment as queries and callbacks show it. */
 export function presentPayment(payment: Payment) {
   return {
     reference: payment.reference,
@@ -116,7 +116,7 @@ export function presentPayment(payment: Payment) {
   };
 }
 
-/** A movement in the form of the statement. */
+/** Presents a movement as the statement shows it. */
 export function presentMovement(payment: Payment) {
   const { reference, account, amount, trans_id, completed_at } = presentPayment(payment);
   const kind = payment.resource.statementKind;
@@ -135,7 +135,7 @@ function end(payment: Payment, status: 'succeeded' | 'failed', result: Refusal):
 
 const SMALLEST_OTHER_AMOUNT_CENTS = 100;
 
-/** Half of it, and for the smallest amounts something more. */
+/** Returns half the amount, or a larger one when half would be too small. */
 function anotherAmount(amountCents: number): number {
   const halfCents = Math.floor(amountCents / 2);
   if (halfCents >= SMALLEST_OTHER_AMOUNT_CENTS) return halfCents;
@@ -146,7 +146,7 @@ const RECEIPT_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const RECEIPT_CHARACTERS = `${RECEIPT_LETTERS}0123456789`;
 const RECEIPT_LENGTH = 10;
 
-/** In the form of an M-PESA receipt: a letter and nine letters or digits. */
+/** Makes a receipt like those of M-PESA: a letter and nine letters or digits. */
 function newTransId(taken: Set<string>): string {
   const pick = (characters: string) => characters[randomInt(characters.length)];
   const rest = Array.from({ length: RECEIPT_LENGTH - 1 }, () => pick(RECEIPT_CHARACTERS));

@@ -5,7 +5,7 @@ import { type PaymentRequest, readPaymentRequest } from './payment-request.ts';
 import { type Payment, type Payments, presentMovement, presentPayment } from './payments.ts';
 import type { Resource } from './resources.ts';
 
-/** POST /collections and its like. A reference that is known gets its first answer again. */
+/** Serves POST /collections and the like. A known reference gets its first answer again. */
 export function submitRoute(payments: Payments, resource: Resource): RequestHandler {
   return async (req, res) => {
     const request = readPaymentRequest(req.body);
@@ -17,7 +17,7 @@ export function submitRoute(payments: Payments, resource: Resource): RequestHand
   };
 }
 
-/** GET /payments/:reference */
+/** Serves GET /payments/:reference. */
 export function queryRoute(payments: Payments): RequestHandler<{ reference: string }> {
   return (req, res) => {
     const payment = payments.find(req.params.reference);
@@ -26,7 +26,7 @@ export function queryRoute(payments: Payments): RequestHandler<{ reference: stri
   };
 }
 
-/** GET /statement: the movements in the order in which they were made; `from` and `to` are ISO 8601. */
+/** Serves GET /statement: the movements, oldest first; `from` and `to` are ISO 8601. */
 export function statementRoute(payments: Payments): RequestHandler {
   return (req, res) => {
     const wrong = ['reference', 'from', 'to'].find((name) => !isOptionalText(req.query[name]));
@@ -70,7 +70,7 @@ async function takeNew(
   answerTaken(res, payment);
 }
 
-/** Depends on the behaviour only, and so is the same before and after the end. */
+/** Answers by the behaviour alone, so the answer is the same before and after the outcome. */
 function answerTaken(res: Response, { behaviour, externalRef }: Payment): void {
   const { declined } = behaviour;
   if (declined) answer(res, 200, presentDecline(declined, externalRef));

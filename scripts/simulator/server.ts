@@ -10,25 +10,25 @@ import { RESOURCES } from './resources.ts';
 import { queryRoute, statementRoute, submitRoute } from './routes.ts';
 
 export interface SimulatorOptions {
-  /** 0 picks a free port. */
+  /** 0 takes a free port. */
   port: number;
   host?: string;
-  /** From taking a request to its outcome. */
+  /** The time from a request to its outcome. */
   delayMs?: number;
-  /** The same for a success that comes after something else, as for accounts ending in 107. */
+  /** The same for a late success, as for accounts ending in 107. */
   lateSuccessMs?: number;
   /** The same for accounts ending in 108. */
   slowSuccessMs?: number;
-  /** How long a `slow` fault holds an answer back. */
+  /** The time for which a `slow` fault holds an answer back. */
   slowAnswerMs?: number;
-  /** Gets a line for each callback that could not be delivered. */
+  /** Receives a line for each callback that could not be delivered. */
   log?(line: string): void;
 }
 
 export interface Simulator {
   url: string;
   port: number;
-  /** Ends it at once: open connections are cut and outcomes still to come never come. */
+  /** Ends it at once: cuts open connections and cancels outcomes still to come. */
   close(): Promise<void>;
 }
 
@@ -81,7 +81,7 @@ function createApp(payments: Payments, slowAnswerMs?: number): Express {
   return app;
 }
 
-/** Unreadable bodies are the sender's fault; anything else is a bug and says so in the log. */
+/** Answers 400 for a body that cannot be read. Anything else is a bug and is logged. */
 const answerError: ErrorRequestHandler = (error, _req, res, _next) => {
   const status: number = error.status ?? 500;
   if (status >= 500) console.error(error);
