@@ -2,12 +2,12 @@ import { got } from 'got';
 import { startMerchantReceiver } from './merchant-receiver.ts';
 import { type Play, playScene, type Scene } from './scene.ts';
 
-/** From a phone that behaves normally: any ending that the simulator has no plans for. */
+/** Behaves normally: the simulator has no special behaviour for its last digits. */
 const CUSTOMER = '+254712345678';
-/** Phones ending in 001 are refused by the simulator. */
+/** The simulator declines phones that end in 001. */
 const REFUSED = '+254712345001';
 
-/** Each with what it depends on before it. */
+/** In order: the reversal needs the collection. */
 const SCENES: readonly Scene[] = [
   {
     title: 'A collection that the customer pays',
@@ -48,8 +48,8 @@ const SCENES: readonly Scene[] = [
 ];
 
 /**
- * Plays payments of every kind as a merchant would see them, and says each step as it happens.
- * @throws EmbeddedServiceError when a step does not come, or not as it should.
+ * Plays payments of every kind as a merchant sees them, and prints each step as it happens.
+ * @throws EmbeddedServiceError when a step does not happen, or not as expected.
  */
 export async function demonstrate(stage: Omit<Play, 'access' | 'receiver'>): Promise<void> {
   const { merchant, baseUrl, say } = stage;

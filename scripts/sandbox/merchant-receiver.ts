@@ -3,10 +3,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** Older webhooks are refused: somebody may have recorded and replayed them. */
+/** Refuses older webhooks, which somebody may have recorded and replayed. */
 const TOLERANCE_S = 300;
 
-/** What the receiver was sent. */
 export interface ReceivedWebhook {
   webhookId: string;
   verified: boolean;
@@ -18,13 +17,13 @@ export interface ReceivedWebhook {
 
 export interface MerchantReceiver {
   url: string;
-  /** Resolves with the webhook of this reference, also when it came before. */
+  /** Resolves with the webhook of this reference, also when it has come already. */
   webhookFor(refNo: string): Promise<ReceivedWebhook>;
   close(): Promise<void>;
 }
 
-/** A merchant's side of webhooks in its smallest form: verify the signature, answer 200. */
-export async function startMerchantReceiver(app_secret: string): Promise<MerchantReceiver> {
+/** Starts the smallest receiver that a merchant needs: it verifies the signature and answers 200. */
+export async function startMerchantReceiver(appSecret: string): Promise<MerchantReceiver> {
   const received = new Map<string, ReceivedWebhook>();
   const waiting = new Map<string, (webhook: ReceivedWebhook) => void>();
   const server = createServer(async (request, response) => {
@@ -32,7 +31,7 @@ export async function startMerchantReceiver(app_secret: string): Promise<Merchan
     const payload = JSON.parse(body) as ReceivedWebhook['payload'];
     const webhook = {
       webhookId: String(request.headers['webhook-id']),
-      verified: isAuthentic(request, body, app_secret),
+      verified: isAuthentic(request, body, appSecret),
       payload,
     };
     response.end('ok');
@@ -57,11 +56,11 @@ export async function startMerchantReceiver(app_secret: string): Promise<Merchan
   };
 }
 
-/** As a merchant would check it: the signature over timestamp and raw body, and the timestamp's age. */
-function isAuthentic(request: IncomingMessage, body: string, app_secret: string): boolean {
+/** Checks the signature over timestamp and raw body, and the timestamp's age, as a merchant should. */
+function isAuthentic(request: IncomingMessage, body: string, appSecret: string): boolean {
   const timestamp = String(request.headers['x-service-timestamp'] ?? '');
   const signature = Buffer.from(String(request.headers['x-service-signature'] ?? ''), 'hex');
-  const expected = createHmac('sha256', app_secret).update(`${timestamp}.${body}`).digest();
+  const expected = createHmac('sha256', appSecret).update(`${timestamp}.${body}`).digest();
   const isRecent = Math.abs(Date.now() / 1_000 - Number(timestamp)) <= TOLERANCE_S;
   return signature.length === expected.length && timingSafeEqual(signature, expected) && isRecent;
 }

@@ -11,10 +11,9 @@ const STEP_TIMEOUT_MS = 30_000;
 const LOOK_INTERVAL_MS = 50;
 const AMOUNT = '250.00';
 
-/** Where scenes are played, and by whom. */
+/** The sandbox and the merchant that play the scenes. */
 export interface Play {
   baseUrl: string;
-  gatewayUrl: string;
   database: Database;
   merchant: SandboxMerchant;
   access: string;
@@ -22,21 +21,21 @@ export interface Play {
   say: (line: string) => void;
 }
 
-/** One payment, and how it is to end. */
+/** One payment and its expected end. */
 export interface Scene {
   title: string;
   kind: 'collection' | 'payout' | 'reversal';
   refNo: string;
-  /** Who pays or is paid. */
+  /** The phone that pays or is paid. */
   account: string;
-  /** Of a reversal: the reference of the collection. */
+  /** The reference of the collection that a reversal undoes. */
   checkoutRefNo?: string;
   expected: 'completed' | 'failed' | 'reversed';
 }
 
 /**
  * Plays one payment from the request to the verified webhook.
- * @throws EmbeddedServiceError when a step does not come, or not as it should.
+ * @throws EmbeddedServiceError when a step does not happen, or not as expected.
  */
 export async function playScene(play: Play, scene: Scene): Promise<void> {
   const { receiver, say } = play;
@@ -97,7 +96,7 @@ function requestOf({ merchant, receiver }: Play, scene: Scene): Record<string, u
 
 const ENDED = ['completed', 'failed', 'reversed'];
 
-/** Says every state that the payment goes through until it ends. */
+/** Prints every state of the payment until it ends. */
 async function follow(
   play: Play,
   scene: Scene,
@@ -122,7 +121,7 @@ async function follow(
   throw new EmbeddedServiceError(`The ${scene.kind} stayed ${shown}: see the logs of the workers`);
 }
 
-/** A reversal has numbers for its states, and words beside them. */
+/** Returns the state in words: a reversal has numbers, with words beside them. */
 function stateOf({ status, status_label }: Detail): string {
   return status_label ?? String(status);
 }

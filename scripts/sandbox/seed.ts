@@ -23,7 +23,7 @@ export interface SandboxMerchant extends AppCredentials {
 }
 
 /**
- * The sandbox pays nobody, so it must not take over a database that somebody works with.
+ * Refuses a database that somebody works with, because the sandbox pays nobody.
  * @throws EmbeddedServiceError when there are merchants that no sandbox made.
  */
 export async function refuseForeignDatabase(database: Database): Promise<void> {
@@ -41,7 +41,7 @@ export async function refuseForeignDatabase(database: Database): Promise<void> {
   }
 }
 
-/** Makes two merchants to play with, each with an app, filled payout wallet and a user of each role. */
+/** Creates two merchants, each with an app, a filled payout wallet and a user of each role. */
 export async function seedMerchants(
   database: Database,
   secretsKeys: KeyRing,

@@ -2,7 +2,7 @@ import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import type { Reaper } from './embedded/reaper.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
-/** Every process type of the Procfile, each a process of its own, and the gateway simulator. */
+/** Every process type that does one kind of work, and the gateway simulator. */
 export const STACK_TYPES = ['simulator', 'web', ...PROCESS_TYPES] as const;
 export type StackType = (typeof STACK_TYPES)[number];
 
@@ -11,15 +11,15 @@ export interface StackOptions {
   env: NodeJS.ProcessEnv;
   logFolder: string;
   reaper: Reaper;
-  /** Starts each process anew whenever its source changes, and shows the logs as they come. */
+  /** Starts a process again whenever its source changes, and shows the logs as they come. */
   reload?: boolean;
-  /** Whether the service runs from `src`, which is the default, or from `dist`. */
+  /** The service runs from `src` by default, or from `dist`. */
   from?: ProgramsFrom;
 }
 
 export type ProgramsFrom = 'source' | 'built';
 
-/** Starts one process of a type, or of all worker types; `name` tells several of one type apart. */
+/** Starts one process of a type, or of all worker types. `name` tells several of one type apart. */
 export function startProcess(
   type: StackType | 'all',
   options: StackOptions,
@@ -32,7 +32,7 @@ function programOf(
   type: StackType | 'all',
   from: ProgramsFrom = 'source',
 ): { program: string; args?: string[] } {
-  // Never part of the build.
+  // The simulator is never part of the build.
   if (type === 'simulator') return { program: 'scripts/simulator/main.ts' };
   const program = type === 'web' ? 'src/api/main' : 'src/workers/main';
   return {
@@ -41,7 +41,7 @@ function programOf(
   };
 }
 
-/** Starts one process of every type, at once. */
+/** Starts one process of every type, all at once. */
 export async function startStack(
   options: StackOptions,
   types: readonly StackType[] = STACK_TYPES,

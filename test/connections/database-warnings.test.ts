@@ -51,9 +51,9 @@ describe('What boot warns of in PostgreSQL', () => {
   before(async () => {
     const folder = makeFolder('warnings');
     postgres = await startEmbeddedPostgres({
-      ...{ folder, reaper: environment.reaper, maxConnections: 20 },
+      ...{ folder, reaper: environment.reaper },
       // Enough for a standby that copies nothing.
-      settings: { fsync: 'on', wal_level: 'replica', max_wal_senders: '2' },
+      settings: { max_connections: '20', fsync: 'on', wal_level: 'replica', max_wal_senders: '2' },
     });
     database = openDatabase(postgres.url, 2);
   });

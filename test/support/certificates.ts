@@ -35,7 +35,7 @@ export async function makeCertificates(names: string): Promise<Certificates> {
     ...['-CA', path('ca.pem'), '-CAkey', path('ca.key')],
     ...['-extfile', path('names.txt'), '-out', path('server.pem')],
   );
-  const user = await findServerUser();
+  const user = findServerUser();
   if (user) {
     for (const file of readdirSync(folder)) chownSync(path(file), user.uid, user.gid);
     chownSync(folder, user.uid, user.gid);

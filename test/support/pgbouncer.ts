@@ -1,18 +1,11 @@
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type EmbeddedProcess,
-  endEmbedded,
-  spawnEmbedded,
-} from '../../scripts/sandbox/embedded/embedded-process.ts';
-import { findFreePort, isPortTaken } from '../../scripts/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
 import { findServerUser } from '../../scripts/sandbox/embedded/postgres-user.ts';
+import { startProgram } from '../../scripts/sandbox/embedded/program.ts';
 import { environment } from './environment.ts';
-import { eventually } from './eventually.ts';
 import { makeFolder } from './make-folder.ts';
 import { findProgram } from './programs.ts';
-
-const STOP_GRACE_MS = 5_000;
 
 export interface Pgbouncer {
   /** The address given, led through here. */
@@ -46,23 +39,16 @@ default_pool_size = ${serverConnections}
 max_client_conn = 200
 `,
   );
-  const user = await findServerUser();
+  const user = findServerUser();
   if (user) for (const path of [folder, users, settings]) chownSync(path, user.uid, user.gid);
-  const running: EmbeddedProcess = await spawnEmbedded({
+  const program = await startProgram({
+    ...{ name: 'PgBouncer', cwd: folder, user, reaper: environment.reaper },
     command: findProgram('pgbouncer')!,
     args: [settings],
-    cwd: folder,
-    env: { PATH: process.env.PATH, LC_ALL: 'C' },
-    ...(user && { uid: user.uid | 0, gid: user.gid | 0 }),
-    reaper: environment.reaper,
-    signal: 'SIGTERM',
-  });
-  await eventually('PgBouncer listens', async () => {
-    if (running.ending !== null) throw new Error(`PgBouncer: ${running.lines.join(' ')}`);
-    return isPortTaken(ownPort);
+    ready: /process up/,
   });
   const url = new URL(target);
   url.hostname = '127.0.0.1';
   url.port = String(ownPort);
-  return { url: url.href, stop: () => endEmbedded(running, 'SIGTERM', STOP_GRACE_MS) };
+  return { url: url.href, stop: () => program.stop() };
 }

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
@@ -8,27 +9,23 @@ import { createServer } from 'node:net';
  */
 const LOWEST_PORT = 20_000;
 const HIGHEST_PORT = 32_767;
-const MAX_TRIES_COUNT = 50;
 
-/** A port of 127.0.0.1 that is free now; somebody may still take it before it is used. */
+/** Returns a port of 127.0.0.1 that is free now. Another process may still take it. */
 export async function findFreePort(): Promise<number> {
-  for (let tries = 0; tries < MAX_TRIES_COUNT; tries += 1) {
-    const port = randomInt(LOWEST_PORT, HIGHEST_PORT + 1);
-    if (!(await isPortTaken(port))) return port;
-  }
-  throw new Error(`No free port found between ${LOWEST_PORT} and ${HIGHEST_PORT}`);
+  const port = randomInt(LOWEST_PORT, HIGHEST_PORT + 1);
+  return (await isPortTaken(port)) ? findFreePort() : port;
 }
 
-/** Whether somebody listens at this port of 127.0.0.1. */
+/** Tells whether somebody listens at this port of 127.0.0.1. */
 export async function isPortTaken(port: number): Promise<boolean> {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE') resolve(true);
-      else reject(error);
-    });
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      server.close(() => resolve(false));
-    });
-  });
+  const server = createServer().listen({ port, host: '127.0.0.1', exclusive: true });
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return true;
+    throw error;
+  }
+  server.close();
+  await once(server, 'close');
+  return false;
 }

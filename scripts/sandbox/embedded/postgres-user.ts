@@ -1,58 +1,36 @@
-import { execFile } from 'node:child_process';
-import { realpath, stat } from 'node:fs/promises';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
-import { dirname } from 'node:path';
-import { promisify } from 'node:util';
 import { EmbeddedServiceError } from './embedded-service-error.ts';
 
-/** An account that every system has, that may do nothing and that initdb can look up. */
-const UNPRIVILEGED_ACCOUNT = 'nobody';
+/** An account that every system has and that may do nothing; initdb wants one with a name. */
+const ACCOUNT = 'nobody';
 
 export interface ServerUser {
   uid: number;
   gid: number;
 }
 
-export function isRoot(): boolean {
-  return process.geteuid?.() === 0;
-}
-
-/** Whom the server must run as, for PostgreSQL refuses to run as root; null: as this user. */
-export async function findServerUser(): Promise<ServerUser | null> {
-  if (!isRoot()) return null;
-  const [uid, gid] = await Promise.all([lookUp('-u'), lookUp('-g')]);
-  return { uid, gid };
-}
-
-/** A temporary folder that every user can enter, which root's own TMPDIR need not be. */
-export async function sharedTempFolder(): Promise<string> {
-  for (const folder of [tmpdir(), '/tmp', '/var/tmp']) {
-    if (await canEveryoneEnter(folder)) return folder;
-  }
-  throw new EmbeddedServiceError(
-    'PostgreSQL refuses to run as root, and no temporary folder is open to other users: set TMPDIR to one that is, or start as an ordinary user',
-  );
-}
-
-async function lookUp(flag: '-u' | '-g'): Promise<number> {
-  const { stdout } = await promisify(execFile)('id', [flag, UNPRIVILEGED_ACCOUNT]).catch(() => {
-    throw new EmbeddedServiceError(
-      `PostgreSQL refuses to run as root, and there is no account "${UNPRIVILEGED_ACCOUNT}" to run it as: start as an ordinary user`,
-    );
-  });
-  return Number(stdout.trim());
-}
-
-async function canEveryoneEnter(folder: string): Promise<boolean> {
+/** Returns the user to run servers as if this one is root, which PostgreSQL refuses; else null. */
+export function findServerUser(): ServerUser | null {
+  if (process.geteuid?.() !== 0) return null;
   try {
-    let path = await realpath(folder);
-    for (;;) {
-      const { mode } = await stat(path);
-      if ((mode & 0o001) === 0) return false;
-      if (dirname(path) === path) return true;
-      path = dirname(path);
-    }
+    const idOf = (flag: string) => Number(execFileSync('id', [flag, ACCOUNT]));
+    return { uid: idOf('-u'), gid: idOf('-g') };
   } catch {
-    return false;
+    throw new EmbeddedServiceError(
+      `PostgreSQL refuses to run as root, and there is no account "${ACCOUNT}" to run it as: start as an ordinary user`,
+    );
   }
+}
+
+/** Returns the options of spawn() that run a program as `user`; null: as this one. */
+export function runAs(user: ServerUser | null): Partial<ServerUser> {
+  // Node takes signed ids here; those of macOS's "nobody" are above that range.
+  return user ? { uid: user.uid | 0, gid: user.gid | 0 } : {};
+}
+
+/** Returns a temporary folder that `user` can enter, which root's own TMPDIR need not be. */
+export function sharedTempFolder(user: ServerUser): string {
+  const canEnter = (folder: string) => spawnSync('test', ['-x', folder], runAs(user)).status === 0;
+  return [tmpdir(), '/tmp'].find(canEnter) ?? '/var/tmp';
 }

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { processIdentity } from '../../../../scripts/sandbox/embedded/process-identity.mjs';
 import type { LauncherPlan, LauncherReport } from './launcher.ts';
 
 const POLL_MS = 25;
@@ -35,8 +34,10 @@ export function startLauncher(plan: LauncherPlan): ChildProcess {
   });
 }
 
+/** A zombie has ended: it only waits for its parent to look. */
 export function isRunning(pid: number): boolean {
-  return processIdentity(pid) !== null;
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return /^\s*[^\sZ]/.test(stdout);
 }
 
 /** For ends of tests: whatever is left of these processes is ended. */

@@ -90,24 +90,22 @@ describe('the embedded PostgreSQL', () => {
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
-  for (const mode of ['fast', 'immediate'] as const) {
-    it(`keeps port and data over a restart (${mode})`, async () => {
-      const server = await start();
-      const { pid, port } = server;
-      await query(server.url, 'create table kept as select 42 as number');
-      await server.restart(mode);
-      expect(server.port).to.equal(port);
-      expect(server.pid).not.to.equal(pid);
-      expect(await query(server.url, 'select number from kept')).to.deep.equal([{ number: 42 }]);
-    });
-  }
+  it('keeps port and data over a restart', async () => {
+    const server = await start();
+    const { pid, port } = server;
+    await query(server.url, 'create table kept as select 42 as number');
+    await server.restart();
+    expect(server.port).to.equal(port);
+    expect(server.pid).not.to.equal(pid);
+    expect(await query(server.url, 'select number from kept')).to.deep.equal([{ number: 42 }]);
+  });
 
   it('tells when the server ends by itself, and starts again when asked', async () => {
     const server = await start();
     await query(server.url, 'create table kept as select 42 as number');
     const message = new Promise<string>((resolve) => server.onExit(resolve));
     process.kill(server.pid, 'SIGKILL');
-    expect(await message).to.match(/^PostgreSQL \(pid \d+\) ended by itself with signal SIGKILL/);
+    expect(await message).to.match(/^PostgreSQL \(pid \d+\) ended by itself \(SIGKILL\)/);
     await server.restart();
     expect(await query(server.url, 'select number from kept')).to.deep.equal([{ number: 42 }]);
   });
@@ -119,13 +117,6 @@ describe('the embedded PostgreSQL', () => {
     await server.restart();
     await server.stop();
     expect(messages).to.deep.equal([]);
-  });
-
-  it('refuses to restart after stop()', async () => {
-    const server = await start();
-    await server.stop();
-    const error = await server.restart().catch((reason: unknown) => reason);
-    expect(error).to.be.an('error').with.property('message', 'The server has been stopped');
   });
 
   it('runs beside another server of the same folder', async () => {

@@ -1,0 +1,166 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Database, openDatabase } from '../../src/connections/database.ts';
+import { databaseProblem } from '../../src/connections/database-fault.ts';
+import { migrate } from '../../src/connections/migrations.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { type Config, loadConfig } from '../../src/process/config.ts';
+import { EmbeddedServiceError, explainError } from './embedded/embedded-service-error.ts';
+import { findFreePort, isPortTaken } from './embedded/port.ts';
+import { startEmbeddedPostgres } from './embedded/postgres.ts';
+import { type Reaper, startReaper } from './embedded/reaper.ts';
+import { refuseForeignDatabase, type SandboxMerchant, seedMerchants } from './seed.ts';
+import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
+import { startStack } from './stack.ts';
+
+const FOLDER = join(ROOT_FOLDER, '.sandbox');
+const LOG_FOLDER = join(FOLDER, 'logs');
+const FILE = join(FOLDER, 'sandbox.json');
+const DEFAULT_API_PORT = 8080;
+const DEFAULT_SIMULATOR_PORT = 8090;
+const MAX_PORT = 65_535;
+const SWEEP_GRACE_MS = '5000';
+/** Mobile money, and the banks KCB, Co-operative and Equity. */
+const SIMULATED_CHANNELS = [63902, 63903, 63907, 1, 11, 68]
+  .map((code) => `${code}=simulator`)
+  .join(',');
+
+export interface SandboxOptions {
+  /** Receives what ends each part again, in the order of starting. */
+  stops: (() => Promise<unknown>)[];
+  /** Starts a process again when its source changes, and shows the logs as they come. */
+  reload: boolean;
+  say(line: string): void;
+}
+
+export interface Sandbox {
+  baseUrl: string;
+  database: Database;
+  merchant: SandboxMerchant;
+  /** Resolves with what happened when a process ends by itself. */
+  crashed: Promise<string>;
+}
+
+/**
+ * Starts everything that the service consists of.
+ * @throws EmbeddedServiceError, ConfigError when something is missing or taken
+ */
+export async function startSandbox({ stops, reload, say }: SandboxOptions): Promise<Sandbox> {
+  say('Malipo sandbox: the whole service on this machine, with a simulated gateway\n');
+  prepareFolder();
+  const reaper = await startReaper();
+  stops.push(() => reaper.close());
+  const env = await environment(reaper, { stops, say });
+  const config = loadConfig(env);
+  const database = openDatabase(config, 2, 'malipo-sandbox');
+  stops.push(() => database.destroy());
+  const queues = await prepareDatabase(database, config);
+  say(`  queues           in ${queues}`);
+  const merchants = await seedMerchants(database, config.secretsKeys);
+  say('  two merchants    each with an app, users and a filled payout wallet');
+  const stack = await startStack({ env, logFolder: LOG_FOLDER, reaper, reload });
+  const processes = [...stack.values()];
+  stops.push(() => Promise.all(processes.map((child) => child.stop())));
+  say(`  processes        ${[...stack.keys()].join(', ')}`);
+  const baseUrl = `${config.publicUrl}/api/v1`;
+  writeFile(config, baseUrl, processes, merchants);
+  const crashed = Promise.race(processes.map(endOf));
+  return { baseUrl, database, merchant: merchants[0]!, crashed };
+}
+
+function prepareFolder(): void {
+  try {
+    rmSync(FILE, { force: true });
+    rmSync(LOG_FOLDER, { recursive: true, force: true });
+    mkdirSync(LOG_FOLDER, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw explainError(error, 'The folder of the sandbox cannot be written', FOLDER);
+  }
+}
+
+/** Returns the environment of the service's processes. Starts PostgreSQL unless DATABASE_URL is set. */
+async function environment(
+  reaper: Reaper,
+  { stops, say }: Pick<SandboxOptions, 'stops' | 'say'>,
+): Promise<NodeJS.ProcessEnv> {
+  if (process.env.MALIPO_ENV === 'production') {
+    throw new EmbeddedServiceError('MALIPO_ENV is production: the sandbox does not run there');
+  }
+  const apiPort = await freePort('PORT', DEFAULT_API_PORT);
+  const simulatorPort = await freePort('SIMULATOR_PORT', DEFAULT_SIMULATOR_PORT);
+  let databaseUrl = process.env.DATABASE_URL;
+  if (!databaseUrl) {
+    const port = portIn('SANDBOX_POSTGRES_PORT', 0);
+    const folder = join(FOLDER, 'postgres');
+    const postgres = await startEmbeddedPostgres({ folder, port, reaper });
+    stops.push(() => postgres.stop());
+    databaseUrl = postgres.url;
+    say(
+      `  PostgreSQL 18    embedded, on port ${postgres.port}; its data lasts as long as the sandbox`,
+    );
+  }
+  return {
+    ...{ SWEEP_GRACE_MS, CHANNELS: SIMULATED_CHANNELS, ...process.env },
+    MALIPO_ENV: 'sandbox',
+    DATABASE_URL: databaseUrl,
+    HOST: '127.0.0.1',
+    PORT: String(apiPort),
+    PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
+    SIMULATOR_PORT: String(simulatorPort),
+    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
+  };
+}
+
+async function freePort(variable: string, standard: number): Promise<number> {
+  const port = portIn(variable, standard);
+  if (port === 0) return findFreePort();
+  if (!(await isPortTaken(port))) return port;
+  throw new EmbeddedServiceError(
+    `Port ${port} is taken: set ${variable} to another one, or 0 for any free one`,
+  );
+}
+
+function portIn(variable: string, standard: number): number {
+  const text = process.env[variable] || String(standard);
+  if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return Number(text);
+  throw new EmbeddedServiceError(`${variable} must be a port from 0 to ${MAX_PORT}`);
+}
+
+/** Migrates the database and the queues. Returns the place of the queues in words. */
+async function prepareDatabase(database: Database, config: Config): Promise<string> {
+  const problem = await databaseProblem(database);
+  if (problem) throw new EmbeddedServiceError(problem);
+  await migrate(database);
+  await refuseForeignDatabase(database);
+  const backend = createQueueBackend(config);
+  await backend.migrate();
+  const queueProblem = await backend.problem();
+  if (queueProblem) throw new EmbeddedServiceError(queueProblem);
+  return backend.name === 'redis' ? 'Redis' : 'PostgreSQL (set REDIS_URL to use Redis)';
+}
+
+/** Writes all that a script or a person needs, passwords included, for this user only. */
+function writeFile(
+  config: Config,
+  baseUrl: string,
+  processes: ServiceProcess[],
+  merchants: SandboxMerchant[],
+): void {
+  const content = {
+    base_url: baseUrl,
+    gateway_url: config.simulatorUrl,
+    metrics_urls: processes.flatMap(({ operatorUrl }) =>
+      operatorUrl ? [`${operatorUrl}/metrics`] : [],
+    ),
+    database_url: config.databaseUrl,
+    redis_url: config.redisUrl ?? null,
+    merchants,
+  };
+  writeFileSync(FILE, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  chmodSync(FILE, 0o600);
+}
+
+async function endOf({ name, exited }: ServiceProcess): Promise<string> {
+  const log = join(LOG_FOLDER, `${name}.log`);
+  return `The process ${name} ended (${await exited}): see ${log}`;
+}
