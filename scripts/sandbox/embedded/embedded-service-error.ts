@@ -24,7 +24,10 @@ const ANY_ADVICE = 'Correct this and start again';
 const ADVICE: readonly [RegExp, string][] = [
   [/could not bind|listen E/, 'Set SANDBOX_POSTGRES_PORT to another port, or to 0 for any'],
   [/No space left|ENOSPC|quota exceeded|EDQUOT/i, 'Free some space on the disk of PLACE'],
-  [/Read-only file system|EROFS/i, 'Start from a folder that can be written, unlike PLACE'],
+  [
+    /Read-only file system|EROFS|ENOENT.* mkdir/i,
+    'Start from a folder that can be written, unlike PLACE',
+  ],
   [/look up effective user/i, 'Start as a user that /etc/passwd lists'],
   [
     /loading shared libraries|spawn \S+ ENOENT|symbol not found/i,

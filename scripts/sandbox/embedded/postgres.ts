@@ -67,9 +67,6 @@ async function startIn(
     // The first complaint is the cause, what follows are consequences.
     complaint: /\b(FATAL|PANIC|error|could not)\b/,
   };
-  const settingsArguments = Object.entries({ ...SETTINGS, ...settings }).flatMap(
-    ([name, value]) => ['-c', `${name}=${value}`],
-  );
   const password = randomBytes(24).toString('hex');
   const passwordFile = join(run.path, 'password');
   writeFileSync(passwordFile, password, { mode: 0o600 });
@@ -81,13 +78,13 @@ async function startIn(
       ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C'],
       // The same on every system, and unlike plain C it knows upper and lower case beyond ASCII.
       ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
-      ...['--no-sync', '--no-instructions', ...settingsArguments],
+      ...['--no-sync', '--no-instructions', '-c', 'log_line_prefix='],
     ],
   });
   await initdb.exited;
   return startServer({
     ...{ ...common, command: programs.postgres, port },
-    argsAt: (free) => ['-D', run.dataDir, '-p', String(free)],
+    argsAt: (free) => ['-D', run.dataDir, ...settingArguments({ port: free, ...settings })],
     urlAt: (free) => `postgres://postgres:${password}@127.0.0.1:${free}/postgres`,
     ready: /database system is ready to accept connections/,
     // A fast shutdown; SIGTERM would wait for every client to leave.
@@ -101,15 +98,18 @@ async function startIn(
  * stays on: without fsync it costs next to nothing, and without it a killed server would
  * lose what had been committed a moment before.
  */
-const SETTINGS = {
-  listen_addresses: '127.0.0.1',
-  unix_socket_directories: '',
-  max_connections: '300',
-  shared_buffers: '128MB',
-  max_wal_size: '256MB',
-  fsync: 'off',
-  full_page_writes: 'off',
-  timezone: 'UTC',
-  log_timezone: 'UTC',
-  log_line_prefix: '',
-};
+function settingArguments(settings: Record<string, string | number>): string[] {
+  const all = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 300,
+    shared_buffers: '128MB',
+    max_wal_size: '256MB',
+    fsync: 'off',
+    full_page_writes: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    ...settings,
+  };
+  return Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}

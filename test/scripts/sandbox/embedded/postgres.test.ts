@@ -176,6 +176,20 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(server.url, tables)).to.deep.equal([]);
   });
 
+  it('leaves alone the server of another process that still runs', async () => {
+    const { launcher, report } = await launch({ postgresFolder: folder.path });
+    processes.push(launcher.pid, ...report.pids);
+    await start();
+    expect(await query(report.url!, 'select 1 as number')).to.deep.equal([{ number: 1 }]);
+  });
+
+  it('removes what an earlier process with the same pid has left', async () => {
+    const leftover = join(folder.path, `run-${process.pid}-1-0123456789abcdef`);
+    await mkdir(join(leftover, 'data'), { recursive: true });
+    await start();
+    expect(existsSync(leftover)).to.equal(false);
+  });
+
   it('spares a process that was given the pid of a server of an earlier run', async () => {
     const bystander = spawn(process.execPath, ['-e', 'setInterval(() => {}, 60000)']);
     processes.push(bystander.pid);
