@@ -28,14 +28,17 @@ const ADVICE: readonly [RegExp, string][] = [
     /Read-only file system|EROFS|ENOENT.* mkdir/i,
     'Start from a folder that can be written, unlike PLACE',
   ],
-  [/look up effective user/i, 'Start as a user that /etc/passwd lists'],
+  [
+    /look up effective user/i,
+    'PostgreSQL needs an account with a name: start as a user that /etc/passwd lists',
+  ],
   [
     /loading shared libraries|spawn \S+ ENOENT|symbol not found/i,
     'The bundled program does not run on this system (on Linux it needs glibc, so not Alpine)',
   ],
   [
     /spawn \S+ EACCES/i,
-    'Allow programs to run from PLACE (a disk mounted noexec forbids it), or set TMPDIR to a folder that does',
+    'Give the right to run programs from PLACE (a disk mounted noexec forbids it), or set TMPDIR to a folder that allows it',
   ],
   [/spawn( \S+)? (EPERM|EINVAL)/i, 'This root cannot change user: start as an ordinary user'],
   [
