@@ -11,7 +11,8 @@ export interface TestDatabase {
 /** A migrated, empty database of its own. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `malipo_test_${randomBytes(6).toString('hex')}`;
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${environment.template}`);
+  // Copying its files costs less than logging each page of them.
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${environment.template} STRATEGY FILE_COPY`);
   const url = environment.urlOf(name);
   const database = openDatabase(url, 10, 'malipo-test');
   return {

@@ -1,19 +1,38 @@
-import type { EmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
 import type { Reaper } from '../../scripts/sandbox/embedded/reaper.ts';
-import { findRedisServer, type startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
+import { findRedisServer } from '../../scripts/sandbox/embedded/redis.ts';
 
-/** What the global setup has started; filled before the first test runs. */
+/** The servers and the folder of a run. The global setup starts them once, for all workers. */
+export interface SharedServers {
+  /** Tests write to disk in here only. */
+  folder: string;
+  serverUrl: string;
+  /** The migrated database from which each test's database is cloned. */
+  template: string;
+}
+
+/** Mocha's workers inherit this variable from the process that ran the global setup. */
+const VARIABLE = 'MALIPO_TEST_SERVERS';
+let servers: SharedServers | undefined;
+
+export function shareServers(shared: SharedServers): void {
+  process.env[VARIABLE] = JSON.stringify(shared);
+}
+
+/** Everything that the set-up has started before the first test runs. */
 export const environment = {
+  // Each worker has its own of these two (test/support/worker-setup.ts).
   reaper: undefined as unknown as Reaper,
-  /** What the tests write to disk is in here. */
-  folder: '',
-  serverUrl: '',
-  template: '',
   redisUrl: undefined as string | undefined,
-  /** Only when the tests have started their own. */
-  postgres: undefined as EmbeddedPostgres | undefined,
-  redis: undefined as Awaited<ReturnType<typeof startEmbeddedRedis>> | undefined,
-  /** The address of another database on the same server. */
+  get folder(): string {
+    return sharedServers().folder;
+  },
+  get serverUrl(): string {
+    return sharedServers().serverUrl;
+  },
+  get template(): string {
+    return sharedServers().template;
+  },
+  /** Returns the address of another database on the same server. */
   urlOf(name: string): string {
     const url = new URL(this.serverUrl);
     url.pathname = `/${name}`;
@@ -21,9 +40,16 @@ export const environment = {
   },
 };
 
+function sharedServers(): SharedServers {
+  const text = process.env[VARIABLE];
+  if (!text) throw new Error('No servers run here: a test that needs one is not a unit test');
+  servers ??= JSON.parse(text) as SharedServers;
+  return servers;
+}
+
 export type BackendName = 'postgres' | 'redis';
 
-/** The queue backends that the flows run on here; known before anything is started. */
+/** Returns the queue backends that this machine has; known before anything is started. */
 export function backendsUnderTest(): BackendName[] {
   return process.env.REDIS_URL || findRedisServer() ? ['postgres', 'redis'] : ['postgres'];
 }

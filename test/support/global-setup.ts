@@ -2,45 +2,31 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Runner } from 'mocha';
-import { startEmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
-import { startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
-import { findRedisServer, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
-import { openDatabase, rows } from '../../src/connections/database.ts';
-import { migrate } from '../../src/connections/migrations.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { environment } from './environment.ts';
+import { type Reaper, startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
+import { environment, shareServers } from './environment.ts';
+import { findKeptDatabase } from './kept-database.ts';
 import { REQUIRE_ALL } from './programs.ts';
+import { dropTemplate, makeTemplate, templateName } from './template.ts';
+import { startTestServer } from './test-server.ts';
 
-/**
- * Starts what the tests stand on: one PostgreSQL with a migrated template that each file
- * clones, and Redis where there is one. Set DATABASE_URL or REDIS_URL to use your own.
- */
-
-const TEMPLATE = `malipo_test_template_${process.pid}`;
 /** Others may go through it, and see nothing. */
 const TRAVERSABLE = 0o711;
 /** A browser that has just ended may still write. */
 const REMOVE_TRIES = 10;
 const stops: (() => Promise<unknown>)[] = [];
 
+/**
+ * Starts what all workers share: one PostgreSQL with a migrated template from which each
+ * file clones its database. Mocha runs this once, in its main process.
+ */
 export async function mochaGlobalSetup(): Promise<void> {
   const reaper = await startReaper();
   stops.push(() => reaper.close());
-  environment.reaper = reaper;
-  environment.folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
+  const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
   // Some servers run as another user when the tests run as root.
-  chmodSync(environment.folder, TRAVERSABLE);
-  reaper.removeFolder(environment.folder);
-  environment.serverUrl = process.env.DATABASE_URL || (await startPostgres());
-  environment.template = TEMPLATE;
-  await makeTemplate();
-  environment.redisUrl = process.env.REDIS_URL || (await startRedis());
-  const backends = environment.redisUrl ? 'PostgreSQL and Redis' : 'PostgreSQL';
-  console.log(`Queue backends under test: ${backends}`);
-  if (!environment.redisUrl) {
-    if (REQUIRE_ALL) throw new Error('REQUIRE_ALL is set, but there is no Redis');
-    console.log('(With redis-server on the PATH, or REDIS_URL, the flows also run on Redis.)');
-  }
+  chmodSync(folder, TRAVERSABLE);
+  reaper.removeFolder(folder);
+  shareServers({ folder, ...(await findDatabase(folder, reaper)) });
 }
 
 /** Leaves nothing behind, but for the logs of a run that has failed. */
@@ -50,32 +36,23 @@ export async function mochaGlobalTeardown(this: Runner): Promise<void> {
   else rmSync(environment.folder, { recursive: true, force: true, maxRetries: REMOVE_TRIES });
 }
 
-async function startPostgres(): Promise<string> {
-  const folder = join(environment.folder, 'postgres');
-  const postgres = await startEmbeddedPostgres({ folder, reaper: environment.reaper });
-  environment.postgres = postgres;
-  stops.push(() => postgres.stop());
-  return postgres.url;
+/** Uses the server of DATABASE_URL, else the one that `npm run test:db` keeps, else its own. */
+async function findDatabase(
+  folder: string,
+  reaper: Reaper,
+): Promise<{ serverUrl: string; template: string }> {
+  const own = process.env.DATABASE_URL;
+  const kept = own || REQUIRE_ALL ? null : await findKeptDatabase();
+  const serverUrl = own || kept || (await startServer(folder, reaper));
+  // On somebody's server the template is this run's alone, and goes with it.
+  const template = own ? `malipo_test_template_${process.pid}` : templateName();
+  await makeTemplate(serverUrl, template);
+  if (own) stops.push(() => dropTemplate(serverUrl, template));
+  return { serverUrl, template };
 }
 
-async function makeTemplate(): Promise<void> {
-  const server = openDatabase(environment.serverUrl, 2, 'malipo-test');
-  await rows(server, `CREATE DATABASE ${TEMPLATE}`);
-  stops.push(async () => {
-    await rows(server, `DROP DATABASE IF EXISTS ${TEMPLATE} WITH (FORCE)`);
-    await server.destroy();
-  });
-  const databaseUrl = environment.urlOf(TEMPLATE);
-  const template = openDatabase(databaseUrl, 2, 'malipo-test');
-  await migrate(template);
-  await template.destroy();
-  await createQueueBackend({ databaseUrl }).migrate();
-}
-
-async function startRedis(): Promise<string | undefined> {
-  if (!findRedisServer()) return undefined;
-  const redis = await startEmbeddedRedis({ reaper: environment.reaper });
-  environment.redis = redis;
-  stops.push(() => redis.stop());
-  return redis.url;
+async function startServer(folder: string, reaper: Reaper): Promise<string> {
+  const server = await startTestServer(join(folder, 'postgres'), reaper);
+  stops.push(() => server.stop());
+  return server.url;
 }

@@ -1,0 +1,41 @@
+import { startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
+import {
+  type EmbeddedRedis,
+  findRedisServer,
+  startEmbeddedRedis,
+} from '../../scripts/sandbox/embedded/redis.ts';
+import { environment } from './environment.ts';
+import { REQUIRE_ALL } from './programs.ts';
+
+let started: Promise<void> | undefined;
+let redis: EmbeddedRedis | undefined;
+
+/** Mocha runs these in each worker before each file. They start what a worker has of its own. */
+export const mochaHooks = {
+  async beforeAll(): Promise<void> {
+    started ??= start();
+    await started;
+  },
+};
+
+/** Only for a run in one process. When a worker ends, its reaper ends what was left running. */
+export async function mochaGlobalTeardown(): Promise<void> {
+  if (!started) return;
+  await redis?.stop();
+  await environment.reaper.close();
+}
+
+async function start(): Promise<void> {
+  environment.reaper = await startReaper();
+  environment.redisUrl = process.env.REDIS_URL || (await startRedis());
+}
+
+/** Each worker has a Redis, so that the numbers of its databases are not shared. */
+async function startRedis(): Promise<string | undefined> {
+  if (!findRedisServer()) {
+    if (REQUIRE_ALL) throw new Error('REQUIRE_ALL is set, but there is no Redis');
+    return undefined;
+  }
+  redis = await startEmbeddedRedis({ reaper: environment.reaper });
+  return redis.url;
+}
