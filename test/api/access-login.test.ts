@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
+import { valuesThroughApi } from '../support/matrix.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import {
   createTestMerchant,
@@ -13,6 +14,7 @@ import { startTestService, type TestService } from '../support/test-service.ts';
 const WRONG = 'Invalid credentials';
 const LIMITED = 'Request rate limit exceeded';
 const FAILURES_ALLOWED = 10;
+const WRONG_VALUES = [7, true, ['x'], { a: 1 }, 'x'.repeat(255), 'a\u0000b', '\ud800'];
 
 describe('Logging in', () => {
   let service: TestService;
@@ -98,7 +100,7 @@ describe('Logging in', () => {
   });
 
   for (const field of ['email', 'password']) {
-    for (const value of [7, true, ['x'], { a: 1 }, 'x'.repeat(255), 'a\u0000b', '\ud800']) {
+    for (const value of valuesThroughApi(WRONG_VALUES)) {
       it(`refuses ${JSON.stringify(value).slice(0, 20)} for ${field}`, async () => {
         expectRefusal(await logIn({ [field]: value }), 400, `Invalid ${field}`);
       });

@@ -5,6 +5,7 @@ import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import type { TokenPair } from '../../src/domain/identity/tokens.ts';
 import { request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
+import { valuesThroughApi } from '../support/matrix.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -142,7 +143,7 @@ describe('Refreshing tokens', () => {
     });
   }
 
-  for (const value of [7, true, ['x'], { a: 1 }, 'x'.repeat(4_097)]) {
+  for (const value of valuesThroughApi([7, true, ['x'], { a: 1 }, 'x'.repeat(4_097)])) {
     it(`refuses ${JSON.stringify(value).slice(0, 20)} for the token`, async () => {
       expectRefusal(await post({ refresh: value }), 400, 'Invalid refresh');
     });

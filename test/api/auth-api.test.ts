@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { rows } from '../../src/connections/database.ts';
 import { collectionBody, request } from '../support/api-client.ts';
+import { valuesThroughApi } from '../support/matrix.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -86,7 +87,7 @@ describe('Getting a token for an app', () => {
   }
 
   for (const field of ['app_key', 'app_secret']) {
-    for (const value of [7, true, ['x'], { a: 1 }, 'x'.repeat(201), 'a\u0000b']) {
+    for (const value of valuesThroughApi([7, true, ['x'], { a: 1 }, 'x'.repeat(201), 'a\u0000b'])) {
       it(`refuses ${JSON.stringify(value).slice(0, 20)} for ${field}`, async () => {
         expectRefusal(await post({ ...credentials(), [field]: value }), 400, `Invalid ${field}`);
       });

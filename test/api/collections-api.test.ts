@@ -53,6 +53,13 @@ describe('Initiating a collection', () => {
     read: async (answer, owner) => (await detail(answer.body.id, owner)).body,
   });
 
+  it('refuses a phone whose carrier has no channel', async () => {
+    const before = await recorded();
+    const answer = await initiate(collectionBody({ payfrom: '+254744123456' }));
+    expectRefusal(answer, 400, 'Invalid phone number');
+    expect(await recorded()).to.equal(before);
+  });
+
   it('ignores fields that are not for the caller to set', async () => {
     const extra = {
       status: 'completed',

@@ -5,11 +5,11 @@ import { BASE_PATH } from '../../src/api/base-path.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { clientOf, request } from '../support/api-client.ts';
 import { type FuzzedRequest, type Operation, requestsTo, sendRaw } from '../support/fuzz.ts';
+import { FUZZED_REQUESTS_COUNT } from '../support/matrix.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
-const RUNS_PER_OPERATION = 80;
 /** A slow machine tries fewer requests, rather than none in time. */
 const TIME_LIMIT_MS = 4_000;
 const FUNDS_CENTS = 100_000_00;
@@ -68,7 +68,7 @@ describe('Requests made at random from the documentation', () => {
   const fuzz = (requests: fc.Arbitrary<FuzzedRequest>, statuses: ReadonlySet<number>) =>
     fc.assert(
       fc.asyncProperty(requests, (sent) => expectDocumented(statuses, sent)),
-      { numRuns: RUNS_PER_OPERATION, interruptAfterTimeLimit: TIME_LIMIT_MS },
+      { numRuns: FUZZED_REQUESTS_COUNT, interruptAfterTimeLimit: TIME_LIMIT_MS },
     );
 
   it('come to nothing but documented answers', async () => {

@@ -3,6 +3,7 @@ import { rows } from '../../src/connections/database.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { WRONG } from '../support/collection-fields.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
+import { valuesThroughApi } from '../support/matrix.ts';
 import { countOf, learn, newCollection, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -132,7 +133,7 @@ describe('A transfer', () => {
 
   for (const [field, text, values] of WRONG.filter(([name]) => /amount|ref_no/.test(name))) {
     it(`refuses what is wrong for ${field}`, async () => {
-      for (const value of values) {
+      for (const value of valuesThroughApi(values)) {
         const answer = await client.post('/wallets/transfers', {
           amount: '1.00',
           ref_no: 't1',

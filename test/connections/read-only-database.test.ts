@@ -1,17 +1,13 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { createService } from '../../src/process/boot.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
-import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
-import { makeFolder } from '../support/make-folder.ts';
 import { sumOf, watch } from '../support/metrics.ts';
-import { createTestStore, newCollection, rejection, type TestStore } from '../support/payments.ts';
+import { createTestStore, newCollection, type TestStore } from '../support/payments.ts';
 import { makeReadOnly, makeWritable } from '../support/read-only.ts';
-import { stackEnvironment } from '../support/stack-environment.ts';
 
 const READ_ONLY = /^DATABASE_URL can only be read: default_transaction_read_only is on/;
 
@@ -32,19 +28,6 @@ describe('A database that can be read but not written', () => {
       READ_ONLY.test((await databaseProblem(store.database)) ?? ''),
     );
     expect(await databaseProblem(store.database, 'read')).to.equal(null);
-  });
-
-  it('is refused by a process that starts', async () => {
-    const starting = startServiceProcess({
-      name: 'web',
-      program: 'src/api/main.ts',
-      env: await stackEnvironment(store.url),
-      logFolder: makeFolder('read-only'),
-      reaper: environment.reaper,
-    });
-    expect((await rejection(starting)).message).to.match(
-      /DATABASE_URL can only be read: default_transaction_read_only is on/,
-    );
   });
 
   it('counts as down for the alert, while all that is in it is shown', async () => {

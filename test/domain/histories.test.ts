@@ -5,10 +5,9 @@ import { reconcile } from '../../src/domain/reconciliation/reconcile.ts';
 import { importStatement } from '../../src/domain/reconciliation/statement.ts';
 import { CALLS, CRASHES, type Happening, History } from '../support/history.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
+import { HISTORIES_COUNT } from '../support/matrix.ts';
 import { createTestStore, reread, type TestStore } from '../support/payments.ts';
 
-/** How many histories are told; each has a merchant of its own. */
-const HISTORIES = 500;
 const TEST_TIMEOUT_MS = 240_000;
 
 const who = fc.nat({ max: 9 });
@@ -64,7 +63,7 @@ describe('Whatever happens to payments, in whatever order', () => {
 
   after(() => store.drop());
 
-  it(`the books are right and nobody is forgotten, in ${HISTORIES} histories`, async function () {
+  it(`the books are right and nobody is forgotten, in ${HISTORIES_COUNT} histories`, async function () {
     this.timeout(TEST_TIMEOUT_MS);
     await fc.assert(
       fc.asyncProperty(history, async ({ resubmit, happenings }) => {
@@ -78,7 +77,7 @@ describe('Whatever happens to payments, in whatever order', () => {
         await expectEvents(merchant_id);
         await expectInFlight(merchant_id);
       }),
-      { numRuns: HISTORIES, endOnFailure: true },
+      { numRuns: HISTORIES_COUNT, endOnFailure: true },
     );
     await expectRightBooks(database);
   });

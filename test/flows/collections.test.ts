@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { type Answer, collectionBody, request } from '../support/api-client.ts';
-import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { oneWebhook, statementOf } from '../support/flow-checks.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
+import { flowBackends } from '../support/matrix.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -55,7 +55,7 @@ interface Initiated {
   ref_no: string;
 }
 
-for (const backend of backendsUnderTest()) {
+for (const backend of flowBackends('postgres')) {
   describe(`A collection, with its queues in ${backend}`, () => {
     let service: TestService;
     let shop: FakeMerchant;

@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import type { Payout } from '../../src/domain/payments/payout.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
-import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { oneWebhook, statementOf } from '../support/flow-checks.ts';
 import { expectSoundLedger, payoutBooks } from '../support/ledger-check.ts';
+import { flowBackends } from '../support/matrix.ts';
 import { newPayout, PAYOUT_FEE_CENTS } from '../support/payment-kinds.ts';
 import { AMOUNT_CENTS, discrepanciesOf, historyOf, reread } from '../support/payments.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
@@ -41,7 +41,7 @@ const ENDINGS: Readonly<Record<string, Expectation>> = {
 const FAILURE_THEN_SUCCESS = '107';
 const OTHER_AMOUNT = '111';
 
-for (const backend of backendsUnderTest()) {
+for (const backend of flowBackends('redis')) {
   describe(`A payout, with its queues in ${backend}`, () => {
     let service: TestService;
     /** Nobody puts money back there, as when the refunds worker is down. */

@@ -13,13 +13,13 @@ import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts'
 import { runHere } from '../support/admin.ts';
 import { callbacksOf, successBody } from '../support/callbacks.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
-import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { failJob } from '../support/failed-jobs.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { statementOf } from '../support/flow-checks.ts';
 import { aSubmission } from '../support/gateway-fixtures.ts';
 import { expectRightBooks } from '../support/ledger-check.ts';
+import { flowBackends } from '../support/matrix.ts';
 import { newPayment, newPayout, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   discrepanciesOf,
@@ -60,7 +60,7 @@ const SENT: Ending = {
 };
 const ASKED = 'an attempt may have arrived, will ask the gateway, not send';
 
-for (const backend of backendsUnderTest()) {
+for (const backend of flowBackends('redis')) {
   describe(`Failed jobs that are replayed, with their queues in ${backend}`, () => {
     let service: TestService;
     let shop: FakeMerchant;

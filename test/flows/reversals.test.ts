@@ -3,11 +3,11 @@ import type { Collection } from '../../src/domain/payments/collection.ts';
 import type { Reversal } from '../../src/domain/payments/reversal.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { walletBalance } from '../../src/domain/wallets/wallet.ts';
-import { backendsUnderTest } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { oneWebhook, statementOf } from '../support/flow-checks.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { flowBackends } from '../support/matrix.ts';
 import { reversalRequest } from '../support/payment-kinds.ts';
 import {
   AMOUNT_CENTS,
@@ -34,7 +34,7 @@ const ENDINGS: Readonly<Record<string, Expectation>> = {
 };
 const DECLINED = '109';
 
-for (const backend of backendsUnderTest()) {
+for (const backend of flowBackends('postgres')) {
   describe(`A reversal, with its queues in ${backend}`, () => {
     let service: TestService;
     let shop: FakeMerchant;

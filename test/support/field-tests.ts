@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Answer } from './api-client.ts';
+import { valuesThroughApi } from './matrix.ts';
 import { expectRefusal } from './refusals.ts';
 import type { TestMerchant } from './test-merchant.ts';
 
@@ -24,7 +25,7 @@ interface Kit {
   read: (answer: Answer, owner: TestMerchant) => Promise<Record<string, unknown>>;
 }
 
-/** Tests of one initiating request, made from the tables of its fields. */
+/** Makes the tests of one initiating request from the tables of its fields. */
 export function itChecksFields({ required, wrong, right }: FieldCases, kit: Kit): void {
   const { bodyOf, initiate, recorded, newOwner, read } = kit;
   const first = required[0]!;
@@ -46,7 +47,7 @@ export function itChecksFields({ required, wrong, right }: FieldCases, kit: Kit)
   });
 
   for (const [field, text, values] of wrong) {
-    for (const value of values) {
+    for (const value of valuesThroughApi(values)) {
       it(`refuses ${JSON.stringify(value).slice(0, 40)} for ${field}`, async () => {
         const before = await recorded();
         expectRefusal(await initiate(bodyOf({ [field]: value })), 400, text);
@@ -67,7 +68,7 @@ export function itChecksFields({ required, wrong, right }: FieldCases, kit: Kit)
   });
 
   for (const [field, values] of right) {
-    for (const value of values) {
+    for (const value of valuesThroughApi(values)) {
       it(`takes ${JSON.stringify(value).slice(0, 40)} for ${field}, to the letter`, async () => {
         // Each on its own merchant, since references can repeat among the values.
         const owner = await newOwner();

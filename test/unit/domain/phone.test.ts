@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isKenyanMobile } from '../../src/domain/phone.ts';
+import { isKenyanMobile } from '../../../src/domain/phone.ts';
 
 const MOBILES = [
   '+254712345678',

@@ -7,7 +7,7 @@ import {
   mac,
   open,
   seal,
-} from '../../src/process/key-ring.ts';
+} from '../../../src/process/key-ring.ts';
 
 const KEY_BYTES = 32;
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { gatewayFor } from '../../src/api/routes/payment-initiation.ts';
-import { rejection } from '../support/payments.ts';
+import { gatewayFor } from '../../../src/api/routes/payment-initiation.ts';
+import { rejection } from '../../support/payments.ts';
 
 const MPESA = 63902;
 const WHOLE = new Map([[MPESA, { gateway: 'daraja', amountStepCents: 100 }]]);

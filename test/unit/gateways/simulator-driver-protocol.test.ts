@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import type { SubmitRequest } from '../../src/gateways/gateway.ts';
-import { createSimulatorGateway } from '../../src/gateways/simulator-driver/simulator-gateway.ts';
+import type { SubmitRequest } from '../../../src/gateways/gateway.ts';
+import { createSimulatorGateway } from '../../../src/gateways/simulator-driver/simulator-gateway.ts';
 import {
   aSubmission,
   bodyOf,
   type LocalServer,
   startLocalServer,
-} from '../support/gateway-fixtures.ts';
+} from '../../support/gateway-fixtures.ts';
 
 const TIMEOUT_MS = 10_000;
 const TOO_LARGE_BYTES = 1024 * 1024;

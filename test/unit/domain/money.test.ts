@@ -6,7 +6,7 @@ import {
   MAX_AMOUNT_CENTS,
   MIN_AMOUNT_CENTS,
   parseAmount,
-} from '../../src/domain/money.ts';
+} from '../../../src/domain/money.ts';
 
 const amounts = fc.integer({ min: MIN_AMOUNT_CENTS, max: MAX_AMOUNT_CENTS });
 const rates = fc.record({

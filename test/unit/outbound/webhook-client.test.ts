@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import type { AttemptOutcome } from '../../src/domain/webhooks/delivery.ts';
-import { isPrivateAddress } from '../../src/outbound/public-addresses.ts';
-import { postWebhook } from '../../src/outbound/webhook-client.ts';
-import { bodyOf, closedPortUrl, startLocalServer } from '../support/gateway-fixtures.ts';
+import type { AttemptOutcome } from '../../../src/domain/webhooks/delivery.ts';
+import { isPrivateAddress } from '../../../src/outbound/public-addresses.ts';
+import { postWebhook } from '../../../src/outbound/webhook-client.ts';
+import { bodyOf, closedPortUrl, startLocalServer } from '../../support/gateway-fixtures.ts';
 
 const BODY = '{"name":"Wanjikũ 🎉"}';
 

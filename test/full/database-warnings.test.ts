@@ -6,7 +6,6 @@ import {
   startEmbeddedPostgres,
 } from '../../scripts/sandbox/embedded/postgres.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
-import { connectionsAtMost, defaultPoolMax } from '../../src/connections/connection-budget.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
 import {
   connectionsWarning,
@@ -14,35 +13,10 @@ import {
   durabilityWarnings,
 } from '../../src/connections/database-warnings.ts';
 import { redisWarning } from '../../src/connections/redis-warnings.ts';
-import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { describeWith } from '../support/programs.ts';
-
-describe('The connections of all processes', () => {
-  const onRedis = { databasePoolMax: undefined, redisUrl: 'redis://cache' };
-  const onPostgres = { databasePoolMax: undefined, redisUrl: undefined };
-  const sum = (names: readonly string[], config: typeof onRedis | typeof onPostgres) =>
-    names.reduce((total, name) => total + connectionsAtMost(name, config), 0);
-
-  it('come to 20 with those of a command beside them', () => {
-    expect(sum(['web', ...PROCESS_TYPES], onRedis)).to.equal(18);
-    expect(sum(['web', 'worker'], onPostgres)).to.equal(15);
-    expect(defaultPoolMax('admin')).to.equal(2);
-    expect(defaultPoolMax('migrate')).to.equal(2);
-  });
-
-  it('are enough of each, and one setting for all where there is one', () => {
-    for (const name of ['web', ...PROCESS_TYPES, 'worker', 'submission+refunds']) {
-      expect(defaultPoolMax(name), name).to.be.at.least(2);
-    }
-    expect(defaultPoolMax('submission+refunds')).to.equal(5);
-    expect(defaultPoolMax(PROCESS_TYPES.slice(1).join('+'))).to.equal(defaultPoolMax('worker'));
-    const config = { ...onRedis, databasePoolMax: 7 };
-    expect(connectionsAtMost('web', config)).to.equal(7);
-  });
-});
 
 describe('What boot warns of in PostgreSQL', () => {
   let postgres: EmbeddedPostgres;

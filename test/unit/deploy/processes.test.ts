@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { settings } from '../../src/process/settings.ts';
-import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
+import { settings } from '../../../src/process/settings.ts';
+import { PROCESS_TYPES } from '../../../src/workers/start-workers.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (file: string) => readFileSync(`${ROOT}/${file}`, 'utf8');
 
 const procfile = new Map(

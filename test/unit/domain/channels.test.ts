@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { CHANNELS, channelOfPhone, channelsFromText } from '../../src/domain/channels/channel.ts';
-import { isKenyanMobile } from '../../src/domain/phone.ts';
+import {
+  CHANNELS,
+  channelOfPhone,
+  channelsFromText,
+} from '../../../src/domain/channels/channel.ts';
+import { isKenyanMobile } from '../../../src/domain/phone.ts';
 
 const M_PESA = 63902;
 const AIRTEL = 63903;

@@ -1,14 +1,14 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import winston from 'winston';
-import { callbackUrl } from '../../src/gateways/callback-address.ts';
-import { DEVELOPMENT_KEYS, keyRingFromText } from '../../src/process/key-ring.ts';
+import { callbackUrl } from '../../../src/gateways/callback-address.ts';
+import { DEVELOPMENT_KEYS, keyRingFromText } from '../../../src/process/key-ring.ts';
 import {
   addLogContext,
   createLogger,
   type Logger,
   withLogContext,
-} from '../../src/process/logger.ts';
+} from '../../../src/process/logger.ts';
 
 const PHONE = '+254712345678';
 const MASKED = '+254******678';

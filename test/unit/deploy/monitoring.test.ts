@@ -1,19 +1,16 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { Registry } from 'prom-client';
 import winston from 'winston';
-import { openDatabase } from '../../src/connections/database.ts';
-import { addStuckWork, createMetrics } from '../../src/metrics/process-metrics.ts';
-import { createService } from '../../src/process/boot.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { makeFolder } from '../support/make-folder.ts';
-import { watch } from '../support/metrics.ts';
-import { describeWith } from '../support/programs.ts';
+import { openDatabase } from '../../../src/connections/database.ts';
+import { addStuckWork, createMetrics } from '../../../src/metrics/process-metrics.ts';
+import { createService } from '../../../src/process/boot.ts';
+import { loadConfig } from '../../../src/process/config.ts';
+import { watch } from '../../support/metrics.ts';
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 const ALERTS = read('deploy/prometheus/alerts.yml');
@@ -141,37 +138,5 @@ describe('The monitoring of the service', () => {
     for (const { type, title, targets } of panels) {
       if (type !== 'row') expect(targets, title).to.not.equal(undefined).and.not.be.empty;
     }
-  });
-
-  describeWith(['promtool'], 'passes promtool:', () => {
-    function promtool(...args: string[]): void {
-      const { status, stdout, stderr, error } = spawnSync('promtool', args, { encoding: 'utf8' });
-      expect(status, `${stdout}${stderr}${error ?? ''}`).to.equal(0);
-    }
-
-    it('the alerts', () => {
-      promtool('check', 'rules', join(ROOT, 'deploy/prometheus/alerts.yml'));
-    });
-
-    it('the example of a configuration', () => {
-      promtool('check', 'config', join(ROOT, 'deploy/prometheus/prometheus.yml'));
-    });
-
-    it('each alert fires when it should, and none when all is well', () => {
-      promtool('test', 'rules', join(ROOT, 'deploy/prometheus/alerts.test.yml'));
-    });
-
-    it('every expression of the dashboard', () => {
-      const folder = makeFolder('dashboard');
-      const rules = dashboardExpressions.map((expression, index) => ({
-        record: `panel:${index}`,
-        // What Grafana fills in.
-        expr: expression.replaceAll('$__rate_interval', '1m'),
-      }));
-      const file = join(folder, 'dashboard.yml');
-      // JSON is YAML.
-      writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
-      promtool('check', 'rules', file);
-    });
   });
 });

@@ -1,0 +1,24 @@
+import { type BackendName, backendsUnderTest } from './environment.ts';
+
+/**
+ * Decides how much of what can be tested many times is tested. `npm test` runs each case where
+ * the code differs. `MATRIX=full`, as in `npm run test:full`, runs each everywhere.
+ */
+const IS_FULL = process.env.MATRIX === 'full';
+
+/** Returns the backends for a flow that must be the same on all: one of them, or all. */
+export function flowBackends(preferred: BackendName): BackendName[] {
+  const backends = backendsUnderTest();
+  if (IS_FULL) return backends;
+  return [backends.includes(preferred) ? preferred : 'postgres'];
+}
+
+/** Returns the values of a field that go all the way to the database: the first one, or all. */
+export function valuesThroughApi<Value>(values: readonly Value[]): readonly Value[] {
+  return IS_FULL ? values : values.slice(0, 1);
+}
+
+/** The random histories of payments that are played. */
+export const HISTORIES_COUNT = IS_FULL ? 500 : 60;
+/** The random requests that each operation of the API gets. */
+export const FUZZED_REQUESTS_COUNT = IS_FULL ? 80 : 10;

@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { ANSWERS } from '../../../src/api/errors.ts';
+import {
+  appCredentials,
+  logIn,
+  newCollection,
+  newPayout,
+  newReversal,
+  newTransfer,
+  refreshToken,
+} from '../../../src/api/schemas/bodies.ts';
+import { bodyParser, type InputSchema } from '../../../src/api/schemas/validator.ts';
+import { Refusal } from '../../../src/domain/errors.ts';
+import { collectionBody, payoutBody, reversalBody } from '../../support/api-client.ts';
+import { COLLECTION_FIELDS, RIGHT, WRONG } from '../../support/collection-fields.ts';
+import type { FieldCases } from '../../support/field-tests.ts';
+import { PAYOUT_FIELDS } from '../../support/payout-fields.ts';
+import { REVERSAL_FIELDS } from '../../support/reversal-fields.ts';
+
+type Fields = Record<string, unknown>;
+
+interface Body {
+  schema: InputSchema;
+  cases: FieldCases;
+  valid: Fields;
+}
+
+const NO_TEXTS = [7, true, ['x'], { a: 1 }];
+const NO_PLAIN_TEXTS = [...NO_TEXTS, 'a\u0000b', '\ud800'];
+const isShared = ([field]: [field: string, ...rest: unknown[]]) => /amount|ref_no/.test(field);
+
+/** What each request may be, and what it may not, in the words of the answer. */
+const BODIES: Readonly<Record<string, Body>> = {
+  'a new collection': {
+    schema: newCollection,
+    cases: COLLECTION_FIELDS,
+    valid: collectionBody({ app_code: 5001 }),
+  },
+  'a new payout': {
+    schema: newPayout,
+    cases: PAYOUT_FIELDS,
+    valid: payoutBody({ app_code: 5001 }),
+  },
+  'a new reversal': {
+    schema: newReversal,
+    cases: REVERSAL_FIELDS,
+    valid: reversalBody('order-1'),
+  },
+  'a new transfer': {
+    schema: newTransfer,
+    cases: {
+      required: ['amount', 'ref_no'],
+      wrong: WRONG.filter(isShared),
+      right: RIGHT.filter(isShared),
+    },
+    valid: { amount: '1.00', ref_no: 't1' },
+  },
+  'the credentials of an app': {
+    schema: appCredentials,
+    cases: {
+      required: ['app_key', 'app_secret'],
+      wrong: ['app_key', 'app_secret'].map((field) => [
+        field,
+        `Invalid ${field}`,
+        [...NO_PLAIN_TEXTS, 'x'.repeat(201)],
+      ]),
+      right: [['app_key', ['x'.repeat(200), "' OR '1'='1", 'ak_🎉', ' ', '__proto__', '%00']]],
+    },
+    valid: { app_key: 'k', app_secret: 's' },
+  },
+  'the credentials of a person': {
+    schema: logIn,
+    cases: {
+      required: ['email', 'password'],
+      wrong: [
+        ['email', 'Invalid email', [...NO_PLAIN_TEXTS, 'x'.repeat(255)]],
+        ['password', 'Invalid password', [...NO_PLAIN_TEXTS, 'x'.repeat(201)]],
+      ],
+      right: [
+        ['email', ['x'.repeat(254)]],
+        ['password', ['x'.repeat(200)]],
+      ],
+    },
+    valid: { email: 'a@x.example', password: 'p' },
+  },
+  'a refresh token': {
+    schema: refreshToken,
+    cases: {
+      required: ['refresh'],
+      wrong: [['refresh', 'Invalid refresh', [...NO_TEXTS, 'x'.repeat(4_097)]]],
+      right: [['refresh', ['x'.repeat(4_096)]]],
+    },
+    valid: { refresh: 'x' },
+  },
+};
+
+for (const [what, { schema, cases, valid }] of Object.entries(BODIES)) {
+  describe(`The body of ${what}`, () => {
+    const parse = bodyParser(schema);
+
+    /** The status and the text with which the API refuses it; null when it does not. */
+    function refusal(fields: Fields): [status: number, detail: string] | null {
+      try {
+        // As it comes over the wire, where undefined is nothing.
+        parse(JSON.parse(JSON.stringify(fields)));
+        return null;
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        const [status, detail] = ANSWERS[error.code];
+        return [status, detail(error.subject)];
+      }
+    }
+
+    it('must have its fields, which are asked for in the order of the table', () => {
+      for (const [index, field] of cases.required.entries()) {
+        const asked = [400, `${field} field is required`];
+        for (const missing of [undefined, null, '']) {
+          expect(refusal({ ...valid, [field]: missing })).to.deep.equal(asked);
+        }
+        const rest = cases.required.slice(index).map((name) => [name, null]);
+        const before = cases.required.slice(0, index).map((name) => [name, 7]);
+        const others = Object.fromEntries([...before, ...rest]);
+        expect(refusal({ ...valid, ...others }), 'before what is wrong').to.deep.equal(asked);
+      }
+      expect(refusal({})).to.deep.equal([400, `${cases.required[0]} field is required`]);
+    });
+
+    for (const [field, text, values] of cases.wrong) {
+      it(`is refused with "${text}" for what cannot be ${field}`, () => {
+        for (const value of values) {
+          const shown = JSON.stringify(value).slice(0, 40);
+          expect(refusal({ ...valid, [field]: value }), shown).to.deep.equal([400, text]);
+        }
+      });
+    }
+
+    it('is refused for the first field that is wrong, in the order of the table', () => {
+      const all = new Map(cases.wrong.toReversed().map(([field, , [value]]) => [field, value]));
+      for (const [field, text] of cases.wrong) {
+        if (!all.has(field)) continue;
+        const wrong = Object.fromEntries(all);
+        expect(refusal({ ...valid, ...wrong }), field).to.deep.equal([400, text]);
+        all.delete(field);
+      }
+    });
+
+    for (const [field, values] of cases.right) {
+      it(`takes what can be ${field}, to the letter`, () => {
+        for (const value of values) {
+          expect(parse({ ...valid, [field]: value })[field]).to.equal(value);
+        }
+      });
+    }
+  });
+}
+
+describe('A body', () => {
+  const parse = bodyParser(newTransfer);
+
+  it('is an object', () => {
+    for (const body of [null, undefined, [], 'x', 7]) {
+      expect(() => parse(body)).to.throw(Refusal, 'invalid_request');
+    }
+  });
+
+  it('is read without the fields that are not for the caller to set', () => {
+    const fields = { amount: '1.00', ref_no: 't1' };
+    expect(parse({ ...fields, status: 'completed', amount_cents: 1 })).to.deep.equal(fields);
+  });
+
+  it('has no fields from a prototype', () => {
+    const inherited = Object.create({ amount: '1.00', ref_no: 't1' });
+    expect(() => parse(inherited)).to.throw(Refusal, 'field_required: amount');
+  });
+});
