@@ -1,108 +1,58 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { BootError } from '../../src/process/lifecycle.ts';
-import { EmbeddedServiceError, explainError } from '../sandbox/embedded/embedded-service-error.ts';
-import { type Reaper, startReaper } from '../sandbox/embedded/reaper.ts';
-import { BenchError } from './bench-error.ts';
-import { type BenchOptions, readOptions } from './options.ts';
-import { jsonOf, type Report, textOf } from './report.ts';
-import type { Scenario } from './scenario.ts';
-import { scenarios } from './scenarios.ts';
-import { LOG_FOLDER, onStage } from './stage.ts';
+import { startReaper } from '../sandbox/embedded/reaper.ts';
+import { measureAcceptance } from './acceptance.ts';
+import { measureDrain } from './drain.ts';
+import { measureLists } from './lists.ts';
+import { BenchError, readOptions } from './options.ts';
+import { type Report, textOf } from './report.ts';
+import { measureSoak } from './soak.ts';
+import { describeMachine, LOG_FOLDER, openStage } from './stage.ts';
 
-const FAILED_STATUS = 1;
-/** What a shell gives a program that Ctrl-C ended. */
-const INTERRUPTED_STATUS = 130;
+/** In the order in which they run. */
+const SCENARIOS = {
+  acceptance: measureAcceptance,
+  drain: measureDrain,
+  soak: measureSoak,
+  lists: measureLists,
+};
+/** The soak takes long. */
+const UNLESS_NAMED = ['acceptance', 'drain', 'lists'];
 
-/**
- * Measures what the command line asks for and prints the report on standard output; how far
- * it is goes to standard error.
- * @returns the exit status: 0 when everything was measured and nothing failed.
- */
-export async function runBench(args: string[]): Promise<number> {
-  const interruption = new AbortController();
-  abortOnSignals(interruption);
-  try {
-    const names = scenarios.map(({ name }) => name);
-    const options = readOptions(args, names);
-    const { report, problem } = await measure(options, interruption.signal);
-    console.log(options.json ? jsonOf(report) : textOf(report));
-    if (problem !== null) throw new BenchError(problem);
-    return 0;
-  } catch (error) {
-    const isInterrupted = interruption.signal.aborted;
-    console.error(isInterrupted ? 'Stopped.' : problemOf(error));
-    return isInterrupted ? INTERRUPTED_STATUS : FAILED_STATUS;
-  }
+try {
+  await runBench();
+  process.exit(0);
+} catch (error) {
+  const { name, message, stack, code } = error as NodeJS.ErrnoException;
+  // A code comes from the system, or for an unknown option.
+  const isExpected = code || /^(BenchError|EmbeddedServiceError|ConfigError)$/.test(name);
+  console.error(isExpected ? message : stack);
+  process.exit(1);
 }
 
-/** The first signal ends the run in order; a second one exits at once, and the reaper tidies up. */
-function abortOnSignals(interruption: AbortController): void {
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      interruption.abort();
-      process.once(signal, () => process.exit(FAILED_STATUS));
-    });
-  }
-}
-
-async function measure(options: BenchOptions, signal: AbortSignal) {
-  prepareFolder();
+/** Runs the scenarios and prints the report. @throws BenchError when not all went right */
+async function runBench(): Promise<void> {
+  const options = readOptions(process.argv.slice(2), Object.keys(SCENARIOS));
+  const names = options.names.length > 0 ? options.names : UNLESS_NAMED;
+  rmSync(LOG_FOLDER, { recursive: true, force: true });
+  mkdirSync(LOG_FOLDER, { recursive: true, mode: 0o700 });
   const reaper = await startReaper();
-  try {
-    return await measureAll(options, signal, reaper);
-  } finally {
-    await reaper.close();
+  const report: Report = { machine: {}, figures: [], notes: [], plans: [], problems: [] };
+  for (const [scenario, measure] of Object.entries(SCENARIOS)) {
+    if (!names.includes(scenario)) continue;
+    console.error(`${scenario}: starting the database`);
+    const stage = await openStage(options, reaper);
+    if (report.figures.length === 0) report.machine = await describeMachine(stage);
+    await measure(stage);
+    // After an error the reaper ends what runs, as at Ctrl-C.
+    for (const stop of stage.stops.reverse()) await stop();
+    const { figures, notes, plans, problems } = stage.findings;
+    report.figures.push(...figures.map((figure) => ({ scenario, ...figure })));
+    report.notes.push(...notes.map((note) => `${scenario}: ${note}`));
+    report.plans.push(...plans);
+    report.problems.push(...problems.map((problem) => `${scenario}: ${problem}`));
   }
-}
-
-async function measureAll(options: BenchOptions, signal: AbortSignal, reaper: Reaper) {
-  const report: Omit<Report, 'machine'> = { figures: [], notes: [], plans: [] };
-  let machine: Report['machine'] | undefined;
-  let problem: string | null = null;
-  for (const scenario of chosen(options)) {
-    say(`${scenario.title}: starting database, web process and load generator`);
-    await onStage({ reaper, signal, redis: scenario.redis ?? false }, async (stage) => {
-      machine ??= stage.machine;
-      const result = await scenario.run({
-        stage,
-        options,
-        say: (line) => say(`  ${line}`),
-      });
-      report.figures.push(...result.figures);
-      report.notes.push(...result.notes.map((note) => `${scenario.name}: ${note}`));
-      report.plans.push(...(result.plans ?? []));
-      if (result.firstError !== null) {
-        problem ??= `Not all of ${scenario.name} went right: ${result.firstError}`;
-      }
-    });
-  }
-  return { report: { machine: machine!, ...report }, problem: problem as string | null };
-}
-
-function chosen({ names }: BenchOptions): Scenario[] {
-  return scenarios.filter(({ name, onlyByName }) =>
-    names.length === 0 ? !onlyByName : names.includes(name),
-  );
-}
-
-function prepareFolder(): void {
-  try {
-    rmSync(LOG_FOLDER, { recursive: true, force: true });
-    mkdirSync(LOG_FOLDER, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw explainError(error, 'The folder of the bench cannot be written', LOG_FOLDER);
-  }
-}
-
-function problemOf(error: unknown): string {
-  const isExpected =
-    error instanceof BenchError ||
-    error instanceof EmbeddedServiceError ||
-    error instanceof BootError ||
-    (error as Error).name === 'ConfigError';
-  return isExpected ? (error as Error).message : String((error as Error).stack);
-}
-
-function say(line: string): void {
-  console.error(line);
+  await reaper.close();
+  console.log(options.json ? JSON.stringify(report, null, 2) : textOf(report));
+  if (report.problems.length === 0) return;
+  throw new BenchError(`Not all went right: ${report.problems.join('; ')}`);
 }

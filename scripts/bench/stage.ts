@@ -1,136 +1,145 @@
+import { once } from 'node:events';
+import { readdirSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { type Database, openDatabase } from '../../src/connections/database.ts';
-import { type Config, loadConfig } from '../../src/process/config.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
+import { json } from 'node:stream/consumers';
+import { firstRow, openDatabase } from '../../src/connections/database.ts';
+import { migrate } from '../../src/connections/migrations.ts';
+import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { loadConfig } from '../../src/process/config.ts';
+import { findFreePort } from '../sandbox/embedded/port.ts';
+import { startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import type { Reaper } from '../sandbox/embedded/reaper.ts';
-import {
-  type EmbeddedRedis,
-  findRedisServer,
-  startEmbeddedRedis,
-} from '../sandbox/embedded/redis.ts';
-import { ROOT_FOLDER, type ServiceProcess } from '../sandbox/service-process.ts';
-import { type StackOptions, startProcess } from '../sandbox/stack.ts';
-import { BenchError } from './bench-error.ts';
-import { type LoadGenerator, startLoadGenerator } from './load/generator.ts';
-import { describeMachine, type Machine, programsFrom } from './machine.ts';
-import { type BenchMerchant, createMerchants, tokenOf } from './merchants.ts';
-import { environmentOf, prepareStores } from './service-setup.ts';
+import { type EmbeddedRedis, startEmbeddedRedis } from '../sandbox/embedded/redis.ts';
+import { ROOT_FOLDER } from '../sandbox/service-process.ts';
+import { STACK_TYPES, type StackType, startStack } from '../sandbox/stack.ts';
+import type { BenchOptions } from './options.ts';
+import type { Findings } from './report.ts';
 
 const BENCH_FOLDER = join(ROOT_FOLDER, '.sandbox', 'bench');
 export const LOG_FOLDER = join(BENCH_FOLDER, 'logs');
+/** How long the simulator takes to call back: short, so that the line is the service's own. */
+export const SIMULATOR_DELAY_MS = 50;
+/** What of the caller's environment reaches the service. The rest would make figures differ. */
+const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'DATABASE_POOL_MAX', 'LOG_LEVEL'];
 
-const POOL_MAX = 2;
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+export type Service = Awaited<ReturnType<typeof startService>>;
+/** The process id is known of a Redis that the bench has started. */
+export type BenchRedis = Pick<EmbeddedRedis, 'url'> & Partial<EmbeddedRedis>;
 
-/** What a scenario is played on: processes of the service, for this scenario alone. */
-export interface Stage {
-  config: Config;
-  /** How the service's processes are started here. */
-  processes: StackOptions;
-  reaper: Reaper;
-  /** The launcher's own connections. */
-  database: Database;
-  /** Of the web process, without a path. */
-  origin: string;
-  /** Of the API. */
-  baseUrl: string;
-  merchants: readonly BenchMerchant[];
-  generator: LoadGenerator;
-  /** Process id of the web process. */
-  webPid: number;
-  postgresPid: number;
-  /** The Redis of this stage alone, if it has one. */
-  redisPid: number | null;
-  machine: Machine;
-  /** A fresh access token of a merchant's app; good for some minutes. */
-  tokenOf(merchant: BenchMerchant): Promise<string>;
-  /** Has what a scenario starts itself stopped with the stage, however that ends. */
-  stopAtEnd(stop: Stop): void;
-}
-
-export interface StageOptions {
-  reaper: Reaper;
-  /** Ends the work on the stage when it is aborted. */
-  signal: AbortSignal;
-  /** Whether to start a Redis for the queues where REDIS_URL names none and there is a program. */
-  redis?: boolean;
-}
-
-type Stop = () => Promise<unknown>;
-
-/**
- * Starts database, web process and load generator, lets `work` use them, and stops them,
- * however that ends.
- * @throws BenchError, EmbeddedServiceError when a process ends that should not
- */
-export async function onStage<Result>(
-  options: StageOptions,
-  work: (stage: Stage) => Promise<Result>,
-): Promise<Result> {
-  const stops: Stop[] = [];
-  try {
-    const { stage, crashed } = await setUp(options, stops);
-    return await Promise.race([work(stage), crashed, aborted(options.signal)]);
-  } finally {
-    for (const stop of stops.reverse()) await stop().catch(() => {});
-  }
-}
-
-/** What has begun is waited for before an interruption counts, so that all of it can be ended. */
-async function setUp(options: StageOptions, stops: Stop[]) {
-  const { reaper, signal } = options;
+/** Starts what one scenario needs: a migrated database, and room for what it starts itself. */
+export async function openStage(options: BenchOptions, reaper: Reaper) {
   const postgres = await startEmbeddedPostgres({ folder: join(BENCH_FOLDER, 'postgres'), reaper });
-  stops.push(() => postgres.stop());
-  signal.throwIfAborted();
-  const redis = await ownRedis(options);
-  stops.push(async () => redis?.stop());
-  const env = await environmentOf(postgres.url, redis?.url);
+  /** Run one after the other when the stage is closed, the newest first. */
+  const stops: (() => Promise<unknown>)[] = [() => postgres.stop()];
+  const env = await environmentOf(postgres.url);
   const config = loadConfig(env);
-  const database = openDatabase(postgres.url, POOL_MAX, 'malipo-bench');
-  stops.push(() => database.destroy());
-  const stores = await prepareStores(database, config);
-  const merchants = await createMerchants(database, config.secretsKeys);
-  signal.throwIfAborted();
-  const processes = { env, logFolder: LOG_FOLDER, reaper, from: programsFrom() };
-  const web = await startProcess('web', processes);
-  stops.push(() => web.stop());
-  signal.throwIfAborted();
-  const generator = await startLoadGenerator(reaper);
-  stops.push(() => generator.stop());
-  const baseUrl = `${config.publicUrl}/api/v1`;
-  const stage: Stage = {
-    ...{ config, processes, reaper, database, merchants, generator, baseUrl },
-    origin: config.publicUrl,
-    webPid: web.pid,
-    postgresPid: postgres.pid,
-    redisPid: redis?.pid ?? null,
-    machine: describeMachine(stores, config, processes.from),
-    tokenOf: (merchant) => tokenOf(baseUrl, merchant),
-    stopAtEnd: (stop) => void stops.push(stop),
+  const connect = (poolMax: number, isPatient = false) => {
+    const opened = openDatabase(postgres.url, poolMax, 'malipo-bench', isPatient);
+    stops.push(() => opened.destroy());
+    return opened;
   };
-  return { stage, crashed: crashOf(web, postgres) };
+  const database = connect(2);
+  await migrate(database);
+  const findings: Findings = { figures: [], notes: [], plans: [], problems: [] };
+  const baseUrl = `${config.publicUrl}/api/v1`;
+  const given = { options, reaper, findings, stops };
+  return { ...given, postgres, env, config, baseUrl, database, connect };
 }
 
-async function ownRedis({ reaper, redis }: StageOptions): Promise<EmbeddedRedis | null> {
-  if (!redis || process.env.REDIS_URL || !findRedisServer()) return null;
-  return startEmbeddedRedis({ reaper });
+/** Describes what all figures depend on. */
+export async function describeMachine({ database, config }: Stage) {
+  const postgres = await firstRow<{ server_version: string }>(database, 'SHOW server_version');
+  return {
+    cores: cpus().length,
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    memoryGib: Math.round(totalmem() / 1_024 ** 3),
+    /** Mean number of busy processes in the minute before. */
+    loadBefore: loadavg()[0]!,
+    node: process.versions.node,
+    postgres: postgres!.server_version,
+    programs: programsFrom(),
+    databasePoolMax: config.databasePoolMax ?? 'by type',
+    logLevel: config.logLevel,
+  };
 }
 
-/** Rejects when one of them ends by itself. */
-function crashOf(web: ServiceProcess, postgres: EmbeddedPostgres): Promise<never> {
-  const crashed = Promise.race([
-    web.exited.then((how) => `The web process ended (${how}): see ${LOG_FOLDER}/web.log`),
-    new Promise<string>((resolve) => postgres.onExit(resolve)),
-  ]).then((problem): never => {
-    throw new BenchError(problem);
+/** Chooses what the service runs from: the build when it is newer than all source. */
+function programsFrom(): 'built' | 'source' {
+  const program = join(ROOT_FOLDER, 'dist/src/api/main.js');
+  const builtAt = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const source = join(ROOT_FOLDER, 'src');
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
+  const isBuilt = files.every((file) => statSync(join(source, file)).mtimeMs < builtAt);
+  return isBuilt ? 'built' : 'source';
+}
+
+/** Everything is at its default but the rate limits: they are not what is measured. */
+async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
+  const [port, simulatorPort] = [await findFreePort(), await findFreePort()];
+  const passed = PASSED.map((name) => [name, process.env[name]] as const);
+  return {
+    ...Object.fromEntries(passed.filter(([, value]) => value)),
+    MALIPO_ENV: 'sandbox',
+    DATABASE_URL: databaseUrl,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    SIMULATOR_PORT: String(simulatorPort),
+    SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
+    SIMULATOR_DELAY_MS: String(SIMULATOR_DELAY_MS),
+    RATE_LIMIT_PER_MINUTE: '100000',
+    RATE_LIMIT_BURST: '100000',
+  };
+}
+
+/** Starts a Redis for the queues. */
+export async function startRedis({ reaper, stops }: Stage): Promise<BenchRedis> {
+  const redis = await startEmbeddedRedis({ reaper });
+  stops.push(() => redis.stop());
+  return redis;
+}
+
+/** Starts one process of each type. They end with the stage, or before by `stop`. */
+export async function startService(
+  { stops, env, config, reaper, postgres, findings }: Stage,
+  types: readonly StackType[] = STACK_TYPES,
+  redis?: BenchRedis,
+) {
+  await createQueueBackend({ ...config, redisUrl: redis?.url }).migrate();
+  const options = { env: { ...env, REDIS_URL: redis?.url }, logFolder: LOG_FOLDER, reaper };
+  const stack = await startStack({ ...options, from: programsFrom() }, types);
+  let isStopping = false;
+  for (const { name, exited } of stack.values()) {
+    exited.then((how) => isStopping || findings.problems.push(`${name} ended (${how})`));
+  }
+  const stop = async () => {
+    isStopping = true;
+    await Promise.all([...stack.values()].map((child) => child.stop()));
+  };
+  stops.push(stop);
+  // The simulator is the gateway's side, so it does not count.
+  const own = [...stack].filter(([type]) => type !== 'simulator');
+  const pids = new Map<string, number>(own.map(([type, { pid }]) => [type, pid]));
+  const storePids = new Map([['PostgreSQL', postgres.pid]]);
+  if (redis?.pid) storePids.set('Redis', redis.pid);
+  return { pids, storePids, redisUrl: redis?.url, stop };
+}
+
+/** Starts a merchant's side that answers 200 at once. @returns its address */
+export async function startReceiver(
+  { stops }: Stage,
+  onWebhook: (id: string, body: unknown) => void,
+): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const body = await json(request);
+    response.end();
+    onWebhook(String(request.headers['webhook-id']), body);
   });
-  // Stopped on purpose, they end too, when nobody waits for this any more.
-  crashed.catch(() => {});
-  return crashed;
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    if (signal.aborted) reject(signal.reason);
-  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  stops.push(async () => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
 }

@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { BenchError } from '../../../scripts/bench/bench-error.ts';
-import { readOptions } from '../../../scripts/bench/options.ts';
+import { BenchError, readOptions } from '../../../scripts/bench/options.ts';
 
 describe('The options of the bench', () => {
   it('drain 2,000 payments unless told otherwise', () => {
-    expect(readOptions([], []).paymentsCount).to.equal(2_000);
-    expect(readOptions(['--payments', '100'], []).paymentsCount).to.equal(100);
+    expect(readOptions([], []).payments).to.equal(2_000);
+    expect(readOptions(['--payments', '100'], []).payments).to.equal(100);
   });
 
   for (const text of ['99', '20001', '1e3', 'many', '']) {
@@ -21,5 +20,13 @@ describe('The options of the bench', () => {
     expect(readOptions([], [])).to.include({ minutes: 10, rate: null });
     expect(readOptions(['--minutes=1', '--rate=7'], [])).to.include({ minutes: 1, rate: 7 });
     expect(() => readOptions(['--rate=0'], [])).to.throw(BenchError, '--rate must be');
+  });
+
+  it('refuse an option and a scenario that there is not', () => {
+    expect(() => readOptions(['--fast'], ['lists'])).to.throw(TypeError, '--fast');
+    expect(() => readOptions(['list'], ['lists'])).to.throw(
+      BenchError,
+      'There is no scenario list',
+    );
   });
 });

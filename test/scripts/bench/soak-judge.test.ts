@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { judge } from '../../../scripts/bench/soak/judge.ts';
-import type { Sample } from '../../../scripts/bench/soak/sample.ts';
+import { judge } from '../../../scripts/bench/soak-judge.ts';
+import { OLDEST_IN_OUTBOX, type Sample } from '../../../scripts/bench/soak-sample.ts';
 
 const PER_SECOND = 10;
 const SAMPLES = 40;
@@ -8,18 +8,20 @@ const SAMPLES = 40;
 const WARM_UP = 10;
 const LAST_THIRD = 30;
 
-const QUIET: Omit<Sample, 'atMs'> = {
-  rssMib: { web: 100, webhooks: 80 },
-  handles: { web: 30, webhooks: 25 },
-  redisMib: 4,
-  connections: 30,
-  outboxRows: 0,
-  outboxOldestMs: 20,
-  openPayments: 5,
-  undelivered: 2,
+const QUIET = {
+  'MiB of web': 100,
+  'MiB of webhooks': 80,
+  'open files of web': 30,
+  'open files of webhooks': 25,
+  'MiB used in Redis': 4,
+  [OLDEST_IN_OUTBOX]: 20,
+  'connections to PostgreSQL': 30,
+  'rows of the outbox': 0,
+  'open payments': 5,
+  'events not delivered': 2,
 };
 
-type Change = (index: number) => Partial<Omit<Sample, 'atMs'>>;
+type Change = (index: number) => Record<string, number>;
 
 function soak(change: Change = () => ({}), count = SAMPLES): Sample[] {
   return Array.from({ length: count }, (_, index) => ({
@@ -29,7 +31,7 @@ function soak(change: Change = () => ({}), count = SAMPLES): Sample[] {
   }));
 }
 
-const web = (mib: number) => ({ rssMib: { ...QUIET.rssMib, web: mib } });
+const web = (mib: number) => ({ 'MiB of web': mib });
 const late = (index: number) => index >= LAST_THIRD;
 
 describe('The verdict on a soak', () => {
@@ -39,9 +41,14 @@ describe('The verdict on a soak', () => {
     ['memory grows in the warm-up alone', (index) => web(index < WARM_UP ? 50 + index * 5 : 100)],
     ['memory shrinks', (index) => web(200 - index)],
     ['memory has a peak', (index) => web(index === SAMPLES - 2 ? 300 : 100)],
-    ['little in Redis becomes little more', (index) => ({ redisMib: late(index) ? 5 : 4 })],
-    ['a second’s worth of payments is open', (index) => ({ openPayments: late(index) ? 15 : 5 })],
-    ['queues are in PostgreSQL', () => ({ redisMib: null })],
+    [
+      'little in Redis becomes little more',
+      (index) => ({ 'MiB used in Redis': late(index) ? 5 : 4 }),
+    ],
+    [
+      'a second’s worth of payments is open',
+      (index) => ({ 'open payments': late(index) ? 15 : 5 }),
+    ],
   ];
   for (const [what, change] of right) {
     it(`finds no fault when ${what}`, () => {
@@ -53,42 +60,42 @@ describe('The verdict on a soak', () => {
     [
       'memory of a process that grows by more than ten per cent',
       (index) => web(late(index) ? 111 : 100),
-      'memory of web: 100.0 to 111.0 MiB (+11 %) grows',
+      'MiB of web: 100.0 to 111.0 (11 %) grows',
     ],
     [
       'memory in Redis that grows',
-      (index) => ({ redisMib: late(index) ? 6 : 4 }),
-      'memory used in Redis: 4.0 to 6.0 MiB (+50 %) grows',
+      (index) => ({ 'MiB used in Redis': late(index) ? 6 : 4 }),
+      'MiB used in Redis: 4.0 to 6.0 (50 %) grows',
     ],
     [
       'open files that grow',
-      (index) => ({ handles: { ...QUIET.handles, webhooks: late(index) ? 60 : 25 } }),
-      'open files of webhooks: 25 to 60 grows',
+      (index) => ({ 'open files of webhooks': late(index) ? 60 : 25 }),
+      'open files of webhooks: 25.0 to 60.0 (140 %) grows',
     ],
     [
       'connections that grow',
-      (index) => ({ connections: late(index) ? 60 : 30 }),
-      'connections to PostgreSQL: 30 to 60 grows',
+      (index) => ({ 'connections to PostgreSQL': late(index) ? 60 : 30 }),
+      'connections to PostgreSQL: 30.0 to 60.0 (100 %) grows',
     ],
     [
       'an outbox that grows',
-      (index) => ({ outboxRows: late(index) ? 100 : 0 }),
-      'rows of the outbox: 0 to 100 grows',
+      (index) => ({ 'rows of the outbox': late(index) ? 100 : 0 }),
+      'rows of the outbox: 0.0 to 100.0 grows',
     ],
     [
       'payments that stay open',
-      (index) => ({ openPayments: late(index) ? 50 : 5 }),
-      'open payments: 5 to 50 grows',
+      (index) => ({ 'open payments': late(index) ? 50 : 5 }),
+      'open payments: 5.0 to 50.0 (900 %) grows',
     ],
     [
       'webhooks that stay behind',
-      (index) => ({ undelivered: late(index) ? 50 : 2 }),
-      'events not delivered: 2 to 50 grows',
+      (index) => ({ 'events not delivered': late(index) ? 50 : 2 }),
+      'events not delivered: 2.0 to 50.0 (2400 %) grows',
     ],
     [
       'an outbox that stands still once',
-      (index) => ({ outboxOldestMs: index === WARM_UP + 3 ? 6_000 : 20 }),
-      'a row of the outbox was due for 6000 ms',
+      (index) => ({ [OLDEST_IN_OUTBOX]: index === WARM_UP + 3 ? 6_000 : 20 }),
+      `${OLDEST_IN_OUTBOX}: 6000`,
     ],
   ];
   for (const [what, change, problem] of wrong) {
