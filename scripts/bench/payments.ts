@@ -1,7 +1,8 @@
 import type { Database } from '../../src/connections/database.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import { createApp, createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createApp } from '../../src/domain/merchants/manage-apps.ts';
+import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { createPayout } from '../../src/domain/payouts/create-payout.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import type { Stage } from './stage.ts';
