@@ -4,11 +4,9 @@ import { type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
 import type { Database } from '../../src/connections/database.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import { request } from './api-client.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createTestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
-import { eventually } from './eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
 import { makeFolder } from './make-folder.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
@@ -90,11 +88,4 @@ export async function startWeb(
   const port = String(await findFreePort());
   service.balancer.add(`http://127.0.0.1:${port}`);
   return () => service.start('web', name, { PORT: port });
-}
-
-/** Waits until the balancer has somebody to send requests to. */
-export async function isServed({ balancer }: LiveService): Promise<void> {
-  await eventually('the balancer to find a web process', async () => {
-    return (await request('GET', `${balancer.origin}/healthz`)).status === 200;
-  });
 }
