@@ -9,9 +9,8 @@ import type { GaugeTable, Reading } from './gauges.ts';
 
 /** Gauges that are read from the database together, in one transaction. */
 export interface DatabaseGauges {
-  name: string;
   gauges: GaugeTable;
-  /** Statements that name their columns after the gauges and labels. */
+  /** Statements whose columns have the names of the gauges and labels. */
   sql?: readonly string[];
   /** Reads what the domain has a function for. */
   read?: (trx: Transaction) => Promise<Reading[]>;
@@ -22,9 +21,8 @@ const COUNT_LIMIT = 100_000;
 /** As many rows as two rounds of the dispatcher move: the oldest is among them. */
 const OUTBOX_HEAD = 1_000;
 
-export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
-  {
-    name: 'payments',
+export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
+  payments: {
     gauges: {
       malipo_payments_open: ['Payments that have not ended', 'kind', 'state'],
       malipo_payments_oldest_open_seconds: ['Age of the oldest payment that has not ended', 'kind'],
@@ -33,8 +31,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
     },
     sql: PAYMENT_KINDS.flatMap(openAndParked),
   },
-  {
-    name: 'jobs',
+  jobs: {
     gauges: {
       malipo_outbox_rows: ['Steps that have not reached their queue'],
       malipo_outbox_lag_seconds: ['How long the first step in the outbox has been due'],
@@ -50,13 +47,13 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
            AS malipo_outbox_lag_seconds`,
       ...(Object.keys(STEP_TABLES) as StepKind[]).map(dueSteps),
     ],
-    read: async (trx) => {
-      const waiting = await countWaitingJobs(trx);
-      return waiting.map(({ queue, count }) => ({ queue, malipo_failed_jobs: count }));
-    },
+    read: async (trx) =>
+      (await countWaitingJobs(trx)).map(({ queue, count }) => ({
+        queue,
+        malipo_failed_jobs: count,
+      })),
   },
-  {
-    name: 'events',
+  events: {
     gauges: {
       malipo_events_unnumbered: ['Settlement events without a number, and so without a delivery'],
       malipo_events_oldest_unnumbered_seconds: ['Age of the oldest event without a number'],
@@ -80,8 +77,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
        FROM ${deliveries('admitted_at IS NOT NULL', 'merchant_id, endpoint')}`,
     ],
   },
-  {
-    name: 'open matters',
+  'open matters': {
     gauges: {
       malipo_discrepancies_open: ['Discrepancies that nobody has resolved', 'kind'],
       malipo_discrepancies_oldest_seconds: ['Age of the oldest open discrepancy', 'kind'],
@@ -102,8 +98,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
        GROUP BY kind`,
     ],
   },
-  {
-    name: 'ledger',
+  ledger: {
     gauges: {
       malipo_ledger_breaks: ['Breaks that the last scheduled verification has found', 'kind'],
       malipo_ledger_verified_timestamp_seconds: [
@@ -119,8 +114,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
       ];
     },
   },
-  {
-    name: 'partitions',
+  partitions: {
     gauges: {
       malipo_month_partitions_ahead: ['Months after this one that have their partition', 'table'],
     },
@@ -136,7 +130,7 @@ export const DATABASE_GAUGES: readonly DatabaseGauges[] = [
        GROUP BY parent.relname`,
     ],
   },
-];
+};
 
 /** Payments that have ended are never counted: there are too many. */
 function openAndParked(kind: GatewayPaymentKind): string[] {

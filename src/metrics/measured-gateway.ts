@@ -1,12 +1,6 @@
 import type { Gateway } from '../gateways/gateway.ts';
 import type { Meters } from './meters.ts';
 
-/** The result of a call that threw: a bug of the driver, and not a word of the gateway. */
-const THREW = 'threw';
-
-/** All parts of a driver, optional ones too: a new part does not compile without its line. */
-type EveryPart = { [Name in keyof Required<Gateway>]: Gateway[Name] };
-
 /** Returns the driver with its calls counted and timed. */
 export function measuredGateway(gateway: Gateway, meter: Meters['gatewayCalls']): Gateway {
   const { statement } = gateway;
@@ -15,7 +9,8 @@ export function measuredGateway(gateway: Gateway, meter: Meters['gatewayCalls'])
     work: () => Promise<Result>,
   ): Promise<Result> => {
     const stop = meter.startTimer({ gateway: gateway.name, call });
-    let result = THREW;
+    // Stays so when the call throws, which is a bug of the driver and not an answer.
+    let result = 'threw';
     try {
       const answer = await work();
       result = answer.outcome;
@@ -24,6 +19,7 @@ export function measuredGateway(gateway: Gateway, meter: Meters['gatewayCalls'])
       stop({ result });
     }
   };
+  // Every part of a driver, optional ones too: a new part does not compile without its line.
   return {
     name: gateway.name,
     resubmit: gateway.resubmit,
@@ -34,5 +30,5 @@ export function measuredGateway(gateway: Gateway, meter: Meters['gatewayCalls'])
     statement:
       statement && ((start, end) => timed('statement', () => statement.call(gateway, start, end))),
     parseCallback: (body) => gateway.parseCallback(body),
-  } satisfies EveryPart;
+  } satisfies { [Name in keyof Required<Gateway>]: Gateway[Name] };
 }

@@ -13,16 +13,37 @@ const PAYMENT_SECONDS = [
 export type Meters = ReturnType<typeof createMeters>;
 export type HttpMeters = Meters['http'];
 
-/**
- * Creates what one process counts as it works, in a registry of its own. Labels are words
- * out of the code, never a merchant or an id.
- */
+/** Creates what one process counts, in a registry of its own. No label is a merchant or an id. */
 export function createMeters() {
   const registry = new Registry();
   const registers = [registry];
   return {
     registry,
-    http: httpMeters(registers),
+    http: {
+      requests: new Histogram({
+        name: 'malipo_http_request_duration_seconds',
+        help: 'Requests answered, from their first byte to the end of the answer',
+        labelNames: ['method', 'route', 'status'],
+        buckets: SECONDS,
+        registers,
+      }),
+      refusals: new Counter({
+        name: 'malipo_http_refusals_total',
+        help: 'Requests refused, by the code of the refusal',
+        labelNames: ['code'],
+        registers,
+      }),
+      reversalWaiters: new Gauge({
+        name: 'malipo_http_reversal_waiters',
+        help: 'Requests that wait now for the gateway to acknowledge a reversal',
+        registers,
+      }),
+      reversalWaitersRefused: new Counter({
+        name: 'malipo_http_reversal_waiters_refused_total',
+        help: 'Reversals refused because too many requests were waiting',
+        registers,
+      }),
+    },
     gatewayCalls: new Histogram({
       name: 'malipo_gateway_call_duration_seconds',
       help: 'Calls to gateways, by driver, by what was called and by its result',
@@ -60,34 +81,6 @@ export function createMeters() {
       name: 'malipo_dispatcher_round_failures_total',
       help: 'Rounds of the dispatcher that ended in an error, by loop',
       labelNames: ['loop'],
-      registers,
-    }),
-  };
-}
-
-function httpMeters(registers: Registry[]) {
-  return {
-    requests: new Histogram({
-      name: 'malipo_http_request_duration_seconds',
-      help: 'Requests answered, from their first byte to the end of the answer',
-      labelNames: ['method', 'route', 'status'],
-      buckets: SECONDS,
-      registers,
-    }),
-    refusals: new Counter({
-      name: 'malipo_http_refusals_total',
-      help: 'Requests refused, by the code of the refusal',
-      labelNames: ['code'],
-      registers,
-    }),
-    reversalWaiters: new Gauge({
-      name: 'malipo_http_reversal_waiters',
-      help: 'Requests that wait now for the gateway to acknowledge a reversal',
-      registers,
-    }),
-    reversalWaitersRefused: new Counter({
-      name: 'malipo_http_reversal_waiters_refused_total',
-      help: 'Reversals refused because too many requests were waiting',
       registers,
     }),
   };

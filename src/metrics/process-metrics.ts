@@ -4,10 +4,10 @@ import { poolOf } from '../connections/database.ts';
 import { DELIVERY_RESULTS } from '../domain/webhooks/delivery.ts';
 import { END_STATES, ENDING_KINDS } from '../domain/webhooks/number-events.ts';
 import type { Service } from '../process/boot.ts';
-import { addGauges } from './gauges.ts';
+import { addGauges, type GaugeTable } from './gauges.ts';
 import type { Meters } from './meters.ts';
 
-const PROCESS_GAUGES = {
+const PROCESS_GAUGES: GaugeTable = {
   malipo_build_info: ['Always 1: one for each type that this process is of', 'version', 'type'],
   malipo_database_pool_connections: [
     'Database connections of this process, those of a PostgreSQL queue backend not counted',
@@ -15,18 +15,11 @@ const PROCESS_GAUGES = {
   ],
   malipo_database_pool_limit: ['Database connections that this process may have'],
   malipo_database_pool_waiting: ['Pieces of work that wait now for a database connection'],
-} as const;
-
-const STUCK_WORK = {
-  malipo_work_stuck: [
-    '1 when work is due and the process has begun none of it for a minute, as /healthz says',
-    'work',
-  ],
-} as const;
+};
 
 /**
- * Completes the registry of a process of these types: beside what the process counts as it
- * works, its version, memory, event loop and database connections. Call it once per process.
+ * Adds version, memory, event loop and database connections to the registry of a process. Call
+ * it once per process.
  * @param process the name that its log lines have; each value carries it as a label
  */
 export function createMetrics(
@@ -57,7 +50,9 @@ export function addStuckWork(
   registry: Registry,
   works: () => readonly { name: string; stuck: boolean }[],
 ): void {
-  const show = addGauges(registry, STUCK_WORK, () =>
+  const help =
+    '1 when work is due and the process has begun none of it for a minute, as /healthz says';
+  const show = addGauges(registry, { malipo_work_stuck: [help, 'work'] }, () =>
     show(works().map(({ name, stuck }) => ({ work: name, malipo_work_stuck: stuck ? 1 : 0 }))),
   );
 }

@@ -1,19 +1,14 @@
-import { type Database, inTransaction, rows, type Transaction } from '../connections/database.ts';
+import { inTransaction, rows, type Transaction } from '../connections/database.ts';
 import { databaseFault } from '../connections/database-fault.ts';
 import { allQueues, type QueueStates } from '../jobs/queue-states.ts';
 import type { Service } from '../process/boot.ts';
 import { DATABASE_GAUGES, type DatabaseGauges } from './database-gauges.ts';
-import type { Reading } from './gauges.ts';
-import { addScrapedGauges, type Source } from './scraped-gauges.ts';
+import { addScrapedGauges, type Reading, type Source } from './gauges.ts';
 
 /** Watching must not add to the load of a slow database. */
 const STATEMENT_TIMEOUT_MS = 2_000;
-const MS_PER_SECOND = 1_000;
 
-/**
- * Adds the gauges of the whole service, read from the database and the queues. Only
- * dispatchers show them, each the same values.
- */
+/** Adds the gauges of the whole service. Only dispatchers show them, each the same values. */
 export function addServiceGauges(
   { database, logger, gateways, meters }: Service,
   queues: Pick<QueueStates, 'read' | 'check'>,
@@ -23,7 +18,11 @@ export function addServiceGauges(
   const databaseBackend = {
     up: { name: 'malipo_database_up', help: 'Whether the database answers and can be written' },
     check: () => databaseFault(database),
-    sources: DATABASE_GAUGES.map((gauges) => databaseSource(database, gauges)),
+    sources: Object.entries(DATABASE_GAUGES).map(([name, gauges]) => ({
+      name,
+      gauges: gauges.gauges,
+      read: () => inTransaction(database, (trx) => readAll(trx, gauges)),
+    })),
   };
   const queueBackend = {
     up: { name: 'malipo_queue_backend_up', help: 'Whether the queues answer' },
@@ -33,20 +32,13 @@ export function addServiceGauges(
   addScrapedGauges(meters.registry, [databaseBackend, queueBackend], logger, maxAgeMs);
 }
 
-export function databaseSource(
-  database: Database,
-  { name, gauges, sql = [], read }: DatabaseGauges,
-): Source {
-  const readAll = async (trx: Transaction) => {
-    await rows(trx, `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
-    const readings = (await read?.(trx)) ?? [];
-    for (const statement of sql) readings.push(...(await rows<Reading>(trx, statement)));
-    return readings;
-  };
-  return { name, gauges, read: () => inTransaction(database, readAll) };
+async function readAll(trx: Transaction, { sql = [], read }: DatabaseGauges): Promise<Reading[]> {
+  await rows(trx, `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
+  const readings = (await read?.(trx)) ?? [];
+  for (const statement of sql) readings.push(...(await rows<Reading>(trx, statement)));
+  return readings;
 }
 
-/** The queues as their backend tells of them. */
 function queueSource(queues: Pick<QueueStates, 'read'>, names: readonly string[]): Source {
   return {
     name: 'queues',
@@ -64,7 +56,7 @@ function queueSource(queues: Pick<QueueStates, 'read'>, names: readonly string[]
         { queue, state: 'delayed', malipo_queue_jobs: delayed },
         {
           queue,
-          malipo_queue_oldest_waiting_seconds: (state.oldestWaitingMs ?? 0) / MS_PER_SECOND,
+          malipo_queue_oldest_waiting_seconds: (state.oldestWaitingMs ?? 0) / 1_000,
           malipo_queue_workers: state.workers,
           malipo_queue_paused: state.isPaused ? 1 : 0,
         },

@@ -13,7 +13,6 @@ import type { Logger } from './logger.ts';
 const PORT_TRIES = 50;
 const MAX_PORT = 65_535;
 
-/** Whether the process does its work, and what it does. */
 export interface Health {
   isHealthy: boolean;
   details?: Record<string, unknown>;
@@ -39,11 +38,9 @@ const NOT_FOUND: Answer = [404, { detail: 'Not found' }];
  * its work), `/readyz` (may it get work) and `/metrics`.
  * @throws BootError when no port is free
  */
-export async function startOperatorServer(
-  operated: Operated,
-): Promise<Closable & { port: number }> {
-  const { config, database, logger, registry } = operated;
-  const problem = createReadiness(database);
+export async function startOperatorServer(operated: Operated) {
+  const { config, registry } = operated;
+  const problem = createReadiness(operated.database);
   const server = createServer(async ({ method, url }, response) => {
     const isRead = method === 'GET' || method === 'HEAD';
     const [status, body] = isRead ? await answer(operated, problem, url!) : NOT_FOUND;
@@ -53,8 +50,8 @@ export async function startOperatorServer(
     response.end(isText ? body : `${JSON.stringify(body)}\n`);
   });
   const port = await listen(server, config.metricsPort, config.metricsHost);
-  logger.info('operator server', { host: config.metricsHost, port });
-  const close = async () => {
+  operated.logger.info('operator server', { host: config.metricsHost, port });
+  const close: Closable['close'] = async () => {
     server.close();
     server.closeAllConnections();
     await once(server, 'close');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import winston from 'winston';
 import { openDatabase, rows } from '../../src/connections/database.ts';
-import { addScrapedGauges, type Backend } from '../../src/metrics/scraped-gauges.ts';
+import { addScrapedGauges, type Backend } from '../../src/metrics/gauges.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { environment } from '../support/environment.ts';
 import { scrape, sumOf, watch } from '../support/metrics.ts';

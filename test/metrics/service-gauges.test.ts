@@ -73,7 +73,7 @@ describe('What dispatchers show of the whole service', () => {
   }
 
   it('every gauge, and without a value only those that have none while nothing is wrong', () => {
-    const names = DATABASE_GAUGES.flatMap(({ gauges }) => Object.keys(gauges));
+    const names = Object.values(DATABASE_GAUGES).flatMap(({ gauges }) => Object.keys(gauges));
     expect(names.filter((name) => sumOf(before, name) === undefined)).to.deep.equal([
       'malipo_failed_jobs',
       'malipo_discrepancies_open',
