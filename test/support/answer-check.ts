@@ -39,7 +39,7 @@ export function checkAnswer(
     ({ endpoint, path }) => endpoint.method === method.toLowerCase() && path.test(pathname),
   );
   if (!found) return;
-  const what = `${found.endpoint.id} answered ${status} ${JSON.stringify(body)}`;
+  const what = `${method} ${found.endpoint.path} answered ${status} ${JSON.stringify(body)}`;
   if (status !== 200 && !found.statuses.has(status)) {
     throw new Error(`${what}: the status is not documented`);
   }

@@ -1,5 +1,4 @@
 import { REFUSAL, type Schema } from '../schemas/fields.ts';
-import { exampleOf } from './example.ts';
 
 /** Describes JSON of this schema, with an example. */
 export function contentOf(schema: Schema) {
@@ -9,4 +8,24 @@ export function contentOf(schema: Schema) {
 /** Returns a schema without our own keywords. JSON has no functions, so checks are gone anyway. */
 export function published(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === REFUSAL ? undefined : value)));
+}
+
+/** Makes a value that a schema takes, from the examples of its parts. */
+function exampleOf(schema: Schema): unknown {
+  const examples = schema.examples as unknown[] | undefined;
+  if (examples?.length) return examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const types = [schema.type].flat();
+  if (types.includes('object')) return exampleObject(schema);
+  if (types.includes('array')) return [exampleOf(schema.items as Schema)];
+  if (types.includes('null')) return null;
+  return BY_TYPE[String(types[0])];
+}
+
+const BY_TYPE: Record<string, unknown> = { boolean: true, integer: 1, string: 'text' };
+
+function exampleObject({ properties = {} }: Schema): object {
+  const entries = Object.entries(properties as Record<string, Schema>);
+  return Object.fromEntries(entries.map(([name, schema]) => [name, exampleOf(schema)]));
 }

@@ -22,9 +22,7 @@ export function openApiDocument(publicUrl: string) {
     paths: paths(),
     webhooks: webhooks(),
     components: {
-      securitySchemes: {
-        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
-      },
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
       schemas: { Error: error },
     },
   };
@@ -32,14 +30,15 @@ export function openApiDocument(publicUrl: string) {
 
 function paths(): Record<string, Record<string, unknown>> {
   const result: Record<string, Record<string, unknown>> = {};
-  for (const endpoint of Object.values(endpoints) as Endpoint[]) {
-    result[endpoint.path] = { ...result[endpoint.path], [endpoint.method]: operation(endpoint) };
+  for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
+    const { path, method } = endpoint;
+    result[path] = { ...result[path], [method]: operation(id, endpoint) };
   }
   return result;
 }
 
-function operation(endpoint: Endpoint) {
-  const { id, tag, summary, description, roles, body, deprecated } = endpoint;
+function operation(id: string, endpoint: Endpoint) {
+  const { tag, summary, description, roles, body, deprecated } = endpoint;
   return {
     operationId: id,
     tags: [tag],

@@ -1,12 +1,10 @@
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Endpoint } from '../endpoints/endpoints.ts';
+import type { Endpoint, Refused } from '../endpoints/endpoints.ts';
 import { REFUSAL } from '../schemas/fields.ts';
-
-type Refused = readonly [code: ErrorCode, subject?: string];
 
 /** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */
 export function refusalsOf(endpoint: Endpoint): Refused[] {
-  const { roles, approvedFor, product, body, query, method, refusals } = endpoint;
+  const { roles, approvedFor, product, body, query, method, refusals = [] } = endpoint;
   return [
     ...(query ? Object.keys(query.properties).map((name): Refused => ['invalid_query', name]) : []),
     ...(body ? bodyRefusals(body) : []),

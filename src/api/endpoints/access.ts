@@ -5,7 +5,6 @@ import type { Endpoint } from './endpoint.ts';
 /** Endpoints that give tokens. */
 export const accessEndpoints = {
   issueAppTokens: {
-    id: 'issueAppTokens',
     method: 'post',
     path: '/auth/app/token',
     tag: 'Access',
@@ -22,7 +21,6 @@ export const accessEndpoints = {
     ],
   },
   refreshTokens: {
-    id: 'refreshTokens',
     method: 'post',
     path: '/auth/refresh',
     tag: 'Access',
@@ -42,7 +40,6 @@ export const accessEndpoints = {
     ],
   },
   logIn: {
-    id: 'logIn',
     method: 'post',
     path: '/auth/login',
     tag: 'Access',

@@ -3,10 +3,8 @@ import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
-/** Endpoints of collections. */
 export const collectionsEndpoints = {
   initiateCollection: {
-    id: 'initiateCollection',
     method: 'post',
     path: '/collections/checkouts/initiate',
     tag: 'Collections',
@@ -28,7 +26,6 @@ export const collectionsEndpoints = {
     ],
   },
   listCollections: {
-    id: 'listCollections',
     method: 'get',
     path: '/collections/checkouts',
     tag: 'Collections',
@@ -37,10 +34,8 @@ export const collectionsEndpoints = {
     roles: ALL,
     query: queries.payments,
     answer: records.collections,
-    refusals: [],
   },
   getCollection: {
-    id: 'getCollection',
     method: 'get',
     path: '/collections/checkouts/{checkout_id}',
     tag: 'Collections',
@@ -50,7 +45,6 @@ export const collectionsEndpoints = {
     refusals: [['transaction_not_found']],
   },
   listCollectionsDeprecated: {
-    id: 'listCollectionsDeprecated',
     method: 'get',
     path: '/collections/list',
     tag: 'Collections',
@@ -59,7 +53,6 @@ export const collectionsEndpoints = {
     roles: ALL,
     query: queries.deprecatedPayments,
     answer: records.listedCollections,
-    refusals: [],
     deprecated: true,
   },
 } as const satisfies Record<string, Endpoint>;

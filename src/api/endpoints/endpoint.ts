@@ -14,9 +14,10 @@ export const TAGS = [
   'Channels',
 ] as const;
 
+export type Refused = readonly [code: ErrorCode, subject?: string];
+
 /** One endpoint: its address, who may call it, its input and its answer. */
 export interface Endpoint {
-  id: string;
   method: 'get' | 'post';
   /** Relative to the base path, with parameters in braces. */
   path: string;
@@ -36,7 +37,7 @@ export interface Endpoint {
   query?: InputSchema;
   answer: Schema;
   /** Refusals beside those that its access and its input imply. */
-  refusals: readonly (readonly [code: ErrorCode, subject?: string])[];
+  refusals?: readonly Refused[];
   deprecated?: boolean;
 }
 

@@ -4,9 +4,9 @@ import { payoutsEndpoints } from './payouts.ts';
 import { reversalsEndpoints } from './reversals.ts';
 import { walletsEndpoints } from './wallets.ts';
 
-export { type Endpoint, TAGS } from './endpoint.ts';
+export { type Endpoint, type Refused, TAGS } from './endpoint.ts';
 
-/** Every endpoint of the API. Requests are checked by this table, and documented from it. */
+/** Every endpoint of the API by its id. Requests are checked by this table, and documented from it. */
 export const endpoints = {
   ...accessEndpoints,
   ...collectionsEndpoints,

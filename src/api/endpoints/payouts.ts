@@ -3,10 +3,8 @@ import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
-/** Endpoints of payouts. */
 export const payoutsEndpoints = {
   initiatePayout: {
-    id: 'initiatePayout',
     method: 'post',
     path: '/payouts/initiate',
     tag: 'Payouts',
@@ -31,7 +29,6 @@ export const payoutsEndpoints = {
     ],
   },
   listPayouts: {
-    id: 'listPayouts',
     method: 'get',
     path: '/payouts',
     tag: 'Payouts',
@@ -40,11 +37,9 @@ export const payoutsEndpoints = {
     roles: ALL,
     query: queries.payments,
     answer: records.payouts,
-    refusals: [],
   },
   // Before getPayout, whose path matches this one too.
   listPayoutsDeprecated: {
-    id: 'listPayoutsDeprecated',
     method: 'get',
     path: '/payouts/list',
     tag: 'Payouts',
@@ -53,11 +48,9 @@ export const payoutsEndpoints = {
     roles: ALL,
     query: queries.deprecatedPayments,
     answer: records.listedPayouts,
-    refusals: [],
     deprecated: true,
   },
   getPayout: {
-    id: 'getPayout',
     method: 'get',
     path: '/payouts/{payout_id}',
     tag: 'Payouts',

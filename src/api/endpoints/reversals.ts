@@ -3,10 +3,8 @@ import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, MONEY } from './endpoint.ts';
 
-/** Endpoints of reversals. */
 export const reversalsEndpoints = {
   initiateReversal: {
-    id: 'initiateReversal',
     method: 'post',
     path: '/reversals/initiate',
     tag: 'Reversals',
@@ -29,7 +27,6 @@ export const reversalsEndpoints = {
     ],
   },
   listReversals: {
-    id: 'listReversals',
     method: 'get',
     path: '/reversals',
     tag: 'Reversals',
@@ -38,10 +35,8 @@ export const reversalsEndpoints = {
     roles: ALL,
     query: queries.reversals,
     answer: records.reversals,
-    refusals: [],
   },
   getReversal: {
-    id: 'getReversal',
     method: 'get',
     path: '/reversals/{ref_no}',
     tag: 'Reversals',

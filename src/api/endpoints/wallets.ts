@@ -6,7 +6,6 @@ import { ADMIN, ALL, type Endpoint, MONEY } from './endpoint.ts';
 /** Endpoints of wallets and channels. */
 export const walletsEndpoints = {
   getBalance: {
-    id: 'getBalance',
     method: 'get',
     path: '/wallets/balance',
     tag: 'Wallets',
@@ -16,7 +15,6 @@ export const walletsEndpoints = {
     refusals: [['wallet_missing']],
   },
   listTransactions: {
-    id: 'listTransactions',
     method: 'get',
     path: '/wallets/transactions',
     tag: 'Wallets',
@@ -25,10 +23,8 @@ export const walletsEndpoints = {
     roles: MONEY,
     query: queries.walletTransactions,
     answer: records.walletTransactions,
-    refusals: [],
   },
   transfer: {
-    id: 'transfer',
     method: 'post',
     path: '/wallets/transfers',
     tag: 'Wallets',
@@ -41,7 +37,6 @@ export const walletsEndpoints = {
     refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_reference']],
   },
   listChannels: {
-    id: 'listChannels',
     method: 'get',
     path: '/channels',
     tag: 'Channels',
@@ -49,6 +44,5 @@ export const walletsEndpoints = {
     roles: ALL,
     query: queries.channels,
     answer: records.channels,
-    refusals: [],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -2,13 +2,15 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import type { Database, Transaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
-import type { Caller } from '../../domain/identity/authenticate.ts';
-import { requireApproval, requireProduct } from '../../domain/identity/authenticate.ts';
+import {
+  type Caller,
+  requireApproval,
+  requireProduct,
+} from '../../domain/identity/authenticate.ts';
 import type { ApiContext } from '../context.ts';
 import type { Endpoint } from '../endpoints/endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
-import { addressOf } from './address.ts';
-import { callerOfRequest } from './caller.ts';
+import { addressOf, callerOfRequest } from './caller.ts';
 import { readJson } from './json-body.ts';
 import { limitMerchant } from './rate-limit.ts';
 

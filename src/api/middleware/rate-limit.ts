@@ -51,7 +51,7 @@ export async function limitTokens({ rateLimiter }: ApiContext, ip: string | null
 }
 
 /** Returns the part of an address that belongs to one caller: of IPv6, the network of 64 bits. */
-export function networkOf(ip: string | null): string {
+function networkOf(ip: string | null): string {
   if (ip === null || isIP(ip) !== 6) return String(ip);
   const [head = '', tail] = ip.toLowerCase().split('::');
   const groups = head === '' ? [] : head.split(':');

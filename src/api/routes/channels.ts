@@ -5,7 +5,7 @@ import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
-import { channelRecord } from '../presenters/channel.ts';
+import { channelRecord } from '../presenters.ts';
 
 export function channelRoutes(context: ApiContext): Router {
   const { database, config, channels } = context;

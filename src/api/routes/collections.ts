@@ -7,10 +7,9 @@ import { chooseApp } from '../../domain/identity/choose-app.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
-import { answerWith } from '../presenters/answer-with.ts';
-import { collectionDetail, collectionRecord, listedCollection } from '../presenters/collection.ts';
+import { collectionDetail, collectionRecord, listedCollection } from '../presenters.ts';
 import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
-import { mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
+import { answerWith, mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
 
 export function collectionRoutes(context: ApiContext): Router {
   const router = Router();

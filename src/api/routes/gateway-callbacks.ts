@@ -27,12 +27,8 @@ export function gatewayCallbackRoutes({ database, config, logger }: Service): Ro
     if (!target) {
       logger.warn('callback with a wrong token');
       if (mayKeep()) {
-        await storeRejectedCallback(
-          database,
-          gateway,
-          body.slice(0, MAX_REJECTED_CHARACTERS),
-          'wrong token',
-        );
+        const kept = body.slice(0, MAX_REJECTED_CHARACTERS);
+        await storeRejectedCallback(database, gateway, kept, 'wrong token');
       }
       throw new Refusal('path_not_found');
     }

@@ -2,16 +2,14 @@ import type { Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
+import { addLogContext } from '../../process/logger.ts';
 import { BASE_PATH } from '../base-path.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, endpoints } from '../endpoints/endpoints.ts';
 import { deprecatedFilterIn, paymentFilterIn } from '../filters.ts';
-import { mount } from '../middleware/mount.ts';
+import { type Answer, mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
-import { answerWith } from '../presenters/answer-with.ts';
 import { UUID } from '../schemas/fields.ts';
-
-/** Serves lists and details of payments of all kinds. */
 
 type Kind = MerchantPayment['kind'];
 type PaymentOf<K extends Kind> = Extract<MerchantPayment, { kind: K }>;
@@ -62,4 +60,13 @@ export function mountDetail<K extends Kind>(
     if (!payment) throw new Refusal('transaction_not_found');
     return answerWith(payment as PaymentOf<K>, present);
   });
+}
+
+/** Answers with a payment, and adds its id to the log lines of the request. */
+export function answerWith<Payment extends { id: string }>(
+  payment: Payment,
+  present: (payment: Payment) => unknown,
+): Answer {
+  addLogContext({ payment_id: payment.id });
+  return { body: present(payment) };
 }

@@ -7,11 +7,10 @@ import { channelOfPayout } from '../../domain/payouts/payout-channel.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
-import { answerWith } from '../presenters/answer-with.ts';
-import { listedPayout, payoutDetail, payoutRecord } from '../presenters/payout.ts';
+import { listedPayout, payoutDetail, payoutRecord } from '../presenters.ts';
 import { DEFAULT_NARRATION } from '../schemas/bodies.ts';
 import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
-import { mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
+import { answerWith, mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
 
 export function payoutRoutes(context: ApiContext): Router {
   const router = Router();

@@ -7,12 +7,11 @@ import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { type AwaitedOperation, mountAwaited } from '../middleware/mount-awaited.ts';
-import { answerWith } from '../presenters/answer-with.ts';
-import { reversalRecord } from '../presenters/reversal.ts';
+import { reversalRecord } from '../presenters.ts';
 import { REVERSAL_REF_NO } from '../schemas/fields.ts';
 import { createWaitingRoom } from '../waiting-room.ts';
 import { callbackUrlIn } from './payment-initiation.ts';
-import { mountList } from './payment-reads.ts';
+import { answerWith, mountList } from './payment-reads.ts';
 
 /** Requests of one process that may wait for the gateway at the same time. */
 export const MAX_WAITING = 100;

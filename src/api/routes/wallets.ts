@@ -10,7 +10,7 @@ import { endpoints } from '../endpoints/endpoints.ts';
 import { transactionFilterIn } from '../filters.ts';
 import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
-import { walletTransaction } from '../presenters/wallet-transaction.ts';
+import { walletTransaction } from '../presenters.ts';
 
 export function walletRoutes(context: ApiContext): Router {
   const { database, config } = context;

@@ -1,0 +1,151 @@
+import { type Channel, type ChannelRoute, channelByCode } from '../domain/channels/channel.ts';
+import { formatAmount, MAX_AMOUNT_CENTS, MIN_AMOUNT_CENTS } from '../domain/money.ts';
+import type { Collection } from '../domain/payments/collection.ts';
+import type { Payment } from '../domain/payments/payment.ts';
+import type { Payout } from '../domain/payments/payout.ts';
+import { netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/reversal.ts';
+import type { WalletTransaction } from '../domain/wallets/list-transactions.ts';
+
+/** The record of a collection that was just initiated. */
+export function collectionRecord(collection: Collection) {
+  return {
+    id: collection.id,
+    payfrom: collection.payfrom,
+    amount: formatAmount(collection.amount_cents),
+    ref_no: collection.ref_no,
+    account_number: collection.account_number,
+    callback_url: collection.callback_url,
+    status: collection.status,
+    category: collection.category,
+    created_at: formatDateTime(collection.created_at),
+  };
+}
+
+/** The record with all that is known of the outcome. */
+export function collectionDetail(collection: Collection) {
+  return {
+    ...collectionRecord(collection),
+    ...outcome(collection),
+    commission: formatAmount(collection.commission_cents),
+    net_amount: formatAmount(collection.amount_cents - collection.commission_cents),
+  };
+}
+
+/** The record in the deprecated list. */
+export function listedCollection(collection: Collection) {
+  return { ...collectionRecord(collection), status: deprecatedStatus(collection) };
+}
+
+/** The record of a payout that was just initiated. */
+export function payoutRecord(payout: Payout) {
+  const { created_at, ...core } = payoutCore(payout);
+  return { ...core, ...channelFields(payout), created_at };
+}
+
+/** The record with all that is known of the outcome. */
+export function payoutDetail(payout: Payout) {
+  return {
+    ...payoutCore(payout),
+    ...outcome(payout),
+    ...channelFields(payout),
+    narration: payout.narration,
+    fee: formatAmount(payout.fee_cents),
+  };
+}
+
+/** The record in the deprecated list. */
+export function listedPayout(payout: Payout) {
+  return { ...payoutCore(payout), status: deprecatedStatus(payout) };
+}
+
+function payoutCore(payout: Payout) {
+  return {
+    id: payout.id,
+    payto: payout.payto,
+    amount: formatAmount(payout.amount_cents),
+    ref_no: payout.ref_no,
+    status: payout.status,
+    category: payout.category,
+    created_at: formatDateTime(payout.created_at),
+  };
+}
+
+function channelFields({ channel: code }: Payout) {
+  const channel = channelByCode(code);
+  return { channel: code, channel_name: channel!.name, channel_type: channel!.type };
+}
+
+/** The one record of a reversal, in all answers. */
+export function reversalRecord(reversal: Reversal) {
+  const { code, label } = REVERSAL_STATES[reversal.status];
+  return {
+    ref_no: reversal.ref_no,
+    checkout_ref_no: reversal.checkout_ref_no,
+    original_trans_id: reversal.original_trans_id,
+    amount: formatAmount(reversal.amount_cents),
+    reversed_net_amount: formatAmount(netOf(reversal)),
+    reversed_commission: formatAmount(reversal.commission_cents),
+    status: code,
+    status_label: label,
+    result_description: reversal.result_description,
+    trans_id: reversal.trans_id,
+    reason: reversal.reason,
+    created_at: reversal.created_at.toISOString(),
+    payment_completed_at: reversal.payment_completed_at?.toISOString() ?? null,
+  };
+}
+
+/** A movement of a wallet, as its merchant sees it. The direction replaces the amount's sign. */
+export function walletTransaction(transaction: WalletTransaction) {
+  return {
+    id: transaction.transaction_id,
+    wallet: transaction.account.slice('wallet:'.length),
+    type: transaction.type,
+    direction: transaction.amount_cents > 0 ? 'credit' : 'debit',
+    amount: formatAmount(Math.abs(transaction.amount_cents)),
+    balance_after: formatAmount(transaction.balance_after_cents),
+    ref_no: transaction.ref_no,
+    account: transaction.counterparty,
+    trans_id: transaction.trans_id,
+    description: transaction.description ?? '',
+    created_at: transaction.created_at.toISOString(),
+  };
+}
+
+/** A channel, with its driver's route if it has a driver. */
+export function channelRecord(
+  { code, name, type }: Channel,
+  route: ChannelRoute | undefined,
+  isPaused: boolean,
+) {
+  return {
+    code,
+    name,
+    type,
+    active: route !== undefined && !isPaused,
+    min_amount: formatAmount(MIN_AMOUNT_CENTS),
+    max_amount: formatAmount(MAX_AMOUNT_CENTS),
+    whole_shillings: (route?.amountStepCents ?? 1) % 100 === 0,
+  };
+}
+
+function outcome(payment: Payment) {
+  return {
+    result_code: payment.result_code,
+    result_description: payment.result_description,
+    trans_id: payment.trans_id,
+    external_ref: payment.external_ref,
+    payment_completed_at: payment.payment_completed_at?.toISOString() ?? null,
+  };
+}
+
+/** The deprecated lists show `processing` as `pending`. */
+function deprecatedStatus({ status }: Payment) {
+  return status === 'processing' ? 'pending' : status;
+}
+
+/** Writes a time as `DD/MM/YYYY HH:MM:SS` in UTC, the form of created_at in the API. */
+function formatDateTime(date: Date): string {
+  const [day, time] = date.toISOString().split('T') as [string, string];
+  return `${day.split('-').reverse().join('/')} ${time.slice(0, 8)}`;
+}
