@@ -8,7 +8,7 @@ import { equalInConstantTime, type KeyRing, mac } from '../process/key-ring.ts';
 
 const PATH = '/gateway/callbacks';
 const PURPOSE = 'gateway-callback';
-/** The address is for an outcome. Other kinds of addresses may follow. */
+/** The addresses are for outcomes. Other kinds may follow. */
 const CALLBACK_KIND = 'result';
 
 export interface CallbackTarget {

@@ -11,19 +11,10 @@ import type {
   QueryResult,
   SubmitResult,
 } from '../domain/gateway-results.ts';
-
 import type { StatementLine } from '../domain/reconciliation/statement.ts';
 
-export type {
-  Failed,
-  GatewayPaymentKind,
-  ParsedCallback,
-  QueryResult,
-  SubmitResult,
-  Succeeded,
-  Verdict,
-} from '../domain/gateway-results.ts';
-export type { StatementLine } from '../domain/reconciliation/statement.ts';
+export type * from '../domain/gateway-results.ts';
+export type { StatementLine };
 
 export type StatementResult =
   | { outcome: 'lines'; lines: StatementLine[] }

@@ -6,10 +6,8 @@ import { createSimulatorGateway } from './simulator-driver/simulator-gateway.ts'
 /** The configured drivers by name. */
 export type Gateways = ReadonlyMap<string, Gateway>;
 
-type Build = (config: Config) => Gateway;
-
 /** All drivers. A new driver is added here and nowhere else. */
-const DRIVERS: Readonly<Record<string, Build>> = {
+const DRIVERS: Readonly<Record<string, (config: Config) => Gateway>> = {
   simulator: (config) =>
     createSimulatorGateway({
       baseUrl: config.simulatorUrl,

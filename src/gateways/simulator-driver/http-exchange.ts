@@ -7,7 +7,7 @@ import { withDeadline } from '../../outbound/deadline.ts';
  * - neverSent: there was no connection, so nobody can have processed the request.
  * - lost: no complete answer came, and the request may have been processed.
  */
-export type Exchange =
+type Exchange =
   | { outcome: 'answered'; status: number; body: unknown }
   | { outcome: 'neverSent'; reason: string }
   | { outcome: 'lost'; reason: string };
@@ -50,12 +50,7 @@ async function boundedRequest(
   signal: AbortSignal,
   maxAnswerBytes: number,
 ) {
-  const request = client(path, {
-    ...options,
-    responseType: 'text',
-    isStream: false,
-    signal,
-  });
+  const request = client(path, { ...options, responseType: 'text', isStream: false, signal });
   request.on('downloadProgress', ({ transferred, total }) => {
     if (Math.max(transferred, total ?? 0) > maxAnswerBytes) request.cancel();
   });

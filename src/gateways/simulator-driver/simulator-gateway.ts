@@ -18,7 +18,7 @@ import {
   submissionBody,
 } from './simulator-messages.ts';
 
-export interface SimulatorGatewayOptions {
+interface SimulatorGatewayOptions {
   /** The simulator's address, http or https. */
   baseUrl: string;
   /** The limit for one whole exchange, from the name lookup to the answer's last byte. */
@@ -42,12 +42,12 @@ export function createSimulatorGateway(options: SimulatorGatewayOptions): Gatewa
     submit: (request) => submit(client, request),
     query: (request) => query(client, request),
     statement: (start, end) => statement(client, start, end),
-    parseCallback: parseSimulatorCallback,
+    parseCallback,
   };
 }
 
 /** Reads the body of a callback. Returns null when the simulator did not write it. Never throws. */
-export function parseSimulatorCallback(body: string): ParsedCallback | null {
+function parseCallback(body: string): ParsedCallback | null {
   try {
     return readPayment(JSON.parse(body));
   } catch {
@@ -90,8 +90,7 @@ async function query(client: Got, request: QueryRequest): Promise<QueryResult> {
   const path = `payments/${encodeURIComponent(request.reference)}`;
   const result = await exchange(client, path, { method: 'GET' });
   if (result.outcome !== 'answered') return { outcome: 'noAnswer', reason: result.reason };
-  // Any server can answer 404. Only the simulator's own words say that it does not know the
-  // payment.
+  // Any server can answer 404. Only the simulator's own words say that the payment is unknown.
   if (result.status === 404 && isNotFound(result.body)) return { outcome: 'notFound' };
   const payment = result.status === 200 ? readPayment(result.body) : null;
   // An answer about another payment says nothing about this one.
@@ -104,12 +103,8 @@ const MAX_STATEMENT_BYTES = 64 * 1024 * 1024;
 
 async function statement(client: Got, start: Date, end: Date): Promise<StatementResult> {
   const searchParams = { from: start.toISOString(), to: end.toISOString() };
-  const result = await exchange(
-    client,
-    'statement',
-    { method: 'GET', searchParams },
-    MAX_STATEMENT_BYTES,
-  );
+  const request = { method: 'GET', searchParams } as const;
+  const result = await exchange(client, 'statement', request, MAX_STATEMENT_BYTES);
   if (result.outcome !== 'answered') return { outcome: 'noAnswer', reason: result.reason };
   const lines = result.status === 200 ? readStatement(result.body) : null;
   if (lines) return { outcome: 'lines', lines };
