@@ -1,5 +1,5 @@
-/** The names of a store's settings, for the advice to mention. */
-export interface StoreSettings {
+/** The settings of a store, as the advice names them. */
+interface StoreSettings {
   url: string;
   ca: string;
   withoutTls: string;

@@ -4,30 +4,19 @@ export interface DatabaseAddress {
   /** Encryption. Without it, `sslmode` in the address decides. */
   databaseTls?: DatabaseTls | undefined;
   /** `transaction` behind a pooler that lends connections by transaction. */
-  databasePooling?: DatabasePooling;
+  databasePooling?: 'session' | 'transaction';
 }
 
 /** `ca` is PEM text. Without it, the certificates that Node trusts count. */
 export type DatabaseTls = { verify: true; ca?: string | undefined } | { verify: false };
-
-export type DatabasePooling = 'session' | 'transaction';
-
-/** Settings that every PostgreSQL client is opened with. */
-export interface ConnectionSettings {
-  connectionString: string;
-  ssl?: { rejectUnauthorized: boolean; ca?: string };
-}
 
 /** Parameters of the address that decide the encryption. An explicit setting replaces them. */
 const TLS_WORDS = ['ssl', 'sslmode', 'sslrootcert', 'uselibpqcompat'];
 /** Modes that the client treats as `verify-full`, with a warning of five lines. */
 const READ_AS_VERIFY_FULL = ['prefer', 'require', 'verify-ca'];
 
-/** Returns how to connect: TLS as the settings say, or else as the address says. */
-export function connectionSettings(
-  address: Pick<DatabaseAddress, 'databaseUrl' | 'databaseTls'>,
-): ConnectionSettings {
-  const { databaseUrl, databaseTls: tls } = address;
+/** Returns how a client connects: TLS as the settings say, or else as the address says. */
+export function connectionSettings({ databaseUrl, databaseTls: tls }: DatabaseAddress) {
   if (!tls) return { connectionString: withPlainMode(databaseUrl) };
   const connectionString = withWords(databaseUrl, (words) => {
     for (const word of TLS_WORDS) words.delete(word);

@@ -8,10 +8,7 @@ const MIN_SERVER_VERSION = 150_000;
 type Use = 'read' | 'write';
 
 /** Says in one line why the database cannot be used, or null when it can. Never throws. */
-export async function databaseProblem(
-  database: Database,
-  use: Use = 'write',
-): Promise<string | null> {
+export async function databaseProblem(database: Database, use?: Use): Promise<string | null> {
   try {
     return await databaseFault(database, use);
   } catch (error) {

@@ -86,23 +86,16 @@ export async function durabilityWarnings(database: Database): Promise<string[]> 
   const found = await firstRow<Durability>(database, DURABILITY).catch(() => undefined);
   if (!found) return [];
   const { fsync, commit, standbyNames, standbys } = found;
-  const warnings: string[] = [];
-  if (fsync === 'off') {
-    warnings.push(
+  const waitsForStandby = standbyNames !== '' && commit !== 'off' && commit !== 'local';
+  return [
+    fsync === 'off' &&
       'PostgreSQL does not wait for its disk (fsync=off): a crash of its machine destroys the database. Set fsync=on',
-    );
-  }
-  if (commit === 'off') {
-    warnings.push(
+    commit === 'off' &&
       'PostgreSQL answers before a commit is on its disk (synchronous_commit=off): a crash loses accepted payments. Set synchronous_commit=on',
-    );
-  }
-  if (standbys > 0 && (standbyNames === '' || commit === 'off' || commit === 'local')) {
-    warnings.push(
+    standbys > 0 &&
+      !waitsForStandby &&
       `PostgreSQL has a standby that it does not wait for (synchronous_standby_names='${standbyNames}', synchronous_commit=${commit}): a failover loses payments accepted just before. Set synchronous_standby_names, and synchronous_commit=on; on a managed server ask for a synchronous standby`,
-    );
-  }
-  return warnings;
+  ].filter((line) => line !== false);
 }
 
 /** Without pg_monitor, a standby is a row without details. A logical subscriber is no standby. */

@@ -157,7 +157,6 @@ export async function rows<Row>(
   return result.rows;
 }
 
-/** Runs one statement and returns its first row, if there is one. */
 export async function firstRow<Row>(
   database: Database | Transaction,
   sql: string,

@@ -28,7 +28,6 @@ export const RECONNECTING = {
   reconnectOnError: ({ message }: Error) => /\bREADONLY\b/.test(message),
 } satisfies RedisOptions;
 
-/** Opens a client of one Redis, or of all nodes of a cluster. */
 export function openRedis(address: RedisAddress, options: RedisOptions): RedisClient {
   if (!address.redisCluster) {
     return new Redis(address.redisUrl!, { ...options, ...tlsOf(address) });

@@ -3,13 +3,9 @@ import { type Database, inTransaction, rows, SESSION_SETTINGS } from './database
 import { isOutage } from './database-errors.ts';
 
 /**
- * A pooler that lends connections by transaction allows no settings per session. So the role has
- * them as defaults in this database; a role may set its own defaults.
- */
-
-/**
- * Makes the settings of every session defaults of the role. Ends idle connections of the pooler
- * that do not have them yet.
+ * Makes the settings of every session defaults of the role, because a pooler that lends
+ * connections by transaction allows no settings per session. A role may set its own defaults.
+ * Ends idle connections of the pooler that do not have them yet.
  * @returns true when a default has changed
  */
 export async function setRoleDefaults(database: Database): Promise<boolean> {

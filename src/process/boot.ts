@@ -26,7 +26,6 @@ export interface Service {
   gateways: Gateways;
   /** Channels that have a driver, by code. */
   channels: ReadonlyMap<number, ChannelRoute>;
-  /** Counters of this process. */
   meters: Meters;
 }
 

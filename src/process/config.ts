@@ -88,10 +88,8 @@ type CamelCase<Name extends string> = Name extends `${infer Word}_${infer Rest}`
 type InCamelCase<Values> = { [Name in keyof Values & string as CamelCase<Name>]: Values[Name] };
 
 function inCamelCase<Values extends object>(values: Values): InCamelCase<Values> {
+  const camelCase = (name: string) =>
+    name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   const entries = Object.entries(values).map(([name, value]) => [camelCase(name), value]);
   return Object.fromEntries(entries) as InCamelCase<Values>;
-}
-
-function camelCase(name: string): string {
-  return name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -4,7 +4,7 @@ import winston from 'winston';
 export type Logger = winston.Logger;
 
 /** Fields of every line of one request or job, to find the lines of one payment. */
-export interface LogContext {
+interface LogContext {
   request_id?: string;
   job_id?: string;
   payment_id?: string;
@@ -52,7 +52,7 @@ const URL_PASSWORD = /\b(\w+:\/\/)[^@\s/]+@/g;
 const MAX_DEPTH = 6;
 
 /** Returns a copy without secrets and phones, of nested values too. */
-export function redact(value: unknown, depth = 0): unknown {
+function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return mask(value);
   if (typeof value === 'number')
     return PHONE_NUMBER.test(String(value)) ? mask(String(value)) : value;

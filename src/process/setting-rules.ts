@@ -2,10 +2,9 @@ import { hasDevelopmentKey } from './key-ring.ts';
 import type { Settings } from './settings.ts';
 import { shutdownProblems } from './shutdown-budget.ts';
 
-/** The text of each variable that is set. */
 export type GivenTexts = Partial<Record<keyof Settings, string>>;
 /** What the texts and defaults mean. A variable with a wrong text has no value. */
-export type KnownValues = Partial<Settings>;
+type KnownValues = Partial<Settings>;
 
 /** A rule across variables: whether it is broken, and the line to show then. */
 type Check = [isBroken: unknown, line: string];

@@ -18,7 +18,6 @@ export function integer(minimum: number, maximum: number) {
   );
 }
 
-/** A duration in milliseconds. */
 export function duration(minimumMs: number, maximumMs = MAX_TIMER_MS) {
   return integer(minimumMs, maximumMs);
 }

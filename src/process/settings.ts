@@ -282,5 +282,4 @@ export const settings = z.object({
   ...WEBHOOKS,
 });
 
-/** The value of every variable, by the variable's name. */
 export type Settings = z.infer<typeof settings>;

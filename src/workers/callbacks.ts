@@ -4,7 +4,6 @@ import { gatewayNamed } from '../gateways/registry.ts';
 import type { Service } from '../process/boot.ts';
 import { addLogContext } from '../process/logger.ts';
 
-/** Applies one stored callback to its payment. */
 export async function processStoredCallback(
   { database, logger, gateways }: Service,
   merchantId: number,

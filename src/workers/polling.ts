@@ -4,7 +4,6 @@ import { queryRequestOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import type { Service } from '../process/boot.ts';
 
-/** Asks the gateway about one payment. */
 export async function pollPayment(
   { database, config, logger, gateways }: Service,
   ref: PaymentRef,

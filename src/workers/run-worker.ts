@@ -17,7 +17,6 @@ import { deliverWebhook } from './webhooks.ts';
 /** Somebody else was faster. A moment later the row shows what is left to do. */
 const LOST_RACE_DELAY_MS = 100;
 
-/** Starts a worker of one queue. */
 export function startWorker(
   service: Service,
   backend: QueueBackend,
@@ -34,11 +33,7 @@ export function startWorker(
 async function runJob(service: Service, job: Job<JobData>, token?: string): Promise<void> {
   const { kind, merchant_id, row_id } = job.data;
   const isPayment = kind !== 'callback' && kind !== 'webhook';
-  const fields = {
-    job_id: job.id ?? '',
-    merchant_id,
-    ...(isPayment ? { payment_id: row_id } : {}),
-  };
+  const fields = { job_id: job.id ?? '', merchant_id, ...(isPayment && { payment_id: row_id }) };
   await withLogContext(fields, async () => {
     const stop = service.meters.jobs.startTimer({ queue: job.queueName });
     try {
