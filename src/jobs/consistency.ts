@@ -17,7 +17,6 @@ export interface OutboxLag {
   oldestDueMs: number;
 }
 
-/** Reads what waits in the outbox, by queue. */
 export function readOutboxLag(database: Database): Promise<OutboxLag[]> {
   return rows<OutboxLag>(
     database,

@@ -47,7 +47,7 @@ async function addJobs(
   jobs: OutboxJob[],
   resting: RestingQueues,
 ): Promise<void> {
-  const ids = jobs.map((job) => job.outbox_id);
+  const taken = { ids: jobs.map((job) => job.outbox_id) };
   const begun = performance.now();
   try {
     await queues.add(queue, jobs);
@@ -56,12 +56,14 @@ async function addJobs(
     const restMs = restAfter(performance.now() - begun, resting.get(queue)?.restMs);
     resting.set(queue, { until: Date.now() + restMs, restMs });
     // Gives the rows back at once. Otherwise they wait for the end of the lease.
-    await rows(database, `UPDATE outbox SET leased_until = '-infinity' WHERE id = ANY(:ids)`, {
-      ids,
-    });
+    await rows(
+      database,
+      `UPDATE outbox SET leased_until = '-infinity' WHERE id = ANY(:ids)`,
+      taken,
+    );
     throw error;
   }
-  await rows(database, 'DELETE FROM outbox WHERE id = ANY(:ids)', { ids });
+  await rows(database, 'DELETE FROM outbox WHERE id = ANY(:ids)', taken);
 }
 
 /** A queue that fails at once holds up nobody, and is tried again soon. */
@@ -87,9 +89,9 @@ async function leaseBatch(database: Database, skipped: string[]): Promise<Outbox
 function groupByQueue(jobs: OutboxJob[]): Map<string, OutboxJob[]> {
   const groups = new Map<string, OutboxJob[]>();
   for (const job of jobs) {
-    const group = groups.get(job.queue);
-    if (group) group.push(job);
-    else groups.set(job.queue, [job]);
+    const group = groups.get(job.queue) ?? [];
+    groups.set(job.queue, group);
+    group.push(job);
   }
   return groups;
 }

@@ -16,10 +16,8 @@ export async function releaseLease(
   name: string,
   holder: string,
 ): Promise<void> {
-  await rows(database, 'DELETE FROM leases WHERE name = :name AND holder = :holder', {
-    name,
-    holder,
-  });
+  const lease = { name, holder };
+  await rows(database, 'DELETE FROM leases WHERE name = :name AND holder = :holder', lease);
 }
 
 /**

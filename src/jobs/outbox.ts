@@ -2,7 +2,7 @@ import { type Database, firstRow, type Transaction } from '../connections/databa
 import { STEP_TABLES, type StepKind, type StepName } from './job-types.ts';
 
 /** A row that steps drive. */
-export interface StepRef {
+interface StepRef {
   kind: StepKind;
   merchant_id: number;
   id: string;
@@ -36,16 +36,11 @@ export function queued(kind: StepKind, queue = ':queue', condition = ''): string
   )`;
 }
 
-/** SQL that changes a row's step in an UPDATE … RETURNING called `moved`, and queues its job. */
-export interface StepSql {
-  /** The part of the SET list. It gives the row a new number, so its earlier job is stale. */
-  assignments: string;
-  queued: string;
-  bindings: Record<string, unknown>;
-}
-
-/** Returns the SQL of a change. */
-export function stepSql(kind: StepKind, change: StepChange): StepSql {
+/**
+ * Returns SQL that changes a row's step and queues its job: `assignments` is for the SET list of
+ * an UPDATE … RETURNING called `moved`. The row gets a new number, so its earlier job is stale.
+ */
+export function stepSql(kind: StepKind, change: StepChange) {
   const next = change !== 'none' && 'next' in change ? change : null;
   const reason = change !== 'none' && 'park' in change ? change.park : null;
   return {

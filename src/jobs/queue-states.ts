@@ -24,7 +24,7 @@ export interface QueueState {
   endedLastMinute: number | null;
 }
 
-/** The reading side of the queues: for people and metrics. No decision rests on it. */
+/** Reads the queues for people and metrics. No decision rests on it. */
 export interface QueueStates {
   /** Asks for nothing optional. @throws when the backend does not answer in time */
   check(queue: string): Promise<void>;
@@ -49,11 +49,9 @@ export function openQueueStates(
   logger: Pick<Logger, 'debug'>,
   given?: QueuePool,
 ): QueueStates {
-  const queues =
-    given ??
-    openQueuePool(backend, (queue, error) =>
-      logger.debug('queue error', { queue, error: error.message }),
-    );
+  const onError = (queue: string, error: Error) =>
+    logger.debug('queue error', { queue, error: error.message });
+  const queues = given ?? openQueuePool(backend, onError);
   const read = (queue: string) => readState(backend, queues.of(queue), queue, logger);
   return {
     check: async (queue) => {

@@ -22,13 +22,8 @@ export function sharingFactory(
 /** The part of the shared connection that one queue or worker holds. */
 class SharingBackend extends PostgresQueueBackend {
   /** Forgets a failure, as the connection does. BullMQ calls this whenever a job ends. */
-  override async waitUntilReady(): Promise<void> {
-    try {
-      await super.waitUntilReady();
-    } catch (error) {
-      forgetReadiness(this);
-      throw error;
-    }
+  override waitUntilReady(): Promise<void> {
+    return orForget(this, super.waitUntilReady());
   }
 
   /** Waits until the listener has its name, so that idle workers are seen too. */
@@ -39,8 +34,11 @@ class SharingBackend extends PostgresQueueBackend {
 }
 
 /** BullMQ remembers the first answer, even if that is an error. */
-function forgetReadiness(owner: object): void {
-  (owner as { readyPromise: undefined }).readyPromise = undefined;
+async function orForget(owner: object, ready: Promise<void>): Promise<void> {
+  await ready.catch((error) => {
+    (owner as { readyPromise: undefined }).readyPromise = undefined;
+    throw error;
+  });
 }
 
 /**
@@ -63,13 +61,8 @@ class SharedConnection extends PostgresConnection {
   }
 
   /** Forgets a failure, so that a queue first used in an outage works after it. */
-  override async waitUntilReady(): Promise<void> {
-    try {
-      await super.waitUntilReady();
-    } catch (error) {
-      forgetReadiness(this);
-      throw error;
-    }
+  override waitUntilReady(): Promise<void> {
+    return orForget(this, super.waitUntilReady());
   }
 
   /** One listener serves all workers: each sees in a notification which queue it is for. */
