@@ -1,4 +1,4 @@
-import express, { type Express } from 'express';
+import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { Refusal } from '../domain/errors.ts';
 import type { Service } from '../process/boot.ts';
@@ -9,17 +9,17 @@ import { requireHttps } from './middleware/https.ts';
 import { measureRequests } from './middleware/measure.ts';
 import { requestContext } from './middleware/request-context.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-import { authRoutes } from './routes/auth.ts';
-import { channelRoutes } from './routes/channels.ts';
-import { collectionRoutes } from './routes/collections.ts';
+import { addAuthRoutes } from './routes/auth.ts';
+import { addChannelRoutes } from './routes/channels.ts';
+import { addCollectionRoutes } from './routes/collections.ts';
 import { gatewayCallbackRoutes } from './routes/gateway-callbacks.ts';
 import { healthRoutes } from './routes/health.ts';
 import { metricsRoutes } from './routes/metrics.ts';
-import { payoutRoutes } from './routes/payouts.ts';
-import { reversalRoutes } from './routes/reversals.ts';
-import { walletRoutes } from './routes/wallets.ts';
+import { addPayoutRoutes } from './routes/payouts.ts';
+import { addReversalRoutes } from './routes/reversals.ts';
+import { addWalletRoutes } from './routes/wallets.ts';
 
-export interface AppOptions {
+interface AppOptions {
   /** Default: a limiter of this process alone. */
   rateLimiter?: RateLimiter;
   /** Says that the process is stopping, so that it is no longer ready. */
@@ -30,7 +30,6 @@ export interface AppOptions {
 export function createApp(service: Service, options: AppOptions = {}): Express {
   const { rateLimiter = createRateLimiter(null), isStopping = () => false } = options;
   const { config, logger, meters } = service;
-  const context = { ...service, rateLimiter };
   const app = express();
   app.set('trust proxy', config.trustProxy);
   app.set('case sensitive routing', true);
@@ -43,13 +42,23 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   app.use(metricsRoutes(config.metricsToken, meters.registry));
   app.use(gatewayCallbackRoutes(service));
   app.use(documentationRoutes(config.publicUrl));
-  app.use(BASE_PATH, authRoutes(context), collectionRoutes(context), payoutRoutes(context));
-  app.use(BASE_PATH, reversalRoutes(context), walletRoutes(context), channelRoutes(context));
+  app.use(BASE_PATH, apiRoutes(service, rateLimiter));
   app.use(() => {
     throw new Refusal('path_not_found');
   });
   app.use(errorHandler(logger, meters.http));
   return app;
+}
+
+function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
+  const context = { ...service, rateLimiter, router: Router() };
+  addAuthRoutes(context);
+  addCollectionRoutes(context);
+  addPayoutRoutes(context);
+  addReversalRoutes(context);
+  addWalletRoutes(context);
+  addChannelRoutes(context);
+  return context.router;
 }
 
 /** Pages may load our own style sheet, and nothing else from anywhere. */

@@ -1,4 +1,4 @@
-import type { Response, Router } from 'express';
+import type { Response } from 'express';
 import { isOutage, messageOf } from '../../connections/database-errors.ts';
 import { type IdempotentRequest, type Kept, replaceKept } from '../../domain/idempotency.ts';
 import type { ApiContext } from '../context.ts';
@@ -35,14 +35,13 @@ export interface AwaitedOperation {
  * anything is recorded. A repeated request does not wait, so it needs no place.
  */
 export function mountAwaited(
-  router: Router,
   context: ApiContext,
   endpoint: Endpoint,
   room: WaitingRoom,
   operation: AwaitedOperation,
 ): void {
   const admit = admission(context, endpoint);
-  serve(router, endpoint, async (req, res) => {
+  serve(context, endpoint, async (req, res) => {
     const admitted = await admit(req, res);
     const record: Handler = (call) => {
       room.enter(admitted);

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response, Router } from 'express';
+import type { Request, Response } from 'express';
 import type { Database, Transaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
@@ -40,29 +40,19 @@ export type Handler<AnyCall = AuthenticatedCall> = (call: AnyCall) => Promise<An
 export const SUCCESS = 200;
 
 /** Serves an endpoint that needs no token. */
-export function mountPublic(
-  router: Router,
-  { database }: ApiContext,
-  endpoint: Endpoint,
-  handle: Handler<Call>,
-): void {
+export function mountPublic(context: ApiContext, endpoint: Endpoint, handle: Handler<Call>): void {
   const parse = inputParser(endpoint);
-  serve(router, endpoint, async (req, res) => {
+  serve(context, endpoint, async (req, res) => {
     const input = await parse(req, res);
-    const answer = await handle({ ...input, ip: addressOf(req), database });
+    const answer = await handle({ ...input, ip: addressOf(req), database: context.database });
     send(res, { ...answer, ...FIRST_TIME });
   });
 }
 
 /** Serves an endpoint that needs a token. */
-export function mount(
-  router: Router,
-  context: ApiContext,
-  endpoint: Endpoint,
-  handle: Handler,
-): void {
+export function mount(context: ApiContext, endpoint: Endpoint, handle: Handler): void {
   const admit = admission(context, endpoint);
-  serve(router, endpoint, async (req, res) => {
+  serve(context, endpoint, async (req, res) => {
     send(res, await perform(context, await admit(req, res), handle));
   });
 }
@@ -121,12 +111,11 @@ export async function perform(
 }
 
 export function serve(
-  router: Router,
+  { router }: ApiContext,
   { method, path }: Endpoint,
   handle: (req: Request, res: Response) => Promise<void>,
 ): void {
-  const handler: RequestHandler = (req, res) => handle(req, res);
-  router[method](path.replace(/\{(\w+)\}/g, ':$1'), handler);
+  router[method](path.replace(/\{(\w+)\}/g, ':$1'), (req, res) => handle(req, res));
 }
 
 function inputParser(endpoint: Endpoint) {

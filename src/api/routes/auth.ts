@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { issueAppTokens, logInUser, refreshTokens } from '../../domain/identity/log-in.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
@@ -8,11 +7,10 @@ import { limitTokens, throttleFailures } from '../middleware/rate-limit.ts';
 /** Tokens must not stay in any cache. */
 const headers = { 'Cache-Control': 'no-store' };
 
-export function authRoutes(context: ApiContext): Router {
+export function addAuthRoutes(context: ApiContext): void {
   const { database, config } = context;
-  const router = Router();
 
-  mountPublic(router, context, endpoints.issueAppTokens, async ({ body, ip }) => {
+  mountPublic(context, endpoints.issueAppTokens, async ({ body, ip }) => {
     const credentials = { app_key: String(body.app_key), app_secret: String(body.app_secret) };
     await limitTokens(context, ip);
     const tokens = await throttleFailures(context, ip, null, () =>
@@ -21,13 +19,13 @@ export function authRoutes(context: ApiContext): Router {
     return { headers, body: tokens };
   });
 
-  mountPublic(router, context, endpoints.refreshTokens, async ({ body, ip }) => {
+  mountPublic(context, endpoints.refreshTokens, async ({ body, ip }) => {
     await limitTokens(context, ip);
     const tokens = await refreshTokens(database, config.jwtKeys, String(body.refresh), ip);
     return { headers, body: { ...tokens, message: 'Token refreshed' } };
   });
 
-  mountPublic(router, context, endpoints.logIn, async ({ body, ip }) => {
+  mountPublic(context, endpoints.logIn, async ({ body, ip }) => {
     const email = String(body.email).toLowerCase();
     await limitTokens(context, ip);
     const tokens = await throttleFailures(context, ip, email, () =>
@@ -35,6 +33,4 @@ export function authRoutes(context: ApiContext): Router {
     );
     return { headers, body: { ...tokens, message: 'Logged in' } };
   });
-
-  return router;
 }

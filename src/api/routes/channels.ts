@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { CHANNELS, type Channel } from '../../domain/channels/channel.ts';
 import { pausedChannels } from '../../domain/channels/channel-store.ts';
 import type { ApiContext } from '../context.ts';
@@ -7,10 +6,9 @@ import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 import { channelRecord } from '../presenters.ts';
 
-export function channelRoutes(context: ApiContext): Router {
+export function addChannelRoutes(context: ApiContext): void {
   const { database, config, channels } = context;
-  const router = Router();
-  mount(router, context, endpoints.listChannels, async ({ query }) => {
+  mount(context, endpoints.listChannels, async ({ query }) => {
     const paused = await pausedChannels(database);
     const present = (channel: Channel) =>
       channelRecord(channel, channels.get(channel.code), paused.has(channel.code));
@@ -24,5 +22,4 @@ export function channelRoutes(context: ApiContext): Router {
     const { path } = endpoints.listChannels;
     return { body: envelopeOf(config.publicUrl, path, query, found, present) };
   });
-  return router;
 }

@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { channelOfPhone } from '../../domain/channels/channel.ts';
 import { createCollection } from '../../domain/collections/create-collection.ts';
 import { Refusal } from '../../domain/errors.ts';
@@ -11,17 +10,15 @@ import { collectionDetail, collectionRecord, listedCollection } from '../present
 import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
 import { answerWith, mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
 
-export function collectionRoutes(context: ApiContext): Router {
-  const router = Router();
+export function addCollectionRoutes(context: ApiContext): void {
   const { initiateCollection, listCollections, getCollection, listCollectionsDeprecated } =
     endpoints;
-  mount(router, context, initiateCollection, async (call) =>
+  mount(context, initiateCollection, async (call) =>
     answerWith(await initiate(context, call), collectionRecord),
   );
-  mountList(router, context, listCollections, 'collection', collectionDetail);
-  mountDetail(router, context, getCollection, 'collection', collectionDetail);
-  mountDeprecatedList(router, context, listCollectionsDeprecated, 'collection', listedCollection);
-  return router;
+  mountList(context, listCollections, 'collection', collectionDetail);
+  mountDetail(context, getCollection, 'collection', collectionDetail);
+  mountDeprecatedList(context, listCollectionsDeprecated, 'collection', listedCollection);
 }
 
 async function initiate(

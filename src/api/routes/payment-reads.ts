@@ -1,4 +1,3 @@
-import type { Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
@@ -17,7 +16,6 @@ type Present<K extends Kind> = (payment: PaymentOf<K>) => unknown;
 
 /** Serves a list of payments, newest first. */
 export function mountList<K extends Kind>(
-  router: Router,
   context: ApiContext,
   endpoint: Endpoint,
   kind: K,
@@ -25,7 +23,7 @@ export function mountList<K extends Kind>(
   { filterIn = paymentFilterIn, headers = {} } = {},
 ): void {
   const { database, config } = context;
-  mount(router, context, endpoint, async ({ caller: { merchant_id }, query }) => {
+  mount(context, endpoint, async ({ caller: { merchant_id }, query }) => {
     const request = pageRequestOf(query);
     const page = await listPayments(database, kind, merchant_id, filterIn(query), request);
     return { headers, body: envelopeOf(config.publicUrl, endpoint.path, query, page, present) };
@@ -34,7 +32,6 @@ export function mountList<K extends Kind>(
 
 /** Serves a deprecated list. Its headers name the replacement. */
 export function mountDeprecatedList<K extends Kind>(
-  router: Router,
   context: ApiContext,
   endpoint: Endpoint,
   kind: K,
@@ -42,18 +39,17 @@ export function mountDeprecatedList<K extends Kind>(
 ): void {
   const successor = `${context.config.publicUrl}${BASE_PATH}${endpoints.listTransactions.path}`;
   const headers = { Deprecation: 'true', Link: `<${successor}>; rel="successor-version"` };
-  mountList(router, context, endpoint, kind, present, { filterIn: deprecatedFilterIn, headers });
+  mountList(context, endpoint, kind, present, { filterIn: deprecatedFilterIn, headers });
 }
 
 /** Serves one payment by its id, the only parameter of the path. */
 export function mountDetail<K extends Kind>(
-  router: Router,
   context: ApiContext,
   endpoint: Endpoint,
   kind: K,
   present: Present<K>,
 ): void {
-  mount(router, context, endpoint, async ({ caller: { merchant_id }, params }) => {
+  mount(context, endpoint, async ({ caller: { merchant_id }, params }) => {
     const [id = ''] = Object.values(params);
     const ref = { kind, merchant_id, id };
     const payment = UUID.test(id) ? await findPayment(context.database, ref) : undefined;

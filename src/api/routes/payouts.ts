@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { rateOf } from '../../domain/identity/authenticate.ts';
 import { namedApp } from '../../domain/identity/choose-app.ts';
 import type { PayoutCategory } from '../../domain/payments/payout.ts';
@@ -12,17 +11,15 @@ import { DEFAULT_NARRATION } from '../schemas/bodies.ts';
 import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
 import { answerWith, mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
 
-export function payoutRoutes(context: ApiContext): Router {
-  const router = Router();
+export function addPayoutRoutes(context: ApiContext): void {
   const { initiatePayout, listPayouts, listPayoutsDeprecated, getPayout } = endpoints;
-  mount(router, context, initiatePayout, async (call) =>
+  mount(context, initiatePayout, async (call) =>
     answerWith(await initiate(context, call), payoutRecord),
   );
-  mountList(router, context, listPayouts, 'payout', payoutDetail);
+  mountList(context, listPayouts, 'payout', payoutDetail);
   // Before the detail, whose path matches this one too.
-  mountDeprecatedList(router, context, listPayoutsDeprecated, 'payout', listedPayout);
-  mountDetail(router, context, getPayout, 'payout', payoutDetail);
-  return router;
+  mountDeprecatedList(context, listPayoutsDeprecated, 'payout', listedPayout);
+  mountDetail(context, getPayout, 'payout', payoutDetail);
 }
 
 async function initiate(

@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { awaitAcceptance } from '../../domain/reversals/await-acceptance.ts';
 import { createReversal } from '../../domain/reversals/create-reversal.ts';
@@ -16,14 +15,12 @@ import { answerWith, mountList } from './payment-reads.ts';
 /** Requests of one process that may wait for the gateway at the same time. */
 export const MAX_WAITING = 100;
 
-export function reversalRoutes(context: ApiContext): Router {
-  const router = Router();
+export function addReversalRoutes(context: ApiContext): void {
   const { initiateReversal, listReversals, getReversal } = endpoints;
   const room = createWaitingRoom(MAX_WAITING, context.meters.http);
-  mountAwaited(router, context, initiateReversal, room, initiation(context));
-  mountList(router, context, listReversals, 'reversal', reversalRecord);
-  mount(router, context, getReversal, (call) => detail(context, call, call.params.ref_no ?? ''));
-  return router;
+  mountAwaited(context, initiateReversal, room, initiation(context));
+  mountList(context, listReversals, 'reversal', reversalRecord);
+  mount(context, getReversal, (call) => detail(context, call, call.params.ref_no ?? ''));
 }
 
 function initiation(context: ApiContext): AwaitedOperation {

@@ -1,4 +1,3 @@
-import { Router } from 'express';
 import { inOneTransaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
@@ -12,11 +11,10 @@ import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 import { walletTransaction } from '../presenters.ts';
 
-export function walletRoutes(context: ApiContext): Router {
+export function addWalletRoutes(context: ApiContext): void {
   const { database, config } = context;
-  const router = Router();
 
-  mount(router, context, endpoints.getBalance, async ({ caller }) => {
+  mount(context, endpoints.getBalance, async ({ caller }) => {
     const { collection, payout } = await walletBalances(database, caller.merchant_id);
     if (collection === undefined || payout === undefined) throw new Refusal('wallet_missing');
     return {
@@ -28,14 +26,14 @@ export function walletRoutes(context: ApiContext): Router {
     };
   });
 
-  mount(router, context, endpoints.listTransactions, async ({ caller, query }) => {
+  mount(context, endpoints.listTransactions, async ({ caller, query }) => {
     const filter = transactionFilterIn(query);
     const page = await listTransactions(database, caller.merchant_id, filter, pageRequestOf(query));
     const { path } = endpoints.listTransactions;
     return { body: envelopeOf(config.publicUrl, path, query, page, walletTransaction) };
   });
 
-  mount(router, context, endpoints.transfer, async ({ caller, body, database: target }) => {
+  mount(context, endpoints.transfer, async ({ caller, body, database: target }) => {
     const request = {
       merchant_id: caller.merchant_id,
       amount_cents: parseAmount(body.amount)!,
@@ -44,6 +42,4 @@ export function walletRoutes(context: ApiContext): Router {
     const transaction = await inOneTransaction(target, (trx) => transfer(trx, request));
     return { body: walletTransaction(transaction) };
   });
-
-  return router;
 }

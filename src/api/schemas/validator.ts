@@ -99,11 +99,10 @@ function withoutEmpty(
 export function queryParser(schema: InputSchema): (query: object) => Record<string, unknown> {
   const validate = ajv.compile(schema);
   return (query) => {
+    const given = new Map<string, unknown>(Object.entries(query));
     const values: Record<string, unknown> = {};
     for (const [name, property] of Object.entries(schema.properties)) {
-      const text = Object.hasOwn(query, name)
-        ? (query as Record<string, unknown>)[name]
-        : undefined;
+      const text = given.get(name);
       values[name] = text === undefined ? property.default : numberIn(text, property);
       if (values[name] === undefined) delete values[name];
     }
