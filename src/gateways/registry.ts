@@ -1,5 +1,6 @@
 import type { ChannelRoute } from '../domain/channels/channel.ts';
 import type { Config } from '../process/config.ts';
+import { BootError } from '../process/lifecycle.ts';
 import type { Gateway } from './gateway.ts';
 import { createSimulatorGateway } from './simulator-driver/simulator-gateway.ts';
 
@@ -16,16 +17,14 @@ const DRIVERS: Readonly<Record<string, (config: Config) => Gateway>> = {
     }),
 };
 
-export class UnknownDriverError extends Error {}
-
-/** Builds the drivers that channels are configured with. @throws UnknownDriverError */
+/** Builds the drivers that channels are configured with. @throws BootError for an unknown one */
 export function createGateways(config: Config): Gateways {
   const gateways = new Map<string, Gateway>();
   for (const name of new Set(config.channels.values())) {
     const build = DRIVERS[name];
     if (!build) {
       const known = Object.keys(DRIVERS).join(', ');
-      throw new UnknownDriverError(`CHANNELS names the driver ${name}; there is only ${known}`);
+      throw new BootError(`CHANNELS names the driver ${name}; there is only ${known}`);
     }
     gateways.set(name, build(config));
   }

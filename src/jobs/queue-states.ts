@@ -24,16 +24,7 @@ export interface QueueState {
   endedLastMinute: number | null;
 }
 
-/** Reads the queues for people and metrics. No decision rests on it. */
-export interface QueueStates {
-  /** Asks for nothing optional. @throws when the backend does not answer in time */
-  check(queue: string): Promise<void>;
-  /** @throws when the backend does not answer in time */
-  read(queue: string): Promise<QueueState>;
-  /** Returns whether a job waits, is delayed or under way. @throws as `read` does */
-  has(queue: string, jobId: string): Promise<boolean>;
-  close(): Promise<void>;
-}
+export type QueueStates = ReturnType<typeof openQueueStates>;
 
 /** Queues that take longer count as away. */
 const READ_TIMEOUT_MS = 3_000;
@@ -43,22 +34,28 @@ export function allQueues(gateways: string[]): string[] {
   return WORKER_TYPES.flatMap((type) => queuesOf(type, gateways));
 }
 
-/** Opens nothing until a queue is read. Closes the queues unless they are given. */
+/**
+ * Reads the queues for people and metrics. No decision rests on it. Opens nothing until a queue
+ * is read. Closes the queues unless they are given. All but `close` throw when the backend does
+ * not answer in time.
+ */
 export function openQueueStates(
   backend: QueueBackend,
   logger: Pick<Logger, 'debug'>,
   given?: QueuePool,
-): QueueStates {
+) {
   const onError = (queue: string, error: Error) =>
     logger.debug('queue error', { queue, error: error.message });
   const queues = given ?? openQueuePool(backend, onError);
-  const read = (queue: string) => readState(backend, queues.of(queue), queue, logger);
   return {
-    check: async (queue) => {
+    /** Asks for nothing optional. */
+    check: async (queue: string) => {
       await answerOf(queue, queues.of(queue).getJobCounts('waiting'), READ_TIMEOUT_MS);
     },
-    read: (queue) => answerOf(queue, read(queue), READ_TIMEOUT_MS),
-    has: async (queue, id) =>
+    read: (queue: string) =>
+      answerOf(queue, readState(backend, queues.of(queue), queue, logger), READ_TIMEOUT_MS),
+    /** Returns whether a job waits, is delayed or under way. */
+    has: async (queue: string, id: string) =>
       (await answerOf(queue, queues.of(queue).getJob(id), READ_TIMEOUT_MS)) !== undefined,
     close: async () => {
       if (!given) await queues.close();

@@ -10,11 +10,7 @@ export interface StepJob extends JobData {
   delay_ms: number;
 }
 
-/** The queues of a process, each opened when it is first used. */
-export interface QueuePool {
-  of(queue: string): Queue<JobData>;
-  close(): Promise<void>;
-}
+export type QueuePool = ReturnType<typeof openQueuePool>;
 
 /** The producing side of the queues. Only the dispatcher has one. */
 export interface Queues {
@@ -52,13 +48,14 @@ export function openQueues(backend: QueueBackend, logger: Logger): Queues & Queu
   };
 }
 
+/** Holds the queues of a process. Opens each when it is first used. */
 export function openQueuePool(
   backend: QueueBackend,
   onError: (queue: string, error: Error) => void,
-): QueuePool {
+) {
   const open = new Map<string, Queue<JobData>>();
   return {
-    of: (name) => {
+    of: (name: string) => {
       const known = open.get(name);
       if (known) return known;
       const queue = backend.createQueue(name);

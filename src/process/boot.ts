@@ -6,12 +6,7 @@ import { schemaProblem } from '../connections/migrations.ts';
 import { redisWarning } from '../connections/redis-warnings.ts';
 import { roleDefaultsProblem } from '../connections/role-defaults.ts';
 import type { ChannelRoute } from '../domain/channels/channel.ts';
-import {
-  channelRoutes,
-  createGateways,
-  type Gateways,
-  UnknownDriverError,
-} from '../gateways/registry.ts';
+import { channelRoutes, createGateways, type Gateways } from '../gateways/registry.ts';
 import { measuredGateway } from '../metrics/measured-gateway.ts';
 import { createMeters, type Meters } from '../metrics/meters.ts';
 import { type Config, loadConfig } from './config.ts';
@@ -69,17 +64,10 @@ async function warnOfStores(
  */
 export function createService(config: Config, logger: Logger, database: Database): Service {
   const meters = createMeters();
-  const gateways = configuredGateways(config, meters);
+  const drivers = [...createGateways(config)];
+  const gateways = new Map(
+    drivers.map(([name, driver]) => [name, measuredGateway(driver, meters.gatewayCalls)]),
+  );
   const channels = channelRoutes(config, gateways);
   return { config, logger, database, gateways, channels, meters };
-}
-
-function configuredGateways(config: Config, { gatewayCalls }: Meters): Gateways {
-  try {
-    const drivers = [...createGateways(config)];
-    return new Map(drivers.map(([name, driver]) => [name, measuredGateway(driver, gatewayCalls)]));
-  } catch (error) {
-    if (error instanceof UnknownDriverError) throw new BootError(error.message);
-    throw error;
-  }
 }

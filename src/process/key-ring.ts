@@ -23,16 +23,13 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
+const DEVELOPMENT_SECRET = Buffer.alloc(KEY_BYTES, 'malipo-development-key');
 /** A published key: a development checkout runs with it, and production refuses it. */
-export const DEVELOPMENT_KEYS = `dev:${developmentSecret().toString('base64')}`;
-
-function developmentSecret(): Buffer {
-  return Buffer.alloc(KEY_BYTES, 'malipo-development-key');
-}
+export const DEVELOPMENT_KEYS = `dev:${DEVELOPMENT_SECRET.toString('base64')}`;
 
 /** Finds the development key in a ring, under any id. */
 export function hasDevelopmentKey({ byId }: KeyRing): boolean {
-  return [...byId.values()].some(({ secret }) => secret.equals(developmentSecret()));
+  return [...byId.values()].some(({ secret }) => secret.equals(DEVELOPMENT_SECRET));
 }
 
 /**

@@ -7,18 +7,7 @@ const PROBES_UNTIL_STUCK = 4;
 /** Only `due` is a reason to expect that the process begins something. */
 export type ProbeResult = 'due' | 'nothing due' | 'paused' | 'rate limited' | 'disconnected';
 
-/** Tells whether a process that has work to do does any of it. */
-export interface Liveness {
-  /**
-   * Watches one kind of work from now on. A probe that throws counts as `disconnected`.
-   * @returns the function to call whenever some of that work is begun
-   */
-  watch(name: string, probe: () => Promise<ProbeResult>): () => void;
-  /** Unhealthy while any work is stuck. */
-  health(): Health;
-  works(): { name: string; stuck: boolean }[];
-  close(): void;
-}
+export type Liveness = ReturnType<typeof createLiveness>;
 
 interface Work {
   name: string;
@@ -30,8 +19,11 @@ interface Work {
   begunAt: number;
 }
 
-/** Probes by itself, at intervals, so that asking for the health costs nothing. */
-export function createLiveness(stuckAfterMs = STUCK_AFTER_MS): Liveness {
+/**
+ * Tells whether a process that has work to do does any of it. Probes by itself, at intervals, so
+ * that asking for the health costs nothing.
+ */
+export function createLiveness(stuckAfterMs = STUCK_AFTER_MS) {
   const all: Work[] = [];
   const probeAll = () => {
     for (const work of all) void probe(work);
@@ -39,7 +31,11 @@ export function createLiveness(stuckAfterMs = STUCK_AFTER_MS): Liveness {
   const timer = setInterval(probeAll, stuckAfterMs / PROBES_UNTIL_STUCK).unref();
   const works = () => all.map((work) => describe(work, stuckAfterMs));
   return {
-    watch: (name, probe) => {
+    /**
+     * Watches one kind of work from now on. A probe that throws counts as `disconnected`.
+     * @returns the function to call whenever some of that work is begun
+     */
+    watch: (name: string, probe: () => Promise<ProbeResult>) => {
       const work: Work = {
         name,
         probe,
@@ -54,7 +50,8 @@ export function createLiveness(stuckAfterMs = STUCK_AFTER_MS): Liveness {
       };
     },
     works,
-    health: () => {
+    /** Unhealthy while any work is stuck. */
+    health: (): Health => {
       const work = works();
       return { isHealthy: !work.some(({ stuck }) => stuck), details: { work } };
     },
