@@ -165,6 +165,15 @@ export async function firstRow<Row>(
   return (await rows<Row>(database, sql, bindings))[0];
 }
 
+/** Runs one statement and tells whether it returns a row. */
+export async function hasRow(
+  database: Database | Transaction,
+  sql: string,
+  bindings: object = {},
+): Promise<boolean> {
+  return (await firstRow(database, sql, bindings)) !== undefined;
+}
+
 /** Returns the time of the database. All times are compared by it, because machines' clocks differ. */
 export async function databaseNow(database: Database | Transaction): Promise<Date> {
   const row = await firstRow<{ at: Date }>(database, 'SELECT clock_timestamp() AS at');

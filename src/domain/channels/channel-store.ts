@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 
 /** Reads the codes of the paused channels. */
@@ -11,10 +11,9 @@ export async function pausedChannels(
 
 /** Checks whether a channel is paused. It then takes no new payments, and sends none that wait. */
 export async function isPaused(database: Database | Transaction, code: number): Promise<boolean> {
-  const row = await firstRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', {
+  return hasRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', {
     code,
   });
-  return row !== undefined;
 }
 
 /** Explains why a statement inserted no payment: the channel is paused, or else `otherwise`. */
@@ -28,18 +27,16 @@ export async function refusalOfChannel(
 
 /** Pauses a channel. @returns false when it was paused already. */
 export async function pauseChannel(trx: Transaction, code: number): Promise<boolean> {
-  const row = await firstRow(
+  return hasRow(
     trx,
     'INSERT INTO paused_channels (code) VALUES (:code) ON CONFLICT DO NOTHING RETURNING code',
     { code },
   );
-  return row !== undefined;
 }
 
 /** Resumes a channel. @returns false when it was not paused. */
 export async function resumeChannel(trx: Transaction, code: number): Promise<boolean> {
-  const row = await firstRow(trx, 'DELETE FROM paused_channels WHERE code = :code RETURNING code', {
+  return hasRow(trx, 'DELETE FROM paused_channels WHERE code = :code RETURNING code', {
     code,
   });
-  return row !== undefined;
 }

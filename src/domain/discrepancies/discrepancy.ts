@@ -1,5 +1,5 @@
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 
 /**
@@ -93,7 +93,7 @@ export async function isOfUnknownPayment(
   { reference, trans_id, amount_cents }: ShownMovement,
 ): Promise<boolean> {
   if (reference === null || !isUuid(reference)) return false;
-  const found = await firstRow(
+  return hasRow(
     trx,
     `SELECT 1 FROM discrepancies
      WHERE kind = 'unknown_payment' AND payment_id = :reference
@@ -101,7 +101,6 @@ export async function isOfUnknownPayment(
        AND coalesce(trans_id = :trans_id, true) AND coalesce(amount_cents = :amount_cents, true)`,
     { gateway, reference, trans_id, amount_cents },
   );
-  return found !== undefined;
 }
 
 /**
@@ -114,7 +113,7 @@ export async function openDiscrepancy(
   trx: Transaction,
   { kind, payment, movement_id, trans_id = null, amount_cents = null, details }: NewDiscrepancy,
 ): Promise<boolean> {
-  const written = await firstRow(
+  return hasRow(
     trx,
     `INSERT INTO discrepancies AS known
        (id, merchant_id, kind, payment_kind, payment_id, movement_id, trans_id, amount_cents,
@@ -144,5 +143,4 @@ export async function openDiscrepancy(
       details: JSON.stringify(details),
     },
   );
-  return written !== undefined;
 }

@@ -1,4 +1,4 @@
-import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
+import { type Database, hasRow, inTransaction, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -60,13 +60,12 @@ async function wasListed(
   transId: string | null,
 ): Promise<boolean> {
   if (transId === null) return false;
-  const line = await firstRow(
+  return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND l.trans_id = :trans_id LIMIT 1`,
     { gateway, trans_id: transId },
   );
-  return line !== undefined;
 }
 
 /** Leaves out the period, so that the same finding in another statement is no news. */

@@ -11,7 +11,7 @@ import { settle } from '../settlement/settle.ts';
 import type { Settlement } from '../settlement/settlement.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
-import { SUPPORT_RESULT_CODE } from '../support/resolution.ts';
+import { failedHere } from '../support/resolution.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A statement that lists every movement of its scope. */
@@ -119,17 +119,7 @@ async function failByStatement(
     // Checks again: meanwhile it may have been sent again, or a movement may have become known.
     const found = await findRuledOut(trx, asked.kind, statement, refOf(asked));
     if (found.length === 0) return false;
-    const settlement = await settle(
-      trx,
-      payment,
-      {
-        outcome: 'failed',
-        code: SUPPORT_RESULT_CODE,
-        description: 'Not in the statement of the gateway',
-        externalRef: null,
-      },
-      'statement',
-    );
-    return settlement === 'failed';
+    const verdict = failedHere('Not in the statement of the gateway');
+    return (await settle(trx, payment, verdict, 'statement')) === 'failed';
   });
 }

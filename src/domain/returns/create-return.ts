@@ -4,8 +4,8 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { queueOf } from '../../jobs/job-types.ts';
 import { acceptance } from '../payments/acceptance.ts';
 import type { Collection } from '../payments/collection.ts';
-import type { Movement } from '../payments/movement.ts';
 import type { Return } from '../payments/return.ts';
+import type { Movement } from '../settlement/movements.ts';
 import { assumeSent } from '../submission/attempts.ts';
 import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-mark.ts';
 
@@ -72,7 +72,6 @@ async function nextIdOf(trx: Transaction, { merchant_id, id, created_at }: Colle
 /** Gives the return of a movement the receipt that was not known when it was planned. */
 export async function fillReturnedReceipt(
   trx: Transaction,
-  { merchant_id }: { merchant_id: number },
   movement: Movement,
   trans_id: string | null,
 ): Promise<void> {
@@ -80,7 +79,7 @@ export async function fillReturnedReceipt(
   await rows(
     trx,
     `UPDATE returns SET original_trans_id = :trans_id
-     WHERE merchant_id = :merchant_id AND movement_id = :movement_id AND original_trans_id IS NULL`,
-    { merchant_id, movement_id: movement.id, trans_id },
+     WHERE merchant_id = :merchant_id AND movement_id = :id AND original_trans_id IS NULL`,
+    { ...movement, trans_id },
   );
 }

@@ -2,7 +2,6 @@ import type { Transaction } from '../../connections/database.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
 import type { Failed, Succeeded } from '../gateway-results.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
-import { failureColumns, successColumns } from '../payments/outcome.ts';
 import type { AnyPayment, MerchantPayment } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
 import { createEvent } from '../webhooks/create-event.ts';
@@ -17,10 +16,10 @@ export async function completePayment<P extends MerchantPayment>(
   payment: P,
   news: Succeeded,
   cause: string,
-  { lines, tellsMerchant }: { lines: (completed: P) => JournalLine[]; tellsMerchant: boolean },
-): Promise<void> {
-  const set = successColumns(payment, news);
-  const completed = await transition(trx, payment, { to: 'completed', set, step: 'none', cause });
+  linesOf: (completed: P) => JournalLine[],
+  tellsMerchant = true,
+): Promise<'completed'> {
+  const completed = await moveToCompleted(trx, payment, news, cause);
   await insertMovement(trx, completed, news, 'settled');
   if (tellsMerchant) await createEvent(trx, completed);
   // Locks the wallet last, because every payment of the merchant shares it.
@@ -29,8 +28,26 @@ export async function completePayment<P extends MerchantPayment>(
     source_kind: completed.kind,
     source_id: completed.id,
     kind: 'completed',
-    lines: lines(completed),
+    lines: linesOf(completed),
   });
+  return 'completed';
+}
+
+/** Moves a payment to `completed`. @returns the payment as it is now. */
+export async function moveToCompleted<P extends AnyPayment>(
+  trx: Transaction,
+  payment: P,
+  news: Succeeded,
+  cause: string,
+): Promise<P> {
+  const set = {
+    result_code: 0,
+    result_description: news.description,
+    trans_id: news.transId,
+    external_ref: payment.external_ref ?? news.externalRef,
+    payment_completed_at: news.completedAt,
+  };
+  return transition(trx, payment, { to: 'completed', set, step: 'none', cause });
 }
 
 /** Moves an open payment to `failed`. @returns the payment as it is now. */
@@ -41,10 +58,10 @@ export async function failPayment<P extends AnyPayment>(
   cause: string,
   step: StepChange = 'none',
 ): Promise<P> {
-  return transition(trx, payment, {
-    to: 'failed',
-    set: failureColumns(payment, news),
-    step,
-    cause,
-  });
+  const set = {
+    result_code: news.code,
+    result_description: news.description,
+    external_ref: payment.external_ref ?? news.externalRef,
+  };
+  return transition(trx, payment, { to: 'failed', set, step, cause });
 }

@@ -1,10 +1,21 @@
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { Succeeded } from '../gateway-results.ts';
-import type { Movement } from '../payments/movement.ts';
-import { type AnyPayment, accountOf, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
 
-const COLUMNS = 'id, trans_id, amount_cents, account, completed_at, booked';
+/** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
+export interface Movement {
+  merchant_id: number;
+  id: string;
+  trans_id: string | null;
+  amount_cents: number;
+  account: string | null;
+  completed_at: Date | null;
+  /** Booked as the payment's own, waiting in suspense for a decision, or cleared by one. */
+  booked: 'settled' | 'suspense' | 'cleared';
+}
+
+const COLUMNS = 'merchant_id, id, trans_id, amount_cents, account, completed_at, booked';
 
 /** Reads the movements of a payment. The payment must be locked. */
 export async function movementsOf(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
@@ -13,7 +24,7 @@ export async function movementsOf(trx: Transaction, payment: AnyPayment): Promis
     `SELECT ${COLUMNS} FROM movements
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
      ORDER BY learned_at, id`,
-    refOf(payment),
+    payment,
   );
 }
 
@@ -26,20 +37,19 @@ export async function learnedSince(
   payment: AnyPayment,
   moment: Date,
 ): Promise<boolean> {
-  const row = await firstRow(
+  return hasRow(
     trx,
     `SELECT 1 FROM movements m WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND learned_at > :moment
        AND NOT EXISTS (SELECT FROM payment_history h WHERE h.merchant_id = m.merchant_id
          AND h.payment_kind = m.payment_kind AND h.payment_id = m.payment_id
          AND h.cause = 'support' AND h.to_status = 'completed')`,
-    { ...refOf(payment), moment },
+    { ...payment, moment },
   );
-  return row !== undefined;
 }
 
 /** Names a movement of a merchant. */
-export type MovementRef = Pick<Movement, 'id'> & { merchant_id: number };
+export type MovementRef = Pick<Movement, 'merchant_id' | 'id'>;
 
 /** Reads a movement. @throws Error when there is none: the caller has its id from a row. */
 export async function findMovement(trx: Transaction, ref: MovementRef): Promise<Movement> {
@@ -116,9 +126,8 @@ export async function insertMovement(
        :amount_cents, :account, :completed_at, :booked)
      RETURNING ${COLUMNS}`,
     {
-      ...refOf(payment),
+      ...payment,
       movement_id: uuidv7(),
-      gateway: payment.gateway,
       trans_id: news.transId,
       // A gateway that names no amount means the one that it was asked for.
       amount_cents: news.amountCents ?? payment.amount_cents,
@@ -133,7 +142,6 @@ export async function insertMovement(
 /** Adds a receipt that was not known when the movement was recorded. */
 export async function fillReceipt(
   trx: Transaction,
-  { merchant_id }: AnyPayment,
   movement: Movement,
   trans_id: string | null,
 ): Promise<void> {
@@ -142,6 +150,6 @@ export async function fillReceipt(
     trx,
     `UPDATE movements SET trans_id = :trans_id
      WHERE merchant_id = :merchant_id AND id = :id AND trans_id IS NULL`,
-    { merchant_id, id: movement.id, trans_id },
+    { ...movement, trans_id },
   );
 }

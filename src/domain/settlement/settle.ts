@@ -4,10 +4,6 @@ import type { Verdict } from '../gateway-results.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { storableText } from '../storable-text.ts';
 import { learnedSince } from './movements.ts';
-import { COLLECTION_SETTLING } from './settle-collection.ts';
-import { PAYOUT_SETTLING } from './settle-payout.ts';
-import { RETURN_SETTLING } from './settle-return.ts';
-import { REVERSAL_SETTLING } from './settle-reversal.ts';
 import type { Settlement } from './settlement.ts';
 import { applyVerdict } from './verdict.ts';
 
@@ -28,29 +24,11 @@ export async function settle(
   if (verdict.outcome === 'failed' && heardAt && (await learnedSince(trx, payment, heardAt))) {
     return 'repeat';
   }
-  const settlement = await settleKind(trx, payment, storableVerdict(verdict), cause);
+  const settlement = await applyVerdict(trx, payment, storableVerdict(verdict), cause);
   if (settlement === 'completed' || settlement === 'failed') {
     await supersedeDiscrepancies(trx, refOf(payment), ['overdue', 'never_taken']);
   }
   return settlement;
-}
-
-async function settleKind(
-  trx: Transaction,
-  payment: AnyPayment,
-  news: Verdict,
-  cause: string,
-): Promise<Settlement> {
-  switch (payment.kind) {
-    case 'collection':
-      return applyVerdict(trx, COLLECTION_SETTLING, payment, news, cause);
-    case 'payout':
-      return applyVerdict(trx, PAYOUT_SETTLING, payment, news, cause);
-    case 'reversal':
-      return applyVerdict(trx, REVERSAL_SETTLING, payment, news, cause);
-    case 'return':
-      return applyVerdict(trx, RETURN_SETTLING, payment, news, cause);
-  }
 }
 
 /** Returns the verdict with texts that PostgreSQL can store, whatever the gateway put there. */

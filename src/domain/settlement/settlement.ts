@@ -15,7 +15,7 @@ export type Settlement =
   | 'discrepancy';
 
 /** The rules of one kind of payment for news that is neither a repeat nor contrary. */
-export interface Settling<P extends AnyPayment> {
+export interface SettlingRules<P extends AnyPayment> {
   /**
    * Returns why a movement cannot be booked as the payment's own, or null when it can. The
    * payment has no movement so far.

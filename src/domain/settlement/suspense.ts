@@ -3,10 +3,9 @@ import { changeStep } from '../../jobs/outbox.ts';
 import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
-import type { Movement } from '../payments/movement.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { insertMovement, type MovementRef } from './movements.ts';
+import { insertMovement, type Movement, type MovementRef } from './movements.ts';
 
 /*
  * Money that a gateway has moved waits in suspense until somebody has decided about it.
@@ -24,9 +23,8 @@ export async function bookToSuspense(
   news: Succeeded,
 ): Promise<Movement> {
   const movement = await insertMovement(trx, payment, news, 'suspense');
-  const { merchant_id } = payment;
   const cents = suspenseCents(payment.kind, movement.amount_cents);
-  await postMovement(trx, { merchant_id, id: movement.id }, 'suspense', [
+  await postMovement(trx, movement, 'suspense', [
     { account: 'gateway_float', amount_cents: -cents },
     { account: 'suspense', amount_cents: cents },
   ]);

@@ -1,11 +1,17 @@
 import type { Transaction } from '../../connections/database.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
-import type { Movement } from '../payments/movement.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
-import { contradictionOf, fillReceipt, movementsOf, repeatedMovement } from './movements.ts';
-import type { Settlement, Settling } from './settlement.ts';
+import {
+  contradictionOf,
+  fillReceipt,
+  type Movement,
+  movementsOf,
+  repeatedMovement,
+} from './movements.ts';
+import { rulesOf } from './rules.ts';
+import type { Settlement } from './settlement.ts';
 import { keepInSuspense } from './suspense.ts';
 
 /**
@@ -13,29 +19,28 @@ import { keepInSuspense } from './suspense.ts';
  * the payment's own, or to suspense when somebody must decide. Later news never changes what
  * the merchant was told.
  */
-export async function applyVerdict<P extends AnyPayment>(
+export async function applyVerdict(
   trx: Transaction,
-  settling: Settling<P>,
-  payment: P,
+  payment: AnyPayment,
   verdict: Verdict,
   cause: string,
 ): Promise<Settlement> {
   const known = await movementsOf(trx, payment);
   if (verdict.outcome === 'failed') {
-    return applyFailure(trx, settling, payment, known, verdict, cause);
+    return applyFailure(trx, payment, known, verdict, cause);
   }
   const repeated = repeatedMovement(known, verdict);
   if (repeated) return applyRepeat(trx, payment, repeated, verdict);
+  const rules = rulesOf(payment);
   const problem =
-    known.length > 0 ? 'second_success' : await settling.problemOf(trx, payment, verdict);
+    known.length > 0 ? 'second_success' : await rules.problemOf(trx, payment, verdict);
   if (problem) return keepInSuspense(trx, payment, verdict, problem);
-  return settling.complete(trx, payment, verdict, cause);
+  return rules.complete(trx, payment, verdict, cause);
 }
 
-async function applyFailure<P extends AnyPayment>(
+async function applyFailure(
   trx: Transaction,
-  settling: Settling<P>,
-  payment: P,
+  payment: AnyPayment,
   known: Movement[],
   news: Failed,
   cause: string,
@@ -52,7 +57,7 @@ async function applyFailure<P extends AnyPayment>(
     });
     return 'discrepancy';
   }
-  await settling.fail(trx, payment, news, cause);
+  await rulesOf(payment).fail(trx, payment, news, cause);
   return 'failed';
 }
 
@@ -62,8 +67,8 @@ async function applyRepeat(
   movement: Movement,
   news: Succeeded,
 ): Promise<Settlement> {
-  await fillReceipt(trx, payment, movement, news.transId);
-  await fillReturnedReceipt(trx, payment, movement, news.transId);
+  await fillReceipt(trx, movement, news.transId);
+  await fillReturnedReceipt(trx, movement, news.transId);
   if (movement.booked === 'settled') {
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });
   }

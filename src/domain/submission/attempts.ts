@@ -1,5 +1,5 @@
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
 import { storableText } from '../storable-text.ts';
 
 /**
@@ -11,6 +11,8 @@ export type AttemptResult = 'acknowledged' | 'declined' | 'not_taken' | 'unknown
 /** Longer than any call to a gateway lasts. Until then a call without an answer may be going on. */
 const LONGEST_CALL_MS = 30_000;
 const MAX_DETAIL_LENGTH = 500;
+/** The gateway must say "not found" this often before the service believes it. */
+const NOT_FOUND_CONFIRMATIONS = 3;
 
 /**
  * Claims the right to submit. The claim must be committed before the call.
@@ -26,33 +28,31 @@ export async function insertAttempt(trx: Transaction, payment: AnyPayment): Prom
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
      ON CONFLICT DO NOTHING
      RETURNING attempt_no`,
-    refOf(payment),
+    payment,
   );
   return row?.attempt_no ?? null;
 }
 
 /** Tells whether the gateway may have the payment from an earlier attempt. */
 export async function mayHaveArrived(trx: Transaction, payment: AnyPayment): Promise<boolean> {
-  const row = await firstRow(
+  return hasRow(
     trx,
     `SELECT 1 FROM attempts
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND (result IS NULL OR result NOT IN ('not_taken', 'ruled_out'))`,
-    refOf(payment),
+    payment,
   );
-  return row !== undefined;
 }
 
 /** Tells whether a call to the gateway may be going on now. */
 export async function isUnderWay(trx: Transaction, payment: AnyPayment): Promise<boolean> {
-  const row = await firstRow(
+  return hasRow(
     trx,
     `SELECT 1 FROM attempts
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND result IS NULL AND ${callEndOf('attempts')} > now()`,
-    refOf(payment),
+    payment,
   );
-  return row !== undefined;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function answerAttempt(
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND attempt_no = :attempt_no AND result IS NULL`,
     {
-      ...refOf(payment),
+      ...payment,
       attempt_no: attemptNo,
       result,
       detail: detail === null ? null : storableText(detail, MAX_DETAIL_LENGTH),
@@ -105,14 +105,14 @@ export async function assumeSent(
        answered_at = now(), not_found_count = 0
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND (result IS NULL OR result = 'unknown')`,
-    { ...refOf(payment), why },
+    { ...payment, why },
   );
 }
 
 /**
  * Counts one "not found" of the gateway, asked at `askedAt`, about the attempt that may have
  * arrived. Does not count it while the call may still be going on, nor within the settling
- * window after it. Rules the attempt out after `confirmations` of them.
+ * window after it. Rules the attempt out after NOT_FOUND_CONFIRMATIONS of them.
  * @returns whether the same reference may be submitted again.
  */
 export async function countNotFound(
@@ -120,7 +120,6 @@ export async function countNotFound(
   payment: AnyPayment,
   askedAt: Date,
   settlingWindowMs: number,
-  confirmations: number,
 ): Promise<boolean> {
   const row = await firstRow<{ result: AttemptResult | null }>(
     trx,
@@ -131,8 +130,8 @@ export async function countNotFound(
        AND ${callEndOf('attempts')} + :settling_ms * interval '1 millisecond' < :asked_at
      RETURNING result`,
     {
-      ...refOf(payment),
-      confirmations,
+      ...payment,
+      confirmations: NOT_FOUND_CONFIRMATIONS,
       asked_at: askedAt,
       settling_ms: settlingWindowMs,
     },

@@ -21,9 +21,6 @@ import { settle } from '../settlement/settle.ts';
 import { countNotFound } from './attempts.ts';
 import { reportIfOverdue } from './overdue.ts';
 
-/** The gateway must say "not found" this often before the service believes it. */
-const NOT_FOUND_CONFIRMATIONS = 3;
-
 /** A gateway's rule for sending a reference again. */
 export interface ResubmitRule {
   resubmit: 'safe' | 'never';
@@ -112,18 +109,9 @@ async function planNext(
     return;
   }
   if (outcome === 'notFound' && rule.resubmit === 'safe' && payment.status === 'pending') {
-    const ruledOut = await countNotFound(
-      trx,
-      payment,
-      askedAt,
-      rule.settlingWindowMs,
-      NOT_FOUND_CONFIRMATIONS,
-    );
-    if (ruledOut) {
-      await changeStep(trx, refOf(payment), submitStep(payment));
-      return;
-    }
-    await changeStep(trx, refOf(payment), pollSoonStep(payment, pollFirstMs));
+    const ruledOut = await countNotFound(trx, payment, askedAt, rule.settlingWindowMs);
+    const next = ruledOut ? submitStep(payment) : pollSoonStep(payment, pollFirstMs);
+    await changeStep(trx, refOf(payment), next);
     return;
   }
   await changeStep(trx, refOf(payment), again);

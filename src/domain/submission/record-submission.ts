@@ -12,15 +12,8 @@ import { type AnyPayment, fillEmpty, lockPayment, refOf } from '../payments/paym
 import { pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { settle } from '../settlement/settle.ts';
-import { type AttemptResult, answerAttempt } from './attempts.ts';
+import { answerAttempt } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
-
-const ATTEMPT_RESULTS: Readonly<Record<SubmitResult['outcome'], AttemptResult>> = {
-  acknowledged: 'acknowledged',
-  declined: 'declined',
-  notTaken: 'not_taken',
-  unknown: 'unknown',
-};
 
 /** Records the result of the call, even when the payment has moved on meanwhile. */
 export async function recordSubmission(
@@ -32,16 +25,15 @@ export async function recordSubmission(
   await inTransaction(database, async (trx) => {
     const payment = await lockPayment(trx, refOf(claim.payment));
     if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
-    const detail = 'reason' in result ? result.reason : null;
-    await answerAttempt(
-      trx,
-      payment,
-      claim.attemptNo,
-      ATTEMPT_RESULTS[result.outcome],
-      'code' in result ? `${result.code} ${result.description}` : detail,
-    );
+    const outcome = result.outcome === 'notTaken' ? 'not_taken' : result.outcome;
+    await answerAttempt(trx, payment, claim.attemptNo, outcome, detailOf(result));
     await applyResult(trx, payment, claim.attemptNo, result, pollFirstMs);
   });
+}
+
+function detailOf(result: SubmitResult): string | null {
+  if ('code' in result) return `${result.code} ${result.description}`;
+  return 'reason' in result ? result.reason : null;
 }
 
 async function applyResult(

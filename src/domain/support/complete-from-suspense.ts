@@ -7,7 +7,6 @@ import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import type { Collection } from '../payments/collection.ts';
-import type { Movement } from '../payments/movement.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund, type Payout } from '../payments/payout.ts';
@@ -16,7 +15,7 @@ import type { Reversal } from '../payments/reversal.ts';
 import { transition } from '../payments/transition.ts';
 import { acceptedLines, completedLines } from '../payouts/journals.ts';
 import { reversedLines } from '../reversals/journals.ts';
-import { findMovement, rebookMovement } from '../settlement/movements.ts';
+import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 
@@ -31,8 +30,7 @@ export async function completeFromSuspense(
   movement: Movement,
   commissionDefaults: Rate,
 ): Promise<void> {
-  const { merchant_id } = payment;
-  await rebookMovement(trx, { merchant_id, id: movement.id }, 'settled');
+  await rebookMovement(trx, movement, 'settled');
   switch (payment.kind) {
     case 'collection':
       return completeCollection(trx, payment, movement, commissionDefaults);
@@ -120,18 +118,18 @@ async function completeReversal(
 
 /** The customer has all of it, so the late money leaves suspense with the money that went out. */
 async function completeReturn(trx: Transaction, payment: Return, movement: Movement) {
-  const { merchant_id } = payment;
-  const original = await findMovement(trx, { merchant_id, id: payment.movement_id });
+  const { merchant_id, movement_id: id } = payment;
+  const original = await findMovement(trx, { merchant_id, id });
   if (original.booked === 'cleared') {
     throw new OperatorRefusal('The customer has got the money in another way: it cannot complete');
   }
-  const { id, amount_cents: cents } = movement;
+  const { amount_cents: cents } = movement;
   // Undoes the booking to suspense, then books it as every completed return is booked.
-  await postMovement(trx, { merchant_id, id }, 'cleared', [
+  await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: cents },
     { account: 'gateway_float', amount_cents: -cents },
   ]);
-  await postMovement(trx, { merchant_id, id }, 'returned', [
+  await postMovement(trx, movement, 'returned', [
     { account: 'suspense', amount_cents: -cents },
     { account: 'gateway_float', amount_cents: cents },
   ]);

@@ -32,18 +32,14 @@ export interface DiscrepancyFilter {
 /** Lists discrepancies of all merchants, oldest first. */
 export function listCases(
   database: Database,
-  { open, kind, merchant_id, after, limit }: DiscrepancyFilter,
+  filter: DiscrepancyFilter,
 ): Promise<DiscrepancyCase[]> {
+  const { open, kind, merchant_id, after } = filter;
   const where = [open ? 'resolved_at IS NULL' : 'resolved_at IS NOT NULL'];
   if (kind) where.push('kind = :kind');
   if (merchant_id !== undefined) where.push('merchant_id = :merchant_id');
   if (after) where.push('id > CAST(:after AS uuid)');
-  return read(database, `${where.join(' AND ')} ORDER BY id LIMIT :limit`, {
-    kind: kind ?? null,
-    merchant_id: merchant_id ?? null,
-    after: after ?? null,
-    limit,
-  });
+  return read(database, `${where.join(' AND ')} ORDER BY id LIMIT :limit`, filter);
 }
 
 /** Lists the discrepancies of one payment, oldest first. */

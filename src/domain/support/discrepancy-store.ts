@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Resolution } from './resolution.ts';
@@ -22,38 +22,28 @@ export interface Discrepancy {
   resolved_reason: string | null;
 }
 
-/** Finds a discrepancy. Ids are unique over all merchants. */
+/** Finds a discrepancy. Ids are unique over all merchants. Lock its payment before you lock it. */
 export async function findDiscrepancy(
-  database: Database | Transaction,
-  id: string,
-): Promise<Discrepancy | undefined> {
-  return firstRow<Discrepancy>(database, 'SELECT * FROM discrepancies WHERE id = :id', { id });
-}
-
-/** Reads a discrepancy and locks it. Its payment must be locked before. */
-export async function lockDiscrepancy(
   trx: Transaction,
   id: string,
+  lock: 'FOR UPDATE' | '' = '',
 ): Promise<Discrepancy | undefined> {
-  return firstRow<Discrepancy>(trx, 'SELECT * FROM discrepancies WHERE id = :id FOR UPDATE', {
-    id,
-  });
+  return firstRow<Discrepancy>(trx, `SELECT * FROM discrepancies WHERE id = :id ${lock}`, { id });
 }
 
 /** Tells whether other money of the same payment waits for a decision. The payment must be locked. */
 export async function hasOtherQuestion(
   trx: Transaction,
-  { id, merchant_id, payment_kind, payment_id }: Discrepancy,
+  discrepancy: Discrepancy,
 ): Promise<boolean> {
-  const other = await firstRow(
+  return hasRow(
     trx,
     `SELECT 1 FROM discrepancies
      WHERE merchant_id = :merchant_id AND payment_id = :payment_id
        AND payment_kind = :payment_kind AND id <> :id
        AND movement_id IS NOT NULL AND resolved_at IS NULL`,
-    { id, merchant_id, payment_kind, payment_id },
+    discrepancy,
   );
-  return other !== undefined;
 }
 
 /** Takes a discrepancy off the support list. */

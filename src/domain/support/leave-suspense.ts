@@ -1,21 +1,16 @@
 import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
-import type { Failed } from '../gateway-results.ts';
 import type { Account } from '../ledger/post-journal.ts';
-import type { Movement } from '../payments/movement.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund } from '../payments/payout.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
-import { rebookMovement } from '../settlement/movements.ts';
-import { failCollection } from '../settlement/settle-collection.ts';
-import { failPayout } from '../settlement/settle-payout.ts';
-import { failReturn } from '../settlement/settle-return.ts';
-import { failReversal } from '../settlement/settle-reversal.ts';
+import { type Movement, rebookMovement } from '../settlement/movements.ts';
+import { rulesOf } from '../settlement/rules.ts';
 import { postMovement, suspenseCents } from '../settlement/suspense.ts';
-import { SUPPORT_RESULT_CODE } from './resolution.ts';
+import { failedHere } from './resolution.ts';
 
 /**
  * Gives the money back. A customer's payment goes back by a return of its own. Money that went
@@ -55,13 +50,7 @@ export async function failIfUndecided(
     return;
   }
   if (!isOpen(payment)) return;
-  const news: Failed = {
-    outcome: 'failed',
-    code: SUPPORT_RESULT_CODE,
-    description,
-    externalRef: null,
-  };
-  await fail(trx, payment, news);
+  await rulesOf(payment).fail(trx, payment, failedHere(description), 'support');
 }
 
 /** Takes a movement out of suspense. `against` is the account that it belongs to. */
@@ -74,23 +63,9 @@ async function clear(
   // The movement of a failed return is its collection's money, which came in.
   const isOwn = !(payment.kind === 'return' && movement.id === payment.movement_id);
   const cents = suspenseCents(isOwn ? payment.kind : 'collection', movement.amount_cents);
-  const ref = { merchant_id: payment.merchant_id, id: movement.id };
-  await rebookMovement(trx, ref, 'cleared');
-  await postMovement(trx, ref, 'cleared', [
+  await rebookMovement(trx, movement, 'cleared');
+  await postMovement(trx, movement, 'cleared', [
     { account: 'suspense', amount_cents: -cents },
     { account: against, amount_cents: cents },
   ]);
-}
-
-function fail(trx: Transaction, payment: AnyPayment, news: Failed): Promise<void> {
-  switch (payment.kind) {
-    case 'collection':
-      return failCollection(trx, payment, news, 'support');
-    case 'payout':
-      return failPayout(trx, payment, news, 'support');
-    case 'reversal':
-      return failReversal(trx, payment, news, 'support');
-    case 'return':
-      return failReturn(trx, payment, news, 'support');
-  }
 }

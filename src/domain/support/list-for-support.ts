@@ -25,8 +25,9 @@ export interface SupportFilter {
  */
 export function listForSupport(
   database: Database,
-  { merchant_id, kind, parked, overdue, after, limit }: SupportFilter,
+  filter: SupportFilter,
 ): Promise<PaymentSummary[]> {
+  const { merchant_id, kind, parked, overdue, after } = filter;
   const reasons = [
     ...(parked || !overdue ? ['t.parked_reason IS NOT NULL'] : []),
     ...(overdue || !parked ? [isOverdue('t')] : []),
@@ -43,6 +44,6 @@ export function listForSupport(
     database,
     // UNION, since a payment can be both.
     `SELECT * FROM (${parts.join(' UNION ')}) AS listed ORDER BY id LIMIT :limit`,
-    { merchant_id: merchant_id ?? null, after: after ?? null, limit },
+    filter,
   );
 }

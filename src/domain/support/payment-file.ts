@@ -46,39 +46,32 @@ export async function readPaymentFile(
 ): Promise<PaymentFile | undefined> {
   const payment = await findPayment(database, ref);
   if (!payment) return undefined;
-  const event = await ofPayment<Row & { id: string }>(
-    database,
-    ref,
-    `SELECT id, type, callback_url, sequence, created_at FROM events WHERE ${OWN}`,
+  const own = <Found = Row>(select: string, order = '') =>
+    rows<Found>(database, `${select} WHERE ${OWN} ${order}`, ref);
+  const [event = null] = await own<Row & { id: string }>(
+    'SELECT id, type, callback_url, sequence, created_at FROM events',
   );
   return {
     payment,
-    history: await ofPayment(
-      database,
-      ref,
-      `SELECT from_status, to_status, cause, happened_at FROM payment_history
-       WHERE ${OWN} ORDER BY happened_at`,
+    history: await own(
+      'SELECT from_status, to_status, cause, happened_at FROM payment_history',
+      'ORDER BY happened_at',
     ),
-    attempts: await ofPayment(
-      database,
-      ref,
-      `SELECT attempt_no, result, detail, not_found_count, started_at, answered_at FROM attempts
-       WHERE ${OWN} ORDER BY attempt_no`,
+    attempts: await own(
+      'SELECT attempt_no, result, detail, not_found_count, started_at, answered_at FROM attempts',
+      'ORDER BY attempt_no',
     ),
-    movements: await ofPayment(
-      database,
-      ref,
-      `SELECT id, trans_id, amount_cents, account, completed_at, booked, learned_at FROM movements
-       WHERE ${OWN} ORDER BY learned_at, id`,
+    movements: await own(
+      `SELECT id, trans_id, amount_cents, account, completed_at, booked, learned_at
+       FROM movements`,
+      'ORDER BY learned_at, id',
     ),
     journals: await journalsOf(database, ref),
-    event: event[0] ?? null,
-    ...(await deliveryOf(database, ref, event[0]?.id ?? null)),
-    callbacks: await ofPayment(
-      database,
-      ref,
-      `SELECT id, received_at, status, problem, parked_reason, body FROM callbacks
-       WHERE ${OWN} ORDER BY received_at, id`,
+    event,
+    ...(await deliveryOf(database, ref, event)),
+    callbacks: await own(
+      'SELECT id, received_at, status, problem, parked_reason, body FROM callbacks',
+      'ORDER BY received_at, id',
     ),
     failedJobs: await listFailedJobs(
       database,
@@ -92,10 +85,6 @@ export async function readPaymentFile(
 
 /** The condition for rows of one payment, in every table about payments. */
 const OWN = 'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
-
-function ofPayment<Found>(database: Database, ref: PaymentRef, sql: string): Promise<Found[]> {
-  return rows<Found>(database, sql, ref);
-}
 
 /**
  * Reads the journals of a payment, oldest first: its own, those of its movements, and those of
@@ -128,10 +117,10 @@ export function journalsOf(
 async function deliveryOf(
   database: Database,
   { merchant_id }: PaymentRef,
-  event_id: string | null,
+  event: { id: string } | null,
 ) {
-  if (event_id === null) return { delivery: null, deliveryAttempts: [] };
-  const bindings = { merchant_id, event_id };
+  if (event === null) return { delivery: null, deliveryAttempts: [] };
+  const bindings = { merchant_id, event_id: event.id };
   const delivery = await firstRow<Row>(
     database,
     `SELECT status, attempts, next_step_at, parked_reason FROM webhook_deliveries

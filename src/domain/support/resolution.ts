@@ -1,4 +1,5 @@
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import type { Failed } from '../gateway-results.ts';
 import { isOpen, MACHINES, type Payment } from '../payments/payment.ts';
 import { canMove } from '../payments/state-machine.ts';
 
@@ -80,5 +81,10 @@ function isCompletable({ kind, status }: Pick<Payment, 'kind' | 'status'>): bool
   return canMove(MACHINES[kind], status, 'completed');
 }
 
-/** The result code of a payment that support has failed. */
-export const SUPPORT_RESULT_CODE = 1;
+/** The result code of a payment that support or a statement has failed. */
+const FAILED_HERE_CODE = 1;
+
+/** Returns the verdict about a payment that support or a statement has failed. */
+export function failedHere(description: string): Failed {
+  return { outcome: 'failed', code: FAILED_HERE_CODE, description, externalRef: null };
+}

@@ -3,17 +3,15 @@ import { changeStep } from '../../jobs/outbox.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import type { Movement } from '../payments/movement.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
-import { findMovement } from '../settlement/movements.ts';
+import { findMovement, type Movement } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
   type Discrepancy,
   findDiscrepancy,
   hasOtherQuestion,
-  lockDiscrepancy,
   markResolved,
 } from './discrepancy-store.ts';
 import { failIfUndecided, returnMovement, writeOffMovement } from './leave-suspense.ts';
@@ -50,7 +48,7 @@ export async function resolveDiscrepancy(
   if (!found) throw new OperatorRefusal(`There is no discrepancy ${id}`);
   // The payment's lock comes first, here as elsewhere.
   const payment = await paymentOf(trx, found);
-  const discrepancy = (await lockDiscrepancy(trx, id))!;
+  const discrepancy = (await findDiscrepancy(trx, id, 'FOR UPDATE'))!;
   refuseResolved(discrepancy);
   const movement = await movementInSuspense(trx, discrepancy);
   refuseUnlessAllowed(discrepancy, payment, movement, decision.as);

@@ -4,7 +4,7 @@ import { OperatorRefusal } from '../operator-refusal.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { settle } from '../settlement/settle.ts';
 import { isUnderWay } from '../submission/attempts.ts';
-import { type Resolution, SUPPORT_RESULT_CODE } from './resolution.ts';
+import { failedHere, type Resolution } from './resolution.ts';
 
 /**
  * Applies the gateway's word, which support has got in another way, to an open payment.
@@ -22,12 +22,7 @@ export async function settleByHand(
     trx,
     payment,
     as === 'failed'
-      ? {
-          outcome: 'failed',
-          code: SUPPORT_RESULT_CODE,
-          description: 'Not carried out',
-          externalRef: null,
-        }
+      ? failedHere('Not carried out')
       : {
           outcome: 'succeeded',
           transId,
@@ -54,19 +49,19 @@ async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promi
 /** A receipt belongs to one movement. A slip of the hand must not book it twice. */
 async function refuseReceiptOfAnother(
   trx: Transaction,
-  { merchant_id, id, gateway }: AnyPayment,
+  payment: AnyPayment,
   transId: string,
 ): Promise<void> {
   // Without the lock two decisions at once could both find it free.
   await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', {
-    name: `receipt ${gateway} ${transId}`,
+    name: `receipt ${payment.gateway} ${transId}`,
   });
   const other = await firstRow<{ kind: GatewayPaymentKind; merchant_id: number; id: string }>(
     trx,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM movements
      WHERE trans_id = :trans_id AND gateway = :gateway
        AND (merchant_id, payment_id) <> (:merchant_id, :id) LIMIT 1`,
-    { trans_id: transId, gateway, merchant_id, id },
+    { ...payment, trans_id: transId },
   );
   if (!other) return;
   throw new OperatorRefusal(

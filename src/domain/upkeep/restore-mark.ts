@@ -1,4 +1,4 @@
-import { firstRow, type Transaction } from '../../connections/database.ts';
+import { hasRow, type Transaction } from '../../connections/database.ts';
 import type { Collection } from '../payments/collection.ts';
 
 /** The reason that is recorded with a payment that is treated as sent. */
@@ -13,11 +13,10 @@ export async function isFromBeforeRestore(
   trx: Transaction,
   collection: Collection,
 ): Promise<boolean> {
-  const found = await firstRow(
+  return hasRow(
     trx,
     `SELECT 1 FROM collections
      WHERE merchant_id = :merchant_id AND id = :id AND created_at < ${LAST_MARK}`,
     collection,
   );
-  return found !== undefined;
 }

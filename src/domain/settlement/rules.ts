@@ -1,0 +1,139 @@
+import { hasRow, type Transaction } from '../../connections/database.ts';
+import { completedLines as collectedLines } from '../collections/journals.ts';
+import {
+  openDiscrepancy,
+  supersedeDiscrepancies,
+  supersedeUnknownMovement,
+} from '../discrepancies/discrepancy.ts';
+import type { Failed } from '../gateway-results.ts';
+import type { Collection } from '../payments/collection.ts';
+import { isOpen } from '../payments/payment.ts';
+import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { awaitsRefund, type Payout } from '../payments/payout.ts';
+import type { Return } from '../payments/return.ts';
+import type { Reversal } from '../payments/reversal.ts';
+import { REFUND_STEP } from '../payments/schedule.ts';
+import { completedLines } from '../payouts/journals.ts';
+import { createReturn } from '../returns/create-return.ts';
+import { reversedLines } from '../reversals/journals.ts';
+import { createEvent } from '../webhooks/create-event.ts';
+import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
+import { findMovement, insertMovement, mismatchOf } from './movements.ts';
+import type { SettlingRules } from './settlement.ts';
+import { bookToSuspense, postMovement } from './suspense.ts';
+
+/** Returns the rules of the payment's kind. */
+export function rulesOf({ kind }: AnyPayment): SettlingRules<AnyPayment> {
+  return RULES[kind];
+}
+
+/**
+ * Money of an open collection goes to the merchant if it is what was asked for. Money that
+ * comes after the failure was recorded goes back to the customer.
+ */
+const COLLECTION: SettlingRules<Collection> = {
+  problemOf: (_trx, collection, news) => {
+    const mismatch = mismatchOf(collection, news);
+    // Another amount of the same customer can simply go back. Money of somebody else cannot.
+    return isOpen(collection) || mismatch === 'other_account' ? mismatch : null;
+  },
+  complete: async (trx, collection, news, cause) => {
+    if (isOpen(collection)) return completePayment(trx, collection, news, cause, collectedLines);
+    await createReturn(trx, collection, await bookToSuspense(trx, collection, news));
+    return 'late_success';
+  },
+  fail: failAndTell,
+};
+
+/**
+ * A failure of a payout only plans the refund. Until the refund is posted, a success still
+ * completes the payout, and the refund never happens. The merchant hears of the failure with
+ * the refund only.
+ */
+const PAYOUT: SettlingRules<Payout> = {
+  problemOf: (_trx, payout, news) =>
+    isOpen(payout) || awaitsRefund(payout) ? mismatchOf(payout, news) : 'paid_after_refund',
+  complete: (trx, payout, news, cause) => completePayment(trx, payout, news, cause, completedLines),
+  fail: async (trx, payout, news, cause) => {
+    await failPayment(trx, payout, news, cause, REFUND_STEP);
+  },
+};
+
+/**
+ * A success after a failure still reverses the collection, unless another reversal has taken
+ * its place. Then the customer was paid twice, and support must decide. The collection is
+ * locked, so no other reversal begins meanwhile.
+ */
+const REVERSAL: SettlingRules<Reversal> = {
+  problemOf: async (trx, reversal, news) => {
+    if (!isOpen(reversal) && (await hasSuccessor(trx, reversal))) return 'second_reversal';
+    return mismatchOf(reversal, news);
+  },
+  complete: (trx, reversal, news, cause) =>
+    // The merchant hears of the end once. A late success does not change what it was told.
+    completePayment(trx, reversal, news, cause, reversedLines, isOpen(reversal)),
+  fail: failAndTell,
+};
+
+/**
+ * Money that the customer got leaves suspense. A return that failed leaves it there, on the
+ * support list.
+ */
+const RETURN: SettlingRules<Return> = {
+  problemOf: async (trx, payment, news) => {
+    const { merchant_id, movement_id: id } = payment;
+    const original = await findMovement(trx, { merchant_id, id });
+    // Support has given the money back in another way meanwhile.
+    return original.booked === 'cleared' ? 'second_success' : mismatchOf(payment, news);
+  },
+  complete: async (trx, payment, news, cause) => {
+    const movement = await insertMovement(trx, payment, news, 'settled');
+    await postMovement(trx, movement, 'returned', [
+      { account: 'suspense', amount_cents: -movement.amount_cents },
+      { account: 'gateway_float', amount_cents: movement.amount_cents },
+    ]);
+    await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
+    // A restored database may read the line in a statement before it plans the return.
+    await supersedeUnknownMovement(trx, payment.id, movement.trans_id);
+    await moveToCompleted(trx, payment, news, cause);
+    return 'completed';
+  },
+  fail: async (trx, payment, news, cause) => {
+    await openDiscrepancy(trx, {
+      kind: 'return_failed',
+      payment: refOf(payment),
+      movement_id: payment.movement_id,
+      amount_cents: payment.amount_cents,
+      details: { code: news.code, description: news.description },
+    });
+    await failPayment(trx, payment, news, cause);
+  },
+};
+
+const RULES: { readonly [P in AnyPayment as P['kind']]: SettlingRules<P> } = {
+  collection: COLLECTION,
+  payout: PAYOUT,
+  reversal: REVERSAL,
+  return: RETURN,
+};
+
+/** Ends an open payment without money and tells the merchant. */
+async function failAndTell(
+  trx: Transaction,
+  payment: Collection | Reversal,
+  news: Failed,
+  cause: string,
+): Promise<void> {
+  await createEvent(trx, await failPayment(trx, payment, news, cause));
+}
+
+/** Tells whether another reversal of the same collection is open or done. */
+function hasSuccessor(trx: Transaction, reversal: Reversal): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM reversals
+     WHERE merchant_id = :merchant_id AND collection_id = :collection_id AND id <> :id
+       AND status <> 'failed'`,
+    reversal,
+  );
+}
