@@ -35,12 +35,18 @@ export function refOf({ kind, merchant_id, id }: AnyPayment): PaymentRef {
   return { kind, merchant_id, id };
 }
 
-/** Reads a payment without locking it. */
+/** Reads a payment. Only `lockPayment` locks it. */
 export async function findPayment(
   database: Database | Transaction,
   ref: PaymentRef,
+  lock: 'FOR UPDATE' | '' = '',
 ): Promise<AnyPayment | undefined> {
-  return select(database, ref, '');
+  return firstRow<AnyPayment>(
+    database,
+    `SELECT ${paymentColumns(ref.kind, 't')} FROM ${STEP_TABLES[ref.kind].table} t
+     WHERE t.merchant_id = :merchant_id AND t.id = :id ${lock}`,
+    ref,
+  );
 }
 
 /**
@@ -53,7 +59,7 @@ export async function lockPayment(
   ref: PaymentRef,
 ): Promise<AnyPayment | undefined> {
   if (ref.kind === 'reversal') await lockReversedCollection(trx, ref);
-  return select(trx, ref, 'FOR UPDATE');
+  return findPayment(trx, ref, 'FOR UPDATE');
 }
 
 async function lockReversedCollection(trx: Transaction, ref: PaymentRef): Promise<void> {
@@ -62,19 +68,6 @@ async function lockReversedCollection(trx: Transaction, ref: PaymentRef): Promis
     `SELECT 1 FROM collections c
      JOIN reversals r ON r.merchant_id = c.merchant_id AND r.collection_id = c.id
      WHERE r.merchant_id = :merchant_id AND r.id = :id FOR NO KEY UPDATE OF c`,
-    ref,
-  );
-}
-
-async function select(
-  database: Database | Transaction,
-  ref: PaymentRef,
-  locking: string,
-): Promise<AnyPayment | undefined> {
-  return firstRow<AnyPayment>(
-    database,
-    `SELECT ${paymentColumns(ref.kind, 't')} FROM ${STEP_TABLES[ref.kind].table} t
-     WHERE t.merchant_id = :merchant_id AND t.id = :id ${locking}`,
     ref,
   );
 }
@@ -94,6 +87,6 @@ export async function fillEmpty(
     `UPDATE ${STEP_TABLES[payment.kind].table}
      SET ${missing.map(([name]) => `${name} = :${name}`).join(', ')}
      WHERE merchant_id = :merchant_id AND id = :id`,
-    { ...refOf(payment), ...Object.fromEntries(missing) },
+    { ...payment, ...Object.fromEntries(missing) },
   );
 }

@@ -6,10 +6,10 @@ import {
 } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
+import { refundedLines } from '../payments/journals.ts';
 import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund, type Payout } from '../payments/payout.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
-import { refundedLines } from '../payouts/journals.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 
 /** The delay of a refund that may not be posted yet. */

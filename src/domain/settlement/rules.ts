@@ -1,5 +1,4 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
-import { completedLines as collectedLines } from '../collections/journals.ts';
 import {
   openDiscrepancy,
   supersedeDiscrepancies,
@@ -7,15 +6,14 @@ import {
 } from '../discrepancies/discrepancy.ts';
 import type { Failed } from '../gateway-results.ts';
 import type { Collection } from '../payments/collection.ts';
+import { collectedLines, paidOutLines, reversedLines } from '../payments/journals.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund, type Payout } from '../payments/payout.ts';
 import type { Return } from '../payments/return.ts';
 import type { Reversal } from '../payments/reversal.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
-import { completedLines } from '../payouts/journals.ts';
 import { createReturn } from '../returns/create-return.ts';
-import { reversedLines } from '../reversals/journals.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
 import { findMovement, insertMovement, mismatchOf } from './movements.ts';
@@ -53,7 +51,7 @@ const COLLECTION: SettlingRules<Collection> = {
 const PAYOUT: SettlingRules<Payout> = {
   problemOf: (_trx, payout, news) =>
     isOpen(payout) || awaitsRefund(payout) ? mismatchOf(payout, news) : 'paid_after_refund',
-  complete: (trx, payout, news, cause) => completePayment(trx, payout, news, cause, completedLines),
+  complete: (trx, payout, news, cause) => completePayment(trx, payout, news, cause, paidOutLines),
   fail: async (trx, payout, news, cause) => {
     await failPayment(trx, payout, news, cause, REFUND_STEP);
   },
@@ -75,10 +73,7 @@ const REVERSAL: SettlingRules<Reversal> = {
   fail: failAndTell,
 };
 
-/**
- * Money that the customer got leaves suspense. A return that failed leaves it there, on the
- * support list.
- */
+/** Money that the customer got leaves suspense. The money of a failed return stays there. */
 const RETURN: SettlingRules<Return> = {
   problemOf: async (trx, payment, news) => {
     const { merchant_id, movement_id: id } = payment;

@@ -31,10 +31,7 @@ export async function bookToSuspense(
   return movement;
 }
 
-/**
- * Books a movement to suspense and asks support to decide. The payment's next step waits for
- * that decision.
- */
+/** Books a movement to suspense and asks support to decide. The payment's next step waits. */
 export async function keepInSuspense(
   trx: Transaction,
   payment: AnyPayment,

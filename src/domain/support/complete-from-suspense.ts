@@ -1,20 +1,23 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { completedLines as collectedLines } from '../collections/journals.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import type { Collection } from '../payments/collection.ts';
+import {
+  acceptedLines,
+  collectedLines,
+  paidOutLines,
+  reversedLines,
+} from '../payments/journals.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { awaitsRefund, type Payout } from '../payments/payout.ts';
 import type { Return } from '../payments/return.ts';
 import type { Reversal } from '../payments/reversal.ts';
 import { transition } from '../payments/transition.ts';
-import { acceptedLines, completedLines } from '../payouts/journals.ts';
-import { reversedLines } from '../reversals/journals.ts';
 import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
@@ -79,7 +82,7 @@ async function completePayout(trx: Transaction, payout: Payout, movement: Moveme
   if (!isRefunded) await createEvent(trx, completed);
   if (isRefunded) await post(trx, completed, 'redebited', acceptedLines(actual));
   else await post(trx, completed, 'amount', differenceLines(payout, actual.amount_cents));
-  await post(trx, completed, 'completed', completedLines(actual, 'suspense'));
+  await post(trx, completed, 'completed', paidOutLines(actual, 'suspense'));
 }
 
 function differenceLines(payout: Payout, actualCents: number): JournalLine[] {

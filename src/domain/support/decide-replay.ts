@@ -69,7 +69,8 @@ export type ReplayCandidate = Pick<
 export function decideReplay(job: ReplayCandidate, payment: PaymentFacts | null): ReplayDecision {
   const refusal = refusalOf(job, payment);
   if (refusal) return { refusal };
-  return { action: payment ? actionForPayment(payment) : actionForMessage(job) };
+  if (payment) return { action: actionForPayment(payment) };
+  return { action: job.kind === 'callback' ? 'apply' : 'deliver' };
 }
 
 function refusalOf(job: ReplayCandidate, payment: PaymentFacts | null): ReplayRefusal | null {
@@ -79,7 +80,9 @@ function refusalOf(job: ReplayCandidate, payment: PaymentFacts | null): ReplayRe
   if (job.row_next_step !== null) return 'moved_on';
   if (!job.row_parked_reason?.startsWith(JOB_FAILED)) return 'parked_otherwise';
   if (job.state !== 'waiting') return 'failed_since';
-  return payment?.openDiscrepancies.some(mustComeFirst) ? 'discrepancy' : null;
+  // An overdue payment's next step goes on, here as elsewhere.
+  const isUndecided = payment?.openDiscrepancies.some((kind) => kind !== 'overdue');
+  return isUndecided ? 'discrepancy' : null;
 }
 
 function isOver({ kind, row_status }: ReplayCandidate, payment: PaymentFacts | null): boolean {
@@ -89,18 +92,9 @@ function isOver({ kind, row_status }: ReplayCandidate, payment: PaymentFacts | n
   return row_status !== (kind === 'callback' ? 'stored' : 'pending');
 }
 
-/** An overdue payment's next step goes on, here as elsewhere. */
-function mustComeFirst(kind: DiscrepancyKind): boolean {
-  return kind !== 'overdue';
-}
-
 function actionForPayment(payment: PaymentFacts): ReplayAction {
   if (payment.awaitsRefund) return 'refund';
   if (payment.status === 'processing') return 'ask';
   if (payment.mayHaveArrived) return 'ask_not_send';
   return payment.isTooLate ? 'report_untaken' : 'send';
-}
-
-function actionForMessage({ kind }: ReplayCandidate): ReplayAction {
-  return kind === 'callback' ? 'apply' : 'deliver';
 }

@@ -26,17 +26,34 @@ export async function returnMovement(
   if (payment.kind === 'collection') {
     await createReturn(trx, payment, movement, 'support');
   } else {
-    await clear(trx, payment, movement, kind === 'return_failed' ? 'bank' : 'gateway_float');
+    await clearMovement(
+      trx,
+      payment,
+      movement,
+      kind === 'return_failed' ? 'bank' : 'gateway_float',
+    );
   }
 }
 
-/** Books money that went out and does not come back as the operator's loss. */
-export async function writeOffMovement(
+/**
+ * Takes a movement out of suspense.
+ * @param against is the account that it belongs to: `losses` when money went out that does not
+ * come back, which is the operator's loss.
+ */
+export async function clearMovement(
   trx: Transaction,
   payment: AnyPayment,
   movement: Movement,
+  against: Account,
 ): Promise<void> {
-  await clear(trx, payment, movement, 'losses');
+  // The movement of a failed return is its collection's money, which came in.
+  const isOwn = !(payment.kind === 'return' && movement.id === payment.movement_id);
+  const cents = suspenseCents(isOwn ? payment.kind : 'collection', movement.amount_cents);
+  await rebookMovement(trx, movement, 'cleared');
+  await postMovement(trx, movement, 'cleared', [
+    { account: 'suspense', amount_cents: -cents },
+    { account: against, amount_cents: cents },
+  ]);
 }
 
 /** Fails a payment that was parked for the decision. The refund of a failed payout goes on. */
@@ -51,21 +68,4 @@ export async function failIfUndecided(
   }
   if (!isOpen(payment)) return;
   await rulesOf(payment).fail(trx, payment, failedHere(description), 'support');
-}
-
-/** Takes a movement out of suspense. `against` is the account that it belongs to. */
-async function clear(
-  trx: Transaction,
-  payment: AnyPayment,
-  movement: Movement,
-  against: Account,
-): Promise<void> {
-  // The movement of a failed return is its collection's money, which came in.
-  const isOwn = !(payment.kind === 'return' && movement.id === payment.movement_id);
-  const cents = suspenseCents(isOwn ? payment.kind : 'collection', movement.amount_cents);
-  await rebookMovement(trx, movement, 'cleared');
-  await postMovement(trx, movement, 'cleared', [
-    { account: 'suspense', amount_cents: -cents },
-    { account: against, amount_cents: cents },
-  ]);
 }

@@ -14,7 +14,7 @@ import {
   hasOtherQuestion,
   markResolved,
 } from './discrepancy-store.ts';
-import { failIfUndecided, returnMovement, writeOffMovement } from './leave-suspense.ts';
+import { clearMovement, failIfUndecided, returnMovement } from './leave-suspense.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 import { settleByHand } from './settle-by-hand.ts';
 
@@ -55,7 +55,8 @@ export async function resolveDiscrepancy(
   refuseReceipt(discrepancy, decision);
   if (payment) {
     await apply(trx, { discrepancy, payment, movement }, decision, options);
-    await supersedeIfEnded(trx, payment);
+    const after = (await findPayment(trx, payment))!;
+    if (!isOpen(after)) await supersedeDiscrepancies(trx, payment, ['overdue', 'never_taken']);
   }
   await markResolved(trx, id, decision);
   return (await findDiscrepancy(trx, id))!;
@@ -127,7 +128,7 @@ async function apply(
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }
   if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
-  else await writeOffMovement(trx, payment, movement!);
+  else await clearMovement(trx, payment, movement!, 'losses');
   // Another movement may be the payment's own. That decision is still open.
   if (await hasOtherQuestion(trx, discrepancy)) return;
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
@@ -149,11 +150,4 @@ async function goOn(
   if (!isOpen(payment) || !payment.parked_reason?.startsWith('discrepancy:')) return;
   if (await hasOtherQuestion(trx, discrepancy)) return;
   await changeStep(trx, refOf(payment), pollStep({ ...payment, parked_reason: null }, pollFirstMs));
-}
-
-/** Takes `overdue` and `never_taken` off the support list when the payment has ended. */
-async function supersedeIfEnded(trx: Transaction, before: AnyPayment): Promise<void> {
-  const ref = refOf(before);
-  const payment = (await findPayment(trx, ref))!;
-  if (!isOpen(payment)) await supersedeDiscrepancies(trx, ref, ['overdue', 'never_taken']);
 }
