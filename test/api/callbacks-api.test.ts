@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { firstRow } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/collection.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { type CallbackTarget, callbackUrl } from '../../src/gateways/callback-address.ts';
 import { processStoredCallback } from '../../src/workers/callbacks.ts';
 import { request } from '../support/api-client.ts';
@@ -24,6 +23,7 @@ import {
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 const ACCEPTED = { ResultCode: 0, ResultDesc: 'Accepted' };
 

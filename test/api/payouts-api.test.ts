@@ -4,7 +4,6 @@ import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-s
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
@@ -13,6 +12,7 @@ import { PAYOUT_FIELDS } from '../support/payout-fields.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 import { documentedEvents } from '../support/webhook-schemas.ts';
 
 const RICH_CENTS = 100_000_000_00;

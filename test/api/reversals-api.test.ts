@@ -5,7 +5,6 @@ import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { STATUS_CODES } from '../../src/domain/payments/payment.ts';
 import { REVERSAL_STATES } from '../../src/domain/payments/reversal.ts';
 import { findReversal } from '../../src/domain/reversals/find-reversal.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { request, reversalBody } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -20,6 +19,7 @@ import {
   type TestMerchant,
 } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 import { documentedEvents } from '../support/webhook-schemas.ts';
 
 const TAKEN = 'Reference number already exists';

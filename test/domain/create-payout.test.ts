@@ -4,7 +4,6 @@ import { pauseChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { PAYOUT_FEE_CENTS, payoutRequest } from '../support/payment-kinds.ts';
 import {
@@ -18,6 +17,7 @@ import {
   type TestStore,
 } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
 const TOP_UP_CENTS = 50_000;

@@ -5,7 +5,6 @@ import type { Collection } from '../../src/domain/payments/collection.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { eventually } from '../support/eventually.ts';
 import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
 import {
@@ -25,6 +24,7 @@ import {
   type TestStore,
 } from '../support/payments.ts';
 import { createTestApp, type TestMerchant } from '../support/test-merchant.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 describe('Accepting a reversal', () => {
   let store: TestStore;

@@ -9,10 +9,10 @@ import {
   postJournal,
 } from '../../src/domain/ledger/post-journal.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
 import { countOf, createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 const CHECK_VIOLATION = '23514';
 

@@ -6,7 +6,6 @@ import type { Collection } from '../../src/domain/payments/collection.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import type { Return } from '../../src/domain/payments/return.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import {
   COLLECTION_STORIES,
@@ -33,6 +32,7 @@ import {
   type TestStore,
 } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 describe('News of a collection', () => {
   let store: TestStore;

@@ -7,7 +7,6 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import type { Return } from '../../src/domain/payments/return.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
 import type { Settlement } from '../../src/domain/settlement/settlement.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {
   AMOUNT_CENTS,
@@ -23,6 +22,7 @@ import {
   type TestStore,
 } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 const OTHER_AMOUNT_CENTS = 4_000;
 const SUCCESS = succeeded({ transId: 'BACK1' });

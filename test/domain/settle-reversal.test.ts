@@ -8,7 +8,6 @@ import type { Reversal } from '../../src/domain/payments/reversal.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { eventually } from '../support/eventually.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
@@ -28,6 +27,7 @@ import {
 } from '../support/payments.ts';
 import { REVERSAL_STORIES, type ReversalStory } from '../support/reversal-stories.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 describe('News of a reversal', () => {
   let store: TestStore;

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { type Answer, collectionBody, request } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
@@ -9,6 +8,7 @@ import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { flowBackends } from '../support/matrix.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 const AMOUNT_CENTS = 10_000;
 const COMMISSION_CENTS = 150;

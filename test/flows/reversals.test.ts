@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import type { Collection } from '../../src/domain/payments/collection.ts';
 import type { Reversal } from '../../src/domain/payments/reversal.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { walletBalance } from '../../src/domain/wallets/wallet.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { oneWebhook, statementOf } from '../support/flow-checks.ts';
@@ -19,6 +18,7 @@ import {
 } from '../support/payments.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { walletBalance } from '../support/wallet-balance.ts';
 
 interface Expectation {
   behaviour: string;

@@ -1,7 +1,7 @@
 import type { Database } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { type Days, dayConditions } from '../days.ts';
-import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
+import { type Page, type PageRequest, readPage } from '../lists.ts';
 import type { PaymentStatus } from './payment.ts';
 import type { MerchantPayment } from './payment-store.ts';
 import { paymentColumns } from './payment-summary.ts';
@@ -32,32 +32,21 @@ export async function listPayments<Kind extends ListedKind>(
   filter: PaymentFilter,
   page: PageRequest,
 ): Promise<Page<Extract<MerchantPayment, { kind: Kind }>>> {
-  return readPage(database, sourceOf(kind, merchantId, filter), page);
-}
-
-function sourceOf(kind: ListedKind, merchantId: number, filter: PaymentFilter): ListSource {
   const where = ['merchant_id = :merchant_id'];
   if (filter.statuses) where.push('status = ANY (:statuses)');
   if (filter.account) where.push(`${ACCOUNT_COLUMNS[kind]} = :account`);
   if (filter.ref_no) where.push('ref_no = :ref_no');
   if (filter.checkout_ref_no) where.push(OF_COLLECTION);
   where.push(...dayConditions('created_at', filter));
-  return {
+  const source = {
     columns: paymentColumns(kind, 'listed'),
     table: STEP_TABLES[kind].table,
     createdAt: 'created_at',
     id: 'id',
     where,
-    bindings: {
-      merchant_id: merchantId,
-      statuses: filter.statuses ?? null,
-      account: filter.account ?? null,
-      ref_no: filter.ref_no ?? null,
-      checkout_ref_no: filter.checkout_ref_no ?? null,
-      date_from: filter.date_from ?? null,
-      date_to: filter.date_to ?? null,
-    },
+    bindings: { ...filter, merchant_id: merchantId },
   };
+  return readPage(database, source, page);
 }
 
 /** Reversals are indexed by the collection's id. */

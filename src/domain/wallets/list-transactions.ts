@@ -1,7 +1,7 @@
 import type { Database } from '../../connections/database.ts';
 import { type Days, dayConditions } from '../days.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
-import { type ListSource, type Page, type PageRequest, readPage } from '../lists.ts';
+import { type Page, type PageRequest, readPage } from '../lists.ts';
 
 /** An entry of a merchant's wallet, as the merchant sees it. */
 export interface WalletTransaction {
@@ -31,35 +31,13 @@ export async function listTransactions(
   filter: TransactionFilter,
   page: PageRequest,
 ): Promise<Page<WalletTransaction>> {
-  return readPage(database, sourceOf(merchantId, filter), page);
-}
-
-/** SQL: the receipt, from the payment. It may become known after the entry, which never changes. */
-const TRANS_ID = `(
-  SELECT CASE j.source_kind
-    WHEN 'collection' THEN (SELECT p.trans_id FROM collections p
-      WHERE p.merchant_id = j.merchant_id AND p.id = j.source_id)
-    WHEN 'payout' THEN (SELECT p.trans_id FROM payouts p
-      WHERE p.merchant_id = j.merchant_id AND p.id = j.source_id)
-    WHEN 'reversal' THEN (SELECT p.trans_id FROM reversals p
-      WHERE p.merchant_id = j.merchant_id AND p.id = j.source_id)
-    END
-  FROM journals j WHERE j.merchant_id = listed.merchant_id AND j.id = listed.journal_id
-)`;
-
-/** SQL: the columns of WalletTransaction, from entries named `listed`. */
-export const TRANSACTION_COLUMNS = `listed.transaction_id, listed.account, listed.type, listed.amount_cents,
-  listed.balance_after_cents, listed.ref_no, listed.counterparty, ${TRANS_ID} AS trans_id, listed.description,
-  listed.created_at`;
-
-function sourceOf(merchantId: number, filter: TransactionFilter): ListSource {
   const where = ['merchant_id = :merchant_id', 'transaction_id IS NOT NULL'];
   if (filter.wallet) where.push('account = :account');
   if (filter.type) where.push('type = :type');
   if (filter.ref_no) where.push('ref_no = :ref_no');
   if (filter.phone) where.push('counterparty = :phone');
   where.push(...dayConditions('created_at', filter));
-  return {
+  const source = {
     columns: TRANSACTION_COLUMNS,
     table: 'entries',
     createdAt: 'created_at',
@@ -67,4 +45,21 @@ function sourceOf(merchantId: number, filter: TransactionFilter): ListSource {
     where,
     bindings: { ...filter, merchant_id: merchantId, account: `wallet:${filter.wallet}` },
   };
+  return readPage(database, source, page);
 }
+
+const TRANS_ID_OF_SOURCE = ['collection', 'payout', 'reversal'].map(
+  (kind) => `WHEN '${kind}' THEN (SELECT p.trans_id FROM ${kind}s p
+      WHERE p.merchant_id = j.merchant_id AND p.id = j.source_id)`,
+);
+
+/** SQL: the receipt, from the payment. It may become known after the entry, which never changes. */
+const TRANS_ID = `(
+  SELECT CASE j.source_kind ${TRANS_ID_OF_SOURCE.join(' ')} END
+  FROM journals j WHERE j.merchant_id = listed.merchant_id AND j.id = listed.journal_id
+)`;
+
+/** SQL: the columns of WalletTransaction, from entries named `listed`. */
+export const TRANSACTION_COLUMNS = `listed.transaction_id, listed.account, listed.type, listed.amount_cents,
+  listed.balance_after_cents, listed.ref_no, listed.counterparty, ${TRANS_ID} AS trans_id, listed.description,
+  listed.created_at`;

@@ -26,10 +26,7 @@ export interface OperatorEntry {
 }
 
 /** An entry as it is in the ledger. */
-export interface BookedEntry {
-  kind: OperatorEntryKind;
-  wallet: WalletKind;
-  amount_cents: number;
+export interface BookedEntry extends Pick<OperatorEntry, 'kind' | 'wallet' | 'amount_cents'> {
   balance_after_cents: number;
   booked_at: Date;
 }
@@ -54,10 +51,7 @@ export async function bookOperatorEntry(
   return { booked, repeated: !isPosted };
 }
 
-/**
- * Tops up a payout wallet without an operator, for example in the sandbox.
- * @returns whether this call booked it.
- */
+/** Tops up a payout wallet, as the sandbox does. @returns whether this call booked it. */
 export async function topUpPayoutWallet(
   database: Database,
   merchantId: number,
@@ -99,12 +93,11 @@ async function findEntry(trx: Transaction, entry: OperatorEntry): Promise<Booked
   return firstRow<BookedEntry>(
     trx,
     `SELECT j.source_kind AS kind, substr(e.account, length('wallet:') + 1) AS wallet,
-       e.amount_cents, e.balance_after_cents,
-       j.created_at AS booked_at
+       e.amount_cents, e.balance_after_cents, j.created_at AS booked_at
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind IN ('topup', 'adjustment')
        AND j.source_id = :source_id AND e.entry_no IS NOT NULL`,
-    { merchant_id: entry.merchant_id, source_id: sourceIdOf(entry) },
+    { ...entry, source_id: sourceIdOf(entry) },
   );
 }
 
@@ -130,7 +123,7 @@ async function requireBalance(trx: Transaction, entry: OperatorEntry): Promise<v
   const row = await firstRow<{ balance_cents: number }>(
     trx,
     'SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = :wallet FOR UPDATE',
-    { merchant_id, wallet },
+    entry,
   );
   if (!row) throw new OperatorRefusal(`Merchant ${merchant_id} has no ${wallet} wallet`);
   if (wallet === 'payout' && row.balance_cents + amount_cents < 0) {

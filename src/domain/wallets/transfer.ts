@@ -19,7 +19,13 @@ export interface NewTransfer {
 export async function transfer(trx: Transaction, request: NewTransfer): Promise<WalletTransaction> {
   const { merchant_id, amount_cents, ref_no } = request;
   const id = await insertTransfer(trx, request);
-  const [collection, payout] = await lockWallets(trx, merchant_id);
+  // Locks the collection wallet before the payout wallet, as everything does that locks both.
+  const [collection, payout] = await rows<{ balance_cents: number }>(
+    trx,
+    `SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id
+     ORDER BY kind FOR UPDATE`,
+    request,
+  );
   if (!collection || !payout) throw new Refusal('wallet_missing');
   if (collection.balance_cents < amount_cents) {
     throw new Refusal('insufficient_balance', 'collection');
@@ -43,7 +49,7 @@ export async function transfer(trx: Transaction, request: NewTransfer): Promise<
       },
     ],
   });
-  return transactionOf(trx, merchant_id, id);
+  return transactionOf(trx, { merchant_id, id });
 }
 
 async function insertTransfer(trx: Transaction, request: NewTransfer): Promise<string> {
@@ -62,23 +68,9 @@ async function insertTransfer(trx: Transaction, request: NewTransfer): Promise<s
   }
 }
 
-/** Locks the collection wallet before the payout wallet, as everything does that locks both. */
-async function lockWallets(
-  trx: Transaction,
-  merchantId: number,
-): Promise<{ balance_cents: number }[]> {
-  return rows(
-    trx,
-    `SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id
-     ORDER BY kind FOR UPDATE`,
-    { merchant_id: merchantId },
-  );
-}
-
 async function transactionOf(
   trx: Transaction,
-  merchantId: number,
-  transferId: string,
+  ref: { merchant_id: number; id: string },
 ): Promise<WalletTransaction> {
   const transaction = await firstRow<WalletTransaction>(
     trx,
@@ -86,7 +78,7 @@ async function transactionOf(
        ON listed.merchant_id = j.merchant_id AND listed.journal_id = j.id
      WHERE j.merchant_id = :merchant_id AND j.source_kind = 'transfer' AND j.source_id = :id
        AND listed.account = 'wallet:collection'`,
-    { merchant_id: merchantId, id: transferId },
+    ref,
   );
   return transaction!;
 }

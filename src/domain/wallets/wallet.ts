@@ -1,16 +1,6 @@
 import { type Database, rows } from '../../connections/database.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
 
-/** Reads a wallet's balance in cents; null when the merchant has no such wallet. */
-export async function walletBalance(
-  database: Database,
-  merchantId: number,
-  kind: WalletKind,
-): Promise<number | null> {
-  const balances = await walletBalances(database, merchantId);
-  return balances[kind] ?? null;
-}
-
 /** Reads the balances of a merchant's wallets in cents. A missing wallet is left out. */
 export async function walletBalances(
   database: Database,

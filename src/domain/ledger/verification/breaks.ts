@@ -45,3 +45,4 @@ export interface Break {
 
 /** A break as a check finds it within one merchant. */
 export type Finding = Omit<Break, 'merchant_id'>;
+export type Report = (finding: Finding) => void;

@@ -1,41 +1,24 @@
 import { firstRow, rows, type Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
-import type { Finding } from './breaks.ts';
+import type { Finding, Report } from './breaks.ts';
 
-type Report = (finding: Finding) => void;
-
-/** Compares the account `payouts_in_flight` with the open payouts. */
-export async function checkInFlight(
+/** Compares `payouts_in_flight` with the open payouts, and `suspense` with what waits there. */
+export async function checkAccounts(
   trx: Transaction,
   merchantId: number,
   report: Report,
 ): Promise<void> {
-  const openPayouts = `
-    SELECT CAST(coalesce(sum(amount_cents + fee_cents), 0) AS bigint) FROM payouts
-    WHERE merchant_id = :merchant_id AND status <> 'completed' AND refund_posted_at IS NULL`;
-  const finding = await compareSum(trx, merchantId, 'payouts_in_flight', openPayouts);
-  if (finding) report({ kind: 'in_flight_sum', ...finding });
-}
-
-/** Compares the account `suspense` with the movements that wait there. */
-export async function checkSuspense(
-  trx: Transaction,
-  merchantId: number,
-  report: Report,
-): Promise<void> {
-  const movements = `
-    SELECT CAST(coalesce(sum(
-      CASE payment_kind WHEN 'collection' THEN amount_cents ELSE -amount_cents END), 0) AS bigint)
-    FROM (${WAITING}) waiting`;
-  const finding = await compareSum(trx, merchantId, 'suspense', movements);
-  if (finding) report({ kind: 'suspense_sum', ...finding });
-  for (const movement of await unattended(trx, merchantId)) {
+  const inFlight = await compareSum(trx, merchantId, 'payouts_in_flight', OPEN_PAYOUTS);
+  if (inFlight) report({ kind: 'in_flight_sum', ...inFlight });
+  const suspense = await compareSum(trx, merchantId, 'suspense', WAITING_SUM);
+  if (suspense) report({ kind: 'suspense_sum', ...suspense });
+  for (const { id, amount_cents, payment_kind, payment_id } of await unattended(trx, merchantId)) {
     report({
       kind: 'suspense_unattended',
       subject: 'movement',
-      id: movement.id,
+      id,
       expected: 'an open discrepancy, or a return under way',
-      found: `${formatAmount(movement.amount_cents)} of ${movement.payment_kind} ${movement.payment_id}`,
+      found: `${formatAmount(amount_cents)} of ${payment_kind} ${payment_id}`,
     });
   }
 }
@@ -60,6 +43,10 @@ async function compareSum(
   return { subject: 'account', id: account, expected, found };
 }
 
+const OPEN_PAYOUTS = `
+  SELECT CAST(coalesce(sum(amount_cents + fee_cents), 0) AS bigint) FROM payouts
+  WHERE merchant_id = :merchant_id AND status <> 'completed' AND refund_posted_at IS NULL`;
+
 /**
  * SQL: the movements that are in suspense. A movement whose return is completed stays marked as
  * booked there, although its money went back.
@@ -70,6 +57,11 @@ const WAITING = `
   FROM movements m LEFT JOIN returns r ON r.merchant_id = m.merchant_id AND r.movement_id = m.id
   WHERE m.merchant_id = :merchant_id AND m.booked = 'suspense'
     AND r.status IS DISTINCT FROM 'completed'`;
+
+const WAITING_SUM = `
+  SELECT CAST(coalesce(sum(
+    CASE payment_kind WHEN 'collection' THEN amount_cents ELSE -amount_cents END), 0) AS bigint)
+  FROM (${WAITING}) waiting`;
 
 /** More than these would be a catastrophe, which needs no longer list. */
 const MAX_UNATTENDED = 1_000;

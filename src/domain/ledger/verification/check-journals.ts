@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
-import type { Finding } from './breaks.ts';
+import type { Report } from './breaks.ts';
 import type { Scope } from './scope.ts';
 import { eachRow } from './snapshot.ts';
 
@@ -18,7 +18,7 @@ const MIN_LINES = 2;
 export async function checkJournals(
   trx: Transaction,
   scope: Scope,
-  report: (finding: Finding) => void,
+  report: Report,
 ): Promise<number> {
   const query = { sql: JOURNALS, bindings: scope };
   return eachRow<JournalRow>(trx, scope.signal, query, (journal) => {
@@ -37,22 +37,15 @@ export async function checkJournals(
   });
 }
 
+/** SQL for each kind of source that has a row. Top-ups and adjustments have only their journal. */
+const HAS_SOURCE = ['collection', 'payout', 'reversal', 'movement', 'transfer'].map(
+  (kind) => `WHEN '${kind}' THEN EXISTS (
+      SELECT FROM ${kind}s s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)`,
+);
+
 const JOURNALS = `
   SELECT j.id, j.source_kind || ' ' || j.source_id AS source, booked.lines, booked.sum_cents,
-    CASE j.source_kind
-      WHEN 'collection' THEN EXISTS (
-        SELECT FROM collections s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
-      WHEN 'payout' THEN EXISTS (
-        SELECT FROM payouts s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
-      WHEN 'reversal' THEN EXISTS (
-        SELECT FROM reversals s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
-      WHEN 'movement' THEN EXISTS (
-        SELECT FROM movements s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
-      WHEN 'transfer' THEN EXISTS (
-        SELECT FROM transfers s WHERE s.merchant_id = j.merchant_id AND s.id = j.source_id)
-      -- Top-ups and adjustments have no row besides their journal.
-      ELSE true
-    END AS has_source
+    CASE j.source_kind ${HAS_SOURCE.join(' ')} ELSE true END AS has_source
   FROM journals j CROSS JOIN LATERAL (
     SELECT count(*) AS lines, CAST(coalesce(sum(e.amount_cents), 0) AS bigint) AS sum_cents
     FROM entries e WHERE e.merchant_id = j.merchant_id AND e.journal_id = j.id

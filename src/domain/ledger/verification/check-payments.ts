@@ -3,7 +3,7 @@ import type { GatewayPaymentKind } from '../../gateway-results.ts';
 import { formatAmount } from '../../money.ts';
 import { awaitsRefund } from '../../payments/payout.ts';
 import { bookedPayments } from './booked-payments.ts';
-import type { Finding } from './breaks.ts';
+import type { Finding, Report } from './breaks.ts';
 import {
   type Accounts,
   type BookedPayment,
@@ -18,7 +18,7 @@ export function checkPayments(
   trx: Transaction,
   kind: GatewayPaymentKind,
   scope: Scope,
-  report: (finding: Finding) => void,
+  report: Report,
 ): Promise<number> {
   return eachRow<BookedPayment>(trx, scope.signal, bookedPayments(kind, scope), (payment) => {
     for (const finding of findingsOf(kind, payment)) {
@@ -30,7 +30,7 @@ export function checkPayments(
 type Misbooking = Omit<Finding, 'subject' | 'id'>;
 
 /** Lists what is wrong with the books of one payment. */
-export function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Misbooking[] {
+function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Misbooking[] {
   const expected = EXPECTED_JOURNALS[kind](payment);
   const known = expected.flatMap(({ kinds, optional = [] }) => [...kinds, ...optional]);
   const unexpected = Object.keys(payment.booked).filter((name) => !known.includes(name));

@@ -1,7 +1,7 @@
 import { firstRow, type Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
 import type { WalletKind } from '../post-journal.ts';
-import type { Finding } from './breaks.ts';
+import type { Report } from './breaks.ts';
 import type { WalletCheckpoint, WalletRef } from './checkpoints.ts';
 import { eachRow } from './snapshot.ts';
 
@@ -24,7 +24,7 @@ interface ChainedEntry {
 export async function checkWallet(
   trx: Transaction,
   scope: WalletScope,
-  report: (finding: Finding) => void,
+  report: Report,
 ): Promise<{ end: WalletCheckpoint; entries: number }> {
   const { merchant_id, wallet, from, signal } = scope;
   const account = `wallet:${wallet}`;
@@ -47,7 +47,7 @@ function checkLink(
   wallet: WalletKind,
   before: WalletCheckpoint,
   entry: ChainedEntry,
-  report: (finding: Finding) => void,
+  report: Report,
 ): void {
   const about = { subject: `${wallet} wallet`, id: `entry ${entry.entry_no}` };
   if (entry.entry_no !== before.entry_no + 1) {
@@ -72,7 +72,7 @@ interface EndRow {
 async function checkEnd(
   trx: Transaction,
   { merchant_id, wallet }: WalletScope,
-  report: (finding: Finding) => void,
+  report: Report,
 ): Promise<void> {
   const row = await firstRow<EndRow>(
     trx,

@@ -12,6 +12,12 @@ export interface WalletCheckpoint {
   balance_cents: number;
 }
 
+/** A part of a wallet's chain that has no break. */
+export interface VerifiedChain extends WalletRef {
+  from: WalletCheckpoint;
+  end: WalletCheckpoint;
+}
+
 /** The checkpoint before a wallet's first entry. */
 export const CHAIN_START: WalletCheckpoint = { entry_no: 0, balance_cents: 0 };
 
@@ -35,10 +41,10 @@ export async function findWalletCheckpoint(
  */
 export async function saveWalletCheckpoint(
   database: Database,
-  wallet: WalletRef,
-  { from, to, verified_at }: { from: WalletCheckpoint; to: WalletCheckpoint; verified_at: Date },
+  { merchant_id, wallet, from, end }: VerifiedChain,
+  verified_at: Date,
 ): Promise<void> {
-  if (to.entry_no === from.entry_no) return;
+  if (end.entry_no === from.entry_no) return;
   await rows(
     database,
     from.entry_no === 0
@@ -51,7 +57,7 @@ export async function saveWalletCheckpoint(
       : `UPDATE ledger_checkpoints SET entry_no = :entry_no, balance_cents = :balance_cents,
            verified_at = :verified_at
          WHERE merchant_id = :merchant_id AND wallet = :wallet AND entry_no < :entry_no`,
-    { ...wallet, ...to, verified_at },
+    { merchant_id, wallet, ...end, verified_at },
   );
 }
 

@@ -2,7 +2,7 @@ import { type Database, firstRow, rows, type Transaction } from '../../../connec
 import { PAYMENT_KINDS } from '../../payments/payment-summary.ts';
 import { WALLET_KINDS } from '../post-journal.ts';
 import { BREAK_KINDS, type Break, type BreakKind, type Finding } from './breaks.ts';
-import { checkInFlight, checkSuspense } from './check-accounts.ts';
+import { checkAccounts } from './check-accounts.ts';
 import { checkJournals } from './check-journals.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkWallet } from './check-wallet.ts';
@@ -14,7 +14,7 @@ import {
   findWalletCheckpoint,
   saveJournalCheckpoint,
   saveWalletCheckpoint,
-  type WalletCheckpoint,
+  type VerifiedChain,
   type WalletRef,
 } from './checkpoints.ts';
 import { scopeOf } from './scope.ts';
@@ -60,7 +60,9 @@ export async function verifyLedger(
   const counts = Object.fromEntries(BREAK_KINDS.map((kind) => [kind, 0]));
   const breaks: Break[] = [];
   const merchants =
-    merchant_id === undefined ? await allMerchants(database) : [{ id: merchant_id }];
+    merchant_id === undefined
+      ? await rows<{ id: number }>(database, 'SELECT id FROM merchants ORDER BY id')
+      : [{ id: merchant_id }];
   for (const { id } of merchants) {
     const state = await inSnapshot(database, (trx) => verifyMerchant(trx, id, full, signal));
     await keepCheckpoints(database, id, state, full);
@@ -76,13 +78,7 @@ export async function verifyLedger(
   return { checked, counts: counts as Verification['counts'], breaks };
 }
 
-function allMerchants(database: Database): Promise<{ id: number }[]> {
-  return rows<{ id: number }>(database, 'SELECT id FROM merchants ORDER BY id');
-}
-
-interface WalletState extends WalletRef {
-  from: WalletCheckpoint;
-  end: WalletCheckpoint;
+interface WalletState extends VerifiedChain {
   entries: number;
   isRight: boolean;
 }
@@ -118,8 +114,7 @@ async function verifyMerchant(
     const ref = { merchant_id: merchantId, wallet };
     wallets.push(await verifyWallet(trx, ref, { full, signal }, findings));
   }
-  await checkInFlight(trx, merchantId, report);
-  await checkSuspense(trx, merchantId, report);
+  await checkAccounts(trx, merchantId, report);
   return { ...now!, from, wallets, journals, payments, areJournalsRight, findings };
 }
 
@@ -146,10 +141,9 @@ async function keepCheckpoints(
   { verified_at, from, wallets, areJournalsRight }: MerchantState,
   full: boolean,
 ): Promise<void> {
-  for (const { merchant_id, wallet, from: start, end, isRight } of wallets) {
-    const ref = { merchant_id, wallet };
-    if (isRight) await saveWalletCheckpoint(database, ref, { from: start, to: end, verified_at });
-    else if (full) await deleteWalletCheckpoint(database, ref);
+  for (const wallet of wallets) {
+    if (wallet.isRight) await saveWalletCheckpoint(database, wallet, verified_at);
+    else if (full) await deleteWalletCheckpoint(database, wallet);
   }
   if (areJournalsRight) await saveJournalCheckpoint(database, merchantId, { from, verified_at });
   else if (full) await deleteJournalCheckpoint(database, merchantId);
