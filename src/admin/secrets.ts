@@ -1,4 +1,4 @@
-import { rekeySecrets, secretsWithoutKey } from '../domain/merchants/rekey-secrets.ts';
+import { rekeySecrets, secretsWithoutKey } from '../domain/merchants/app-secrets.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { ALREADY, type ChangeContext, changes } from './command.ts';
 

@@ -52,11 +52,11 @@ export async function onceByKey(
     const kept = await findKept(trx, request);
     if (kept) {
       if (!kept.fingerprint.equals(fingerprint)) throw new Refusal('idempotency_key_reused');
-      const { response_status: status, response_body: body } = kept;
+      const { status, body } = kept;
       return { status, body, replayed: true, provisional: kept.provisional };
     }
     const answer = await work(trx);
-    await keep(trx, request, { fingerprint, provisional, answer });
+    await keep(trx, request, { ...answer, fingerprint, provisional });
     return { ...answer, replayed: false, provisional };
   });
 }
@@ -72,7 +72,7 @@ export async function replaceKept(
     `UPDATE idempotency_keys SET provisional = false, response_status = :status,
        response_body = CAST(:body AS json)
      WHERE merchant_id = :merchant_id AND path = :path AND key = :key AND provisional`,
-    { ...request, status: answer.status, body: JSON.stringify(answer.body) },
+    { ...request, ...answer, body: JSON.stringify(answer.body) },
   );
 }
 
@@ -86,10 +86,8 @@ async function lockKey(trx: Transaction, { merchant_id, path, key }: IdempotentR
   if (!row?.locked) throw new Refusal('idempotency_key_running');
 }
 
-interface KeptRow {
+interface KeptRow extends Kept {
   fingerprint: Buffer;
-  response_status: number;
-  response_body: unknown;
   provisional: boolean;
 }
 
@@ -99,18 +97,15 @@ async function findKept(
 ): Promise<KeptRow | undefined> {
   return firstRow<KeptRow>(
     trx,
-    `SELECT fingerprint, response_status, response_body, provisional FROM idempotency_keys
+    `SELECT fingerprint, response_status AS status, response_body AS body, provisional
+     FROM idempotency_keys
      WHERE merchant_id = :merchant_id AND path = :path AND key = :key
        AND created_at > now() - :hours * interval '1 hour'`,
     { ...request, hours: KEPT_HOURS },
   );
 }
 
-async function keep(
-  trx: Transaction,
-  request: IdempotentRequest,
-  { answer, ...kept }: { fingerprint: Buffer; provisional: boolean; answer: Kept },
-): Promise<void> {
+async function keep(trx: Transaction, request: IdempotentRequest, kept: KeptRow): Promise<void> {
   await rows(
     trx,
     `INSERT INTO idempotency_keys
@@ -119,7 +114,7 @@ async function keep(
      ON CONFLICT (merchant_id, path, key) DO UPDATE SET fingerprint = excluded.fingerprint,
        response_status = excluded.response_status, response_body = excluded.response_body,
        provisional = excluded.provisional, created_at = excluded.created_at`,
-    { ...request, ...kept, status: answer.status, body: JSON.stringify(answer.body) },
+    { ...request, ...kept, body: JSON.stringify(kept.body) },
   );
 }
 

@@ -208,6 +208,5 @@ describe('Retention', () => {
 function wordsFor(retention: Retention): string {
   if (retention.keep === 'forever') return 'for ever';
   if (retention.keep === 'state') return '–';
-  const period = `${retention.keep.count} ${retention.keep.unit}`;
-  return 'detach' in retention ? `${period}, then detached` : period;
+  return 'detach' in retention ? `${retention.keep}, then detached` : retention.keep;
 }

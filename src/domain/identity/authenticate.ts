@@ -23,13 +23,10 @@ export interface Caller {
 
 export type OwnRate = { [part in keyof Rate]: Rate[part] | null };
 
-interface FamilyRow extends Access {
+interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'approved'> {
   revoked: boolean;
-  merchant_id: number;
   app_code: number | null;
   products: Product[] | null;
-  role: Role | null;
-  approved: boolean;
   commission_bps: number | null;
   commission_fixed_cents: number | null;
   payout_fee_bps: number | null;

@@ -61,10 +61,7 @@ type MerchantRow = Pick<
   'id' | 'name' | 'email' | 'phone_number' | 'active' | 'approved'
 >;
 
-/**
- * Logs a person in with e-mail and password.
- * @throws Refusal `log_in_invalid`, `merchant_inactive`
- */
+/** Logs a person in. @throws Refusal `log_in_invalid`, `merchant_inactive` */
 export async function logInUser(
   database: Database,
   jwtKeys: KeyRing,

@@ -64,8 +64,15 @@ export function listMerchants(
 export async function requireMerchant(
   database: Database | Transaction,
   id: number,
+  lock: 'FOR NO KEY UPDATE' | '' = '',
 ): Promise<MerchantRecord> {
-  return select(database, id, '');
+  const merchant = await firstRow<MerchantRecord>(
+    database,
+    `SELECT ${COLUMNS} FROM merchants WHERE id = :id ${lock}`,
+    { id },
+  );
+  if (!merchant) throw new OperatorRefusal(`There is no merchant ${id}`);
+  return merchant;
 }
 
 /**
@@ -73,21 +80,7 @@ export async function requireMerchant(
  * @throws OperatorRefusal when there is no such merchant.
  */
 export async function lockMerchant(trx: Transaction, id: number): Promise<MerchantRecord> {
-  return select(trx, id, 'FOR NO KEY UPDATE');
-}
-
-async function select(
-  database: Database | Transaction,
-  id: number,
-  locking: string,
-): Promise<MerchantRecord> {
-  const merchant = await firstRow<MerchantRecord>(
-    database,
-    `SELECT ${COLUMNS} FROM merchants WHERE id = :id ${locking}`,
-    { id },
-  );
-  if (!merchant) throw new OperatorRefusal(`There is no merchant ${id}`);
-  return merchant;
+  return requireMerchant(trx, id, 'FOR NO KEY UPDATE');
 }
 
 /**

@@ -35,11 +35,11 @@ async function resultOf(
   trx: Transaction,
   gateway: string,
   line: StoredLine,
-  { payment, receiptOf }: PaymentsOfLine,
+  found: PaymentsOfLine,
 ): Promise<LineResult> {
-  if (payment && !receiptOf) return applyLine(trx, payment, line);
-  await reportUnknown(trx, gateway, line, payment && receiptOf && { payment, receiptOf });
-  return payment ? 'contradicts' : 'unknown';
+  if (found.payment && !found.receiptOf) return applyLine(trx, found.payment, line);
+  await reportUnknown(trx, gateway, line, found);
+  return found.payment ? 'contradicts' : 'unknown';
 }
 
 async function applyLine(trx: Transaction, ref: PaymentRef, line: StoredLine): Promise<LineResult> {
@@ -80,9 +80,9 @@ async function reportUnknown(
   trx: Transaction,
   gateway: string,
   line: StoredLine,
-  disagreeing: { payment: PaymentRef; receiptOf: PaymentRef } | undefined,
+  { payment, receiptOf }: PaymentsOfLine,
 ): Promise<void> {
-  if (!disagreeing && (await isOfUnknownPayment(trx, gateway, line))) return;
+  if (!payment && (await isOfUnknownPayment(trx, gateway, line))) return;
   await openDiscrepancy(trx, {
     kind: 'unknown_movement',
     payment: null,
@@ -95,10 +95,11 @@ async function reportUnknown(
       reference: line.reference,
       account: line.account,
       completed_at: line.completed_at.toISOString(),
-      ...(disagreeing && {
-        payment_of_reference: `${disagreeing.payment.kind} ${disagreeing.payment.id}`,
-        payment_of_receipt: `${disagreeing.receiptOf.kind} ${disagreeing.receiptOf.id}`,
-      }),
+      ...(payment &&
+        receiptOf && {
+          payment_of_reference: `${payment.kind} ${payment.id}`,
+          payment_of_receipt: `${receiptOf.kind} ${receiptOf.id}`,
+        }),
     },
   });
 }

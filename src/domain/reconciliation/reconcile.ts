@@ -62,7 +62,8 @@ export async function reconcile(
   // Without a stated end, the statement is complete until its newest line. No statement is
   // complete beyond its period or the present.
   const now = await databaseNow(database);
-  const listedUntil = earliest([complete_until ?? newest, end, now]);
+  const limits = [complete_until ?? newest, end, now].map((moment) => moment.getTime());
+  const listedUntil = new Date(Math.min(...limits));
   const kinds = covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]);
   const scope = { ...statement, kinds, start, end: listedUntil };
   const missing = await reportMissing(database, scope);
@@ -77,10 +78,6 @@ export async function reconcile(
     settled,
     ...ended,
   };
-}
-
-function earliest(moments: Date[]): Date {
-  return new Date(Math.min(...moments.map((moment) => moment.getTime())));
 }
 
 interface Counts {

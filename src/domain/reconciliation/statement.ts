@@ -83,10 +83,7 @@ export interface NewStatement {
 /** The number of lines that one INSERT stores. */
 const BATCH_SIZE = 1_000;
 
-/**
- * Stores a statement with all its lines, also those outside of its period: they are valid too.
- * @returns its id
- */
+/** Stores a statement with all its lines, also those outside of its period. @returns its id */
 export async function importStatement(
   trx: Transaction,
   { gateway, channel, period, source, lines }: NewStatement,

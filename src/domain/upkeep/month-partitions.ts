@@ -16,7 +16,7 @@ const UNDEFINED_TABLE = '42P01';
 export async function oldMonths(
   database: Database,
   table: string,
-  { count, unit }: Period,
+  period: Period,
 ): Promise<string[]> {
   const found = await rows<{ name: string }>(
     database,
@@ -25,7 +25,7 @@ export async function oldMonths(
        AND to_date(right(c.relname, 7), 'YYYY_MM') + interval '1 month'
          <= (now() AT TIME ZONE 'UTC') - CAST(:period AS interval)
      ORDER BY c.relname`,
-    { table, period: `${count} ${unit}` },
+    { table, period },
   );
   return found.map(({ name }) => name);
 }

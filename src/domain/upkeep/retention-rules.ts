@@ -2,11 +2,8 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { KEPT_HOURS } from '../idempotency.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 
-/** A period in one unit, so that the table is easy to read. */
-export interface Period {
-  count: number;
-  unit: 'hours' | 'days' | 'months';
-}
+/** A period in one unit, as PostgreSQL reads it. */
+export type Period = `${number} ${'hours' | 'days' | 'months'}`;
 
 /** The time for which the rows of a table are kept, and the reason. */
 export type Retention =
@@ -27,10 +24,6 @@ interface Parent {
   /** The column of the child rows that references the parent. */
   by: string;
 }
-
-const months = (count: number): Period => ({ count, unit: 'months' });
-const days = (count: number): Period => ({ count, unit: 'days' });
-const hours = (count: number): Period => ({ count, unit: 'hours' });
 
 const BOOKS = 'The books: every movement of money must stay explained';
 const DIRECTORY = 'Who may do what; switched off, not deleted';
@@ -77,40 +70,40 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
   audit_log: { keep: 'forever', why: 'Who changed what' },
   attempts: {
-    keep: months(13),
+    keep: '13 months',
     since: 'started_at',
     only: `(${OF_ENDED_PAYMENT}) AND ${WITHOUT_OPEN_DISCREPANCY}`,
     why: 'Of payments that are over and have no open discrepancy',
   },
-  payment_history: { keep: months(13), detach: true, why: 'For support; no book depends on it' },
-  webhook_attempts: { keep: months(3), detach: true, why: 'For support; the delivery stays' },
+  payment_history: { keep: '13 months', detach: true, why: 'For support; no book depends on it' },
+  webhook_attempts: { keep: '3 months', detach: true, why: 'For support; the delivery stays' },
   callbacks: {
-    keep: days(90),
+    keep: '90 days',
     since: 'received_at',
     only: `t.status <> 'stored' AND t.next_step IS NULL AND t.parked_reason IS NULL
       AND ${WITHOUT_OPEN_DISCREPANCY}`,
     why: "Raw, with customers' data; those that were processed or rejected, and whose payment has no open discrepancy",
   },
   idempotency_keys: {
-    keep: hours(KEPT_HOURS),
+    keep: `${KEPT_HOURS} hours`,
     since: 'created_at',
     why: 'As merchants are promised',
   },
-  token_families: { keep: days(8), since: 'expires_at', why: 'Log-ins, after their end' },
+  token_families: { keep: '8 days', since: 'expires_at', why: 'Log-ins, after their end' },
   failed_jobs: {
-    keep: days(90),
+    keep: '90 days',
     since: 'failed_at',
     only: WITHOUT_PARKED_ROW,
     why: 'Those whose row is not parked any more',
   },
   statement_lines: {
-    keep: months(25),
+    keep: '25 months',
     since: 'imported_at',
     partOf: { table: 'statement_imports', by: 'import_id' },
     why: 'Longer than anybody reconciles backwards',
   },
   statement_imports: {
-    keep: months(25),
+    keep: '25 months',
     since: 'imported_at',
     only: 'NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = t.id)',
     why: 'After their lines',

@@ -47,7 +47,7 @@ export async function runRetention(
 ): Promise<Removed[]> {
   const removed: Removed[] = [];
   for (const [table, retention] of Object.entries(RETENTION)) {
-    if (typeof retention.keep === 'string') continue;
+    if (retention.keep === 'forever' || retention.keep === 'state') continue;
     const done = nothing(table);
     removed.push(done);
     try {
@@ -68,7 +68,7 @@ export async function countRetention(database: Database): Promise<Removed[]> {
       const row = await firstRow<{ count: number }>(
         database,
         `SELECT count(*) FROM (SELECT ${fromOld(table, retention)} LIMIT :most) old`,
-        { ...bindingsOf(retention.keep), most: MAX_COUNTED },
+        { period: retention.keep, most: MAX_COUNTED },
       );
       found.push({ ...nothing(table), rows: row!.count });
     } else if ('detach' in retention) {
@@ -114,7 +114,7 @@ async function deleteBatch(database: Database, table: string, retention: Deleted
        DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM old) RETURNING 1
      )
      SELECT count(*) FROM deleted`,
-    { ...bindingsOf(retention.keep), batch: BATCH_SIZE },
+    { period: retention.keep, batch: BATCH_SIZE },
   );
   return row!.count;
 }
@@ -130,10 +130,6 @@ function fromOld(table: string, { since, partOf, only }: Deleted): string {
     : `t.${isOver}`;
   const condition = only ? ` AND (${only})` : '';
   return `FROM ${table} t WHERE ${age}${condition} ORDER BY t.${partOf?.by ?? since}`;
-}
-
-function bindingsOf({ count, unit }: Period): { period: string } {
-  return { period: `${count} ${unit}` };
 }
 
 async function detachOld(

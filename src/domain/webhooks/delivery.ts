@@ -89,18 +89,13 @@ export async function recordAttempt(
   const result = resultOf(delivery, outcome);
   await inTransaction(database, async (trx) => {
     const ended = result !== 'retry';
+    const status = ended ? result : 'pending';
+    const set = { status, attempts: delivery.attempts + 1, admitted_at: null };
     const current = await changeStep(
       trx,
       { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
       ended ? 'none' : nextAttempt(delivery.attempts, random),
-      {
-        set: {
-          status: ended ? result : 'pending',
-          attempts: delivery.attempts + 1,
-          admitted_at: null,
-        },
-        onlyIf: { step_no: delivery.step_no },
-      },
+      { set, onlyIf: { step_no: delivery.step_no } },
     );
     if (current) await insertAttemptRow(trx, delivery, outcome);
   });
