@@ -4,7 +4,7 @@ import { type Days, dayConditions } from '../days.ts';
 import { type Page, type PageRequest, readPage } from '../lists.ts';
 import type { PaymentStatus } from './payment.ts';
 import type { MerchantPayment } from './payment-store.ts';
-import { paymentColumns } from './payment-summary.ts';
+import { ACCOUNT_COLUMNS, paymentColumns } from './payment-summary.ts';
 
 export interface PaymentFilter extends Days {
   statuses?: PaymentStatus[] | undefined;
@@ -16,13 +16,6 @@ export interface PaymentFilter extends Days {
 }
 
 type ListedKind = MerchantPayment['kind'];
-
-/** The column of each kind that has the phone or bank account. */
-const ACCOUNT_COLUMNS: Readonly<Record<ListedKind, string>> = {
-  collection: 'payfrom',
-  payout: 'payto',
-  reversal: 'account',
-};
 
 /** Reads a page of a merchant's payments of one kind, newest first. */
 export async function listPayments<Kind extends ListedKind>(

@@ -20,11 +20,12 @@ export interface PaymentSummary {
 
 export const PAYMENT_KINDS = ['collection', 'payout', 'reversal', 'return'] as const;
 
-const OWN_COLUMNS: Readonly<Record<GatewayPaymentKind, { account: string; ref_no: string }>> = {
-  collection: { account: 't.payfrom', ref_no: 't.ref_no' },
-  payout: { account: 't.payto', ref_no: 't.ref_no' },
-  reversal: { account: 't.account', ref_no: 't.ref_no' },
-  return: { account: 't.account', ref_no: 'CAST(NULL AS text)' },
+/** The column of each kind that has the phone or bank account on the other side. */
+export const ACCOUNT_COLUMNS: Readonly<Record<GatewayPaymentKind, string>> = {
+  collection: 'payfrom',
+  payout: 'payto',
+  reversal: 'account',
+  return: 'account',
 };
 
 /** Returns a condition on a row of payments: still open after its deadline. */
@@ -39,9 +40,9 @@ export function paymentColumns(kind: GatewayPaymentKind, row: string): string {
 
 /** Returns SELECT … FROM the payments of a kind, as `t`. A WHERE or a JOIN follows. */
 export function selectSummaries(kind: GatewayPaymentKind): string {
-  const { account, ref_no } = OWN_COLUMNS[kind];
+  const ref_no = kind === 'return' ? 'CAST(NULL AS text)' : 't.ref_no';
   return `SELECT '${kind}' AS kind, t.merchant_id, t.id, ${ref_no} AS ref_no, t.status,
-      t.amount_cents, ${account} AS account, t.created_at, t.deadline_at, t.parked_reason,
-      ${isOverdue('t')} AS overdue
+      t.amount_cents, t.${ACCOUNT_COLUMNS[kind]} AS account, t.created_at, t.deadline_at,
+      t.parked_reason, ${isOverdue('t')} AS overdue
     FROM ${STEP_TABLES[kind].table} t`;
 }

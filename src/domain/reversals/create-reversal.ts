@@ -39,7 +39,7 @@ export async function createReversal(
   request: NewReversal,
 ): Promise<Reversal> {
   return inOneTransaction(database, async (trx) => {
-    const collection = await lockCollection(trx, request);
+    const collection = await firstRow<Collection>(trx, LOCK_COLLECTION, request);
     if (!collection) throw new Refusal('transaction_not_found');
     if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
     // A separate statement sees what others committed while this one waited for the lock.
@@ -48,17 +48,9 @@ export async function createReversal(
   });
 }
 
-async function lockCollection(
-  trx: Transaction,
-  request: NewReversal,
-): Promise<Collection | undefined> {
-  return firstRow<Collection>(
-    trx,
-    `SELECT ${paymentColumns('collection', 'collections')} FROM collections
-     WHERE merchant_id = :merchant_id AND ref_no = :checkout_ref_no FOR NO KEY UPDATE`,
-    request,
-  );
-}
+const LOCK_COLLECTION = `
+  SELECT ${paymentColumns('collection', 'collections')} FROM collections
+  WHERE merchant_id = :merchant_id AND ref_no = :checkout_ref_no FOR NO KEY UPDATE`;
 
 /** Names the reason for the merchant. The indexes are what prevents a second reversal. */
 async function refuseSecond(

@@ -58,9 +58,9 @@ const PAYOUT: SettlingRules<Payout> = {
 };
 
 /**
- * A success after a failure still reverses the collection, unless another reversal has taken
- * its place. Then the customer was paid twice, and support must decide. The collection is
- * locked, so no other reversal begins meanwhile.
+ * After a failure the collection may be reversed again. A success after the failure still
+ * reverses it, unless another reversal has taken its place. Then the customer was paid twice,
+ * and support must decide. The collection is locked, so no other reversal begins meanwhile.
  */
 const REVERSAL: SettlingRules<Reversal> = {
   problemOf: async (trx, reversal, news) => {

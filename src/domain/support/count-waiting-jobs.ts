@@ -15,12 +15,8 @@ export function countWaitingJobs(
   );
 }
 
-/** The column that the index of each kind's parked rows is sorted by. */
-const PARKED_ORDER: Readonly<Record<StepKind, string>> = {
-  collection: 'created_at',
-  payout: 'created_at',
-  reversal: 'created_at',
-  return: 'created_at',
+/** The column that the index of a kind's parked rows is sorted by, where it is not `created_at`. */
+const PARKED_ORDER: Partial<Record<StepKind, string>> = {
   callback: 'received_at',
   webhook: 'event_id',
 };
@@ -38,7 +34,7 @@ const WAITING = (Object.keys(STEP_TABLES) as StepKind[])
       SELECT newest.queue FROM (
         SELECT merchant_id, ${id} AS row_id FROM ${table}
         WHERE parked_reason IS NOT NULL AND starts_with(parked_reason, '${JOB_FAILED}')
-        ORDER BY ${PARKED_ORDER[kind]} LIMIT :most
+        ORDER BY ${PARKED_ORDER[kind] ?? 'created_at'} LIMIT :most
       ) parked CROSS JOIN LATERAL (
         SELECT queue, replayed_at FROM failed_jobs f
         WHERE f.merchant_id = parked.merchant_id AND f.kind = '${kind}'

@@ -83,11 +83,8 @@ function conditions(filter: FailedJobFilter): string[] {
   ];
 }
 
-/** The payment of a row `t` of each kind. */
-const PAYMENT_OF_ROW: Readonly<Record<StepKind, string>> = {
-  ...(Object.fromEntries(
-    PAYMENT_KINDS.map((kind) => [kind, `'${kind}' AS payment_kind, t.id AS payment_id`]),
-  ) as Record<(typeof PAYMENT_KINDS)[number], string>),
+/** The payment of a row `t` that is not a payment itself. */
+const PAYMENT_OF_ROW: Partial<Record<StepKind, string>> = {
   callback: 't.payment_kind, t.payment_id',
   webhook: `(SELECT payment_kind FROM events e WHERE e.merchant_id = t.merchant_id
       AND e.id = t.event_id) AS payment_kind,
@@ -98,7 +95,7 @@ const PAYMENT_OF_ROW: Readonly<Record<StepKind, string>> = {
 const ROW = (Object.keys(STEP_TABLES) as StepKind[])
   .map(
     (kind) => `SELECT t.status, t.next_step, t.next_step_at, t.parked_reason,
-        ${PAYMENT_OF_ROW[kind]}
+        ${PAYMENT_OF_ROW[kind] ?? `'${kind}' AS payment_kind, t.id AS payment_id`}
       FROM ${STEP_TABLES[kind].table} t
       WHERE f.kind = '${kind}' AND t.merchant_id = f.merchant_id
         AND t.${STEP_TABLES[kind].id} = f.row_id`,

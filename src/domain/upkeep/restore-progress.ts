@@ -42,13 +42,11 @@ const OF_PAYMENT =
   'a.merchant_id = p.merchant_id AND a.payment_kind = :kind AND a.payment_id = p.id';
 
 /** SQL: the creation of the payment `p`. A return counts as created with its collection. */
-const CREATED_AT: Readonly<Record<GatewayPaymentKind, string>> = {
-  collection: 'p.created_at',
-  payout: 'p.created_at',
-  reversal: 'p.created_at',
-  return: `(SELECT c.created_at FROM collections c
-    WHERE c.merchant_id = p.merchant_id AND c.id = p.collection_id)`,
-};
+function createdAt(kind: GatewayPaymentKind): string {
+  if (kind !== 'return') return 'p.created_at';
+  return `(SELECT c.created_at FROM collections c
+    WHERE c.merchant_id = p.merchant_id AND c.id = p.collection_id)`;
+}
 
 /**
  * Counts open payments. A payment is unasked in three cases:
@@ -67,7 +65,7 @@ async function countOpen(database: Database, kind: GatewayPaymentKind): Promise<
        count(*) FILTER (WHERE parked_reason IS NOT NULL) AS parked
      FROM ${STEP_TABLES[kind].table} p, LATERAL (SELECT
        coalesce(next_step = 'poll' AND (next_step_at <= ${LAST_MARK} OR step_no = 1)
-         OR next_step = 'submit' AND ${CREATED_AT[kind]} <= ${LAST_MARK} AND NOT EXISTS (
+         OR next_step = 'submit' AND ${createdAt(kind)} <= ${LAST_MARK} AND NOT EXISTS (
            SELECT FROM attempts a WHERE ${OF_PAYMENT} AND a.result = 'ruled_out'), false)
          AS is_unasked,
        coalesce(next_step = 'poll' AND status = 'pending' AND EXISTS (

@@ -1,55 +1,37 @@
+import { STEP_TABLES } from '../../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../../gateway-results.ts';
 import type { Scope } from './scope.ts';
 
-interface Source {
-  table: string;
-  /** The columns that differ between kinds, under common names. */
-  columns: string;
-  /** SQL: the journals of the payment `p`. */
-  journals: string;
-}
-
-const OWN_JOURNALS = `journals j
-      WHERE j.merchant_id = p.merchant_id AND j.source_kind = :kind AND j.source_id = p.id`;
 const NEVER_REFUNDED = `CAST(NULL AS timestamptz) AS refund_posted_at,
     CAST(NULL AS timestamptz) AS redebited_at`;
 
-const SOURCES: Readonly<Record<GatewayPaymentKind, Source>> = {
-  collection: {
-    table: 'collections',
-    columns: `p.commission_cents AS charge_cents, ${NEVER_REFUNDED}`,
-    journals: OWN_JOURNALS,
-  },
-  payout: {
-    table: 'payouts',
-    columns: 'p.fee_cents AS charge_cents, p.refund_posted_at, p.redebited_at',
-    journals: OWN_JOURNALS,
-  },
-  reversal: {
-    table: 'reversals',
-    columns: `p.commission_cents AS charge_cents, ${NEVER_REFUNDED}`,
-    journals: OWN_JOURNALS,
-  },
-  return: {
-    table: 'returns',
-    columns: `CAST(0 AS bigint) AS charge_cents, ${NEVER_REFUNDED}`,
-    // The source of its journal is the movement that gave the money back.
-    journals: `movements m JOIN journals j
+/** The columns that differ between kinds, under common names. */
+const COLUMNS: Readonly<Record<GatewayPaymentKind, string>> = {
+  collection: `p.commission_cents AS charge_cents, ${NEVER_REFUNDED}`,
+  payout: 'p.fee_cents AS charge_cents, p.refund_posted_at, p.redebited_at',
+  reversal: `p.commission_cents AS charge_cents, ${NEVER_REFUNDED}`,
+  return: `CAST(0 AS bigint) AS charge_cents, ${NEVER_REFUNDED}`,
+};
+
+/** SQL: the journals of the payment `p`. */
+const OWN_JOURNALS = `journals j
+      WHERE j.merchant_id = p.merchant_id AND j.source_kind = :kind AND j.source_id = p.id`;
+/** SQL: the same for a return. The source of its journal is the movement that paid it back. */
+const JOURNALS_OF_RETURN = `movements m JOIN journals j
         ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement' AND j.source_id = m.id
       WHERE m.merchant_id = p.merchant_id AND m.payment_kind = :kind AND m.payment_id = p.id
-        AND j.kind = 'returned'`,
-  },
-};
+        AND j.kind = 'returned'`;
 
 /** Makes the query for the payments of a scope, each with the sums of its journals by account. */
 export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
-  const { table, columns, journals } = SOURCES[kind];
+  const { table } = STEP_TABLES[kind];
+  const journals = kind === 'return' ? JOURNALS_OF_RETURN : OWN_JOURNALS;
   const wanted = scope.isFull
     ? `${table} p`
     : `(${changed(kind)}) changed JOIN ${table} p
        ON p.merchant_id = :merchant_id AND p.id = changed.id`;
   const sql = `
-  SELECT p.id, p.status, p.amount_cents, ${columns},
+  SELECT p.id, p.status, p.amount_cents, ${COLUMNS[kind]},
     p.next_step IS NOT NULL OR p.parked_reason IS NOT NULL AS has_next, sums.booked,
     array(SELECT m.amount_cents FROM movements m WHERE m.merchant_id = p.merchant_id
       AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'settled') AS settled
