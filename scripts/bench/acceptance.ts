@@ -1,23 +1,15 @@
 import { defaultPoolMax } from '../../src/connections/connection-budget.ts';
 import { startCpuCount } from './cpu-time.ts';
-import { runRequests, runTasks } from './load.ts';
-import {
-  createMerchants,
-  initiateRequest,
-  type Mix,
-  paymentAt,
-  recordPayment,
-} from './payments.ts';
+import { type Load, runRequests, runTasks } from './load.ts';
+import { createMerchants, initiateRequest, paymentAt, recordPayment } from './payments.ts';
 import { measureInRounds, type Round, say } from './report.ts';
 import { type Stage, startService } from './stage.ts';
 
 const CONCURRENCIES_COUNT = [1, 8, 32];
-const WARM_UP_S = 1;
-/** A request that does nothing. */
+const WARM_UP_MS = 1_000;
 const HEALTH = 'GET /healthz';
 /** The statement that records a collection, by itself. */
 const REFERENCE = 'bare INSERT';
-const CALLBACK_URL = 'https://shop.example/webhooks';
 
 /**
  * Measures how many collections one web process accepts, next to two things that it cannot
@@ -25,64 +17,53 @@ const CALLBACK_URL = 'https://shop.example/webhooks';
  */
 export async function measureAcceptance(stage: Stage): Promise<void> {
   const { options, findings } = stage;
+  const durationMs = options.seconds * 1_000;
   const { pids } = await startService(stage, ['web']);
   const runs = await runsOf(stage);
   say('warming up');
-  for (const run of Object.values(runs)) await run(8, options.seconds);
+  for (const run of Object.values(runs)) await run({ concurrency: 8, durationMs });
   const cases = CONCURRENCIES_COUNT.flatMap((concurrency) =>
-    Object.entries(runs).map(([what, run]) => ({
-      name: `${what} × ${concurrency}`,
-      run,
-      concurrency,
-    })),
+    Object.entries(runs).map(([what, run]) => {
+      return { name: `${what} × ${concurrency}`, what, run, concurrency };
+    }),
   );
   let busiest = 0;
-  const figures = await measureInRounds(findings, cases, async ({ run, concurrency }) => {
-    await run(concurrency, WARM_UP_S);
+  const figures = await measureInRounds(findings, cases, async ({ what, run, concurrency }) => {
+    await run({ concurrency, durationMs: WARM_UP_MS });
     const [cpuSince, ownBefore] = [startCpuCount(pids), process.cpuUsage()];
-    const round = await run(concurrency, options.seconds);
+    const round = await run({ concurrency, durationMs });
     const { user, system } = process.cpuUsage(ownBefore);
     busiest = Math.max(busiest, (user + system) / 1_000 / round.elapsedMs);
-    const count = round.latenciesMs.length + round.errors;
-    return { ...round, webCpuMs: cpuSince().get('web')! / count };
+    const count = round.latenciesMs.length + round.errors.length;
+    return what === REFERENCE ? round : { ...round, cpuMs: cpuSince().get('web')! / count };
   });
-  const rates = new Map(figures.map(({ name, perSecond }) => [name, perSecond]));
-  for (const figure of figures) {
-    const [what, concurrency] = figure.name.split(' × ');
-    if (what === REFERENCE) figure.webCpuMs = Number.NaN;
-    else if (what !== HEALTH)
-      figure.ratio = figure.perSecond / rates.get(`${REFERENCE} × ${concurrency}`)!;
+  for (const [index, { what, concurrency }] of cases.entries()) {
+    if (what === REFERENCE || what === HEALTH) continue;
+    const reference = figures.find(({ name }) => name === `${REFERENCE} × ${concurrency}`)!;
+    figures[index]!.ratio = figures[index]!.perSecond / reference.perSecond;
   }
   findings.notes.push(
-    "ratio: per second, as a part of the bare INSERT's at the same concurrency",
+    "ratio: per second, as a part of the bare INSERT's at the same concurrency; CPU: web's",
     `the load generator used at most ${Math.round(100 * busiest)} % of one core`,
     'PostgreSQL runs without fsync here: a disk that is waited for costs both sides of a ratio',
   );
 }
 
-type Run = (concurrency: number, seconds: number) => Promise<Round>;
-
-async function runsOf(stage: Stage): Promise<Record<string, Run>> {
+async function runsOf(stage: Stage): Promise<Record<string, (load: Load) => Promise<Round>>> {
   const { baseUrl, config } = stage;
   const database = stage.connect(config.databasePoolMax ?? defaultPoolMax('web'));
   const merchants = await createMerchants(stage, 2);
-  const mix: Mix = { tag: 'order', merchants, kinds: ['collection'], callback_url: CALLBACK_URL };
+  const mix = { tag: 'order', merchants, kinds: ['collection'] } as const;
   let next = 0;
-  const initiate =
-    (isKeyed: boolean): Run =>
-    (connections, duration) =>
-      runRequests(`${baseUrl}/collections/checkouts/initiate`, {
-        ...{ connections, duration },
-        request: () => initiateRequest(paymentAt(next++, mix), isKeyed),
-      });
+  const payment = () => paymentAt(next++, mix);
+  const initiate = (load: Load, isKeyed: boolean) =>
+    runRequests(`${baseUrl}/collections/checkouts/initiate`, load, () =>
+      initiateRequest(payment(), isKeyed),
+    );
   return {
-    [HEALTH]: (connections, duration) =>
-      runRequests(`${config.publicUrl}/healthz`, { connections, duration }),
-    [REFERENCE]: (concurrency, seconds) =>
-      runTasks(() => recordPayment(database, paymentAt(next++, mix)), {
-        ...{ concurrency, durationMs: seconds * 1_000 },
-      }),
-    initiate: initiate(false),
-    'initiate, Idempotency-Key': initiate(true),
+    [HEALTH]: (load) => runRequests(`${config.publicUrl}/healthz`, load),
+    [REFERENCE]: (load) => runTasks(() => recordPayment(database, payment()), load),
+    initiate: (load) => initiate(load, false),
+    'initiate, Idempotency-Key': (load) => initiate(load, true),
   };
 }

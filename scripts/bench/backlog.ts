@@ -1,49 +1,45 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { verifyLedger } from '../../src/domain/ledger/verification/verify-ledger.ts';
 import { startCpuCount } from './cpu-time.ts';
-import { runTasks, type TaskLoad } from './load.ts';
+import { type Load, runTasks } from './load.ts';
 import { type BenchPayment, DECLINED, type Mix, paymentAt } from './payments.ts';
 import { figureOf, say } from './report.ts';
-import { type Service, type Stage, startReceiver } from './stage.ts';
+import type { Service, Stage } from './stage.ts';
 
+/** So many that no merchant's share of webhooks holds the others up. */
+export const MERCHANTS_COUNT = 8;
 const POLL_INTERVAL_MS = 500;
-const POLLS_PER_LINE_COUNT = 10;
 /** A drain that takes longer is given up: this, and so much for each payment. */
 const GIVE_UP_BASE_MS = 20_000;
 const GIVE_UP_PER_PAYMENT_MS = 40;
 
-/** What the merchant sees of a payment. Times are ms since 1970. */
+/** A payment as its merchant sees it. Times are ms since 1970. */
 export interface Outcome {
   isDeclined: boolean;
   acceptedMs?: number;
-  finalMs?: number;
   deliveredMs?: number;
   event?: string;
   /** Ids of its webhooks. A webhook that comes again has the same. */
   ids: Set<string>;
 }
 
-interface Backlog {
-  mix: Omit<Mix, 'callback_url'>;
-  load: TaskLoad & { count: number };
-  accept(payment: BenchPayment): Promise<void>;
+export interface Backlog extends Pick<Mix, 'tag' | 'merchants' | 'endings'> {
+  load: Load & { count: number; perSecond?: number };
+  accept(payment: BenchPayment): Promise<unknown>;
 }
 
 /** Has payments accepted while the service runs, and waits until the last webhook has arrived. */
 export async function drainBacklog(
   stage: Stage,
   { pids, storePids }: Service,
-  { mix, load, accept }: Backlog,
+  { load, accept, ...mix }: Backlog,
 ) {
   const outcomes = new Map<string, Outcome>();
-  const callback_url = await startReceiver(stage, (id, body) => {
-    const { notification, data } = body as { [part: string]: Record<string, string> };
-    const outcome = outcomes.get(data!.ref_no!)!;
-    outcome.ids.add(id);
-    outcome.event = notification!.event!;
-    outcome.finalMs = timeOf(id);
-    outcome.deliveredMs ??= Date.now();
-  });
+  const callback_url = await startReceiver(stage, outcomes);
   const cpuSince = startCpuCount(new Map([...pids, ...storePids]));
   const acceptance = await runTasks(async (index) => {
     const payment = paymentAt(index, { ...mix, callback_url });
@@ -54,41 +50,42 @@ export async function drainBacklog(
   }, load);
   const all = [...outcomes.values()];
   const giveUpAt = Date.now() + GIVE_UP_BASE_MS + load.count * GIVE_UP_PER_PAYMENT_MS;
-  for (let polls = 1; Date.now() < giveUpAt; polls += 1) {
-    const waiting = all.filter((one) => one.acceptedMs && !one.deliveredMs).length;
-    if (waiting === 0) break;
-    if (polls % POLLS_PER_LINE_COUNT === 0) say(`${waiting} of ${all.length} not delivered`);
-    await sleep(POLL_INTERVAL_MS);
-  }
-  const cpuMs = [...cpuSince()].map(([name, ms]) => [name, ms / load.count] as const);
-  const totalCpuMs = cpuMs.reduce((sum, [, ms]) => sum + ms, 0);
-  const problems = [acceptance.firstError, problemOf(all, load.count)];
+  const isWaiting = (one: Outcome) => one.acceptedMs && !one.deliveredMs;
+  while (all.some(isWaiting) && Date.now() < giveUpAt) await sleep(POLL_INTERVAL_MS);
+  const cpu = [...cpuSince()].map(([name, ms]) => ({ name, ms: ms / load.count }));
+  const cpuMs = cpu.reduce((sum, { ms }) => sum + ms, 0);
+  const problems = [acceptance.errors[0], problemOf(all, load.count)].filter(Boolean);
   return {
     acceptance,
-    outcomes: all,
-    delivered: { ...figureBetween(all, 'accepted', 'delivered'), totalCpuMs },
-    /** For one payment, by process. */
-    cpuMs,
-    problems: problems.filter((one) => one !== null).map((problem) => `${mix.tag}: ${problem}`),
+    delivered: figureOf('accepted to delivered', { ...deliveryOf(all), cpuMs }),
+    cpuNote: `CPU ms for one payment: ${cpu.map(({ name, ms }) => `${name} ${ms.toFixed(2)}`).join(', ')}`,
+    problems: problems.map((problem) => `${mix.tag}: ${problem}`),
   };
 }
 
-/** Reads the time in an event's id, which is made when the payment ends: milliseconds come first. */
-function timeOf(id: string): number {
-  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
+/** Starts the merchants' side, which answers 200 at once. @returns its address */
+async function startReceiver({ stops }: Stage, outcomes: Map<string, Outcome>): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const body = (await json(request)) as { [part: string]: Record<string, string> };
+    response.end();
+    const outcome = outcomes.get(body.data!.ref_no!)!;
+    outcome.ids.add(String(request.headers['webhook-id']));
+    outcome.event = body.notification!.event!;
+    outcome.deliveredMs ??= Date.now();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  stops.push(async () => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
 }
 
-type Moment = 'accepted' | 'final' | 'delivered';
-
-/** Measures payments from one moment to another. Rates are over the time from the first acceptance. */
-export function figureBetween(outcomes: readonly Outcome[], from: Moment, to: Moment) {
-  const spans = outcomes.map((outcome) => [outcome[`${from}Ms`], outcome[`${to}Ms`]] as const);
-  const reached = spans.filter((span): span is [number, number] => !span.includes(undefined));
-  const latenciesMs = reached.map(([begun, ended]) => ended - begun);
+/** Measures from acceptance to webhook. The rate is over the time from the first acceptance. */
+export function deliveryOf(outcomes: readonly Outcome[]) {
+  const delivered = outcomes.filter((one) => one.acceptedMs && one.deliveredMs);
+  const latenciesMs = delivered.map((one) => one.deliveredMs! - one.acceptedMs!);
   const first = outcomes.reduce((min, { acceptedMs = min }) => Math.min(min, acceptedMs), Infinity);
-  const elapsedMs = reached.reduce((max, [, ended]) => Math.max(max, ended), first) - first;
-  const errors = outcomes.length - reached.length;
-  return figureOf(`${from} to ${to}`, [{ latenciesMs, elapsedMs, errors, firstError: null }]);
+  const last = delivered.reduce((max, one) => Math.max(max, one.deliveredMs!), first);
+  const errors = Array<string>(outcomes.length - delivered.length).fill('not delivered');
+  return { latenciesMs, elapsedMs: last - first, errors };
 }
 
 /** Says in one line what is wrong with payments that should be over; null: nothing. */

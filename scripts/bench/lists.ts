@@ -1,40 +1,47 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createApp } from '../../src/api/app.ts';
 import { rows } from '../../src/connections/database.ts';
-import { createService } from '../../src/process/boot.ts';
-import { createLogger } from '../../src/process/logger.ts';
-import { listCases } from './lists-cases.ts';
 import { runRequests } from './load.ts';
 import { BenchError } from './options.ts';
 import { type BenchMerchant, createMerchants } from './payments.ts';
 import { measureInRounds, say } from './report.ts';
 import { type Stage, startService } from './stage.ts';
 
-/** What a page may take. */
+/** Every list with every filter, and the combinations that people ask for. */
+const COMMON = `page=1 page=DEEP page=NEXT page_size=1 page_size=100 DAY MONTH YEARS
+  ref_no=KNOWN ref_no=unknown ref_no=KNOWN&YEARS`;
+const PHONES = `phone=FREQUENT phone=RARE phone=%2B254799999999 phone=FREQUENT&MONTH
+  phone=FREQUENT&YEARS`;
+const CASES = {
+  '/collections/checkouts': `${COMMON} status=3 status=3&page=DEEP status=2 status=2&page=DEEP
+    status=1 status=0 status=2&DAY status=3&MONTH status=0&MONTH status=3&YEARS status=0&YEARS`,
+  '/collections/list': `${COMMON} ${PHONES} status=completed status=failed status=pending
+    status=failed&MONTH status=pending&MONTH status=failed&YEARS phone=FREQUENT&status=completed`,
+  '/wallets/transactions': `${COMMON} ${PHONES} wallet=collection wallet=collection&page=DEEP
+    wallet=payout type=collection type=transfer type=topup type=payout wallet=payout&type=topup
+    wallet=collection&MONTH wallet=payout&MONTH type=transfer&MONTH wallet=payout&YEARS`,
+};
+/** From so many days ago to so many: an ordinary day and month, and all that there is. */
+const PERIODS = { DAY: [385, 385], MONTH: [400, 371], YEARS: [730, 0] };
+const DAY_MS = 86_400_000;
 const LIMIT_MS = 150;
-/** Each request is measured so often in a row; the rounds are far apart. */
 const REPEATS_COUNT = 15;
 const WARM_UPS_COUNT = 3;
-/** The statements of a list, and not those that find out who is calling. */
-const LIST_STATEMENT = /FROM (collections|entries)\b/;
 
 /** Measures how long each page of each list takes, asked for by one caller, among many rows. */
 export async function measureLists(stage: Stage): Promise<void> {
   const { findings, options, baseUrl } = stage;
-  await startService(stage, ['web']);
   const [main, other] = await createMerchants(stage, 2);
   const known = await seed(stage, main!, other!);
-  const request = () => ({ headers: { authorization: main!.bearer() } });
+  // After the seed, so that its sessions tell the plans of slow statements.
+  await startService(stage, ['web']);
+  const request = () => ({ headers: { authorization: `Bearer ${main!.access}` } });
   const cases = listCases(known).map(({ name, path }) => ({ name, url: `${baseUrl}${path}` }));
-  for (const one of cases.filter(({ name }) => name.endsWith('by-next'))) {
-    one.url = await deepByNext(one.url, Number(known['page deep']), request());
+  for (const one of cases.filter(({ name }) => name.endsWith('NEXT'))) {
+    one.url = await deepByNext(one.url, Number(known.DEEP), request());
   }
   const figures = await measureInRounds(findings, cases, async ({ url }) => {
-    await runRequests(url, { connections: 1, amount: WARM_UPS_COUNT, request });
-    return runRequests(url, { connections: 1, amount: REPEATS_COUNT, request });
+    await runRequests(url, { concurrency: 1, count: WARM_UPS_COUNT }, request);
+    return runRequests(url, { concurrency: 1, count: REPEATS_COUNT }, request);
   });
   for (const figure of figures) {
     figure.perSecond = Number.NaN;
@@ -42,34 +49,42 @@ export async function measureLists(stage: Stage): Promise<void> {
   }
   const numberOf = (over: string) => figures.filter(({ tooSlow }) => tooSlow === over).length;
   findings.notes.push(
-    `one merchant with ${options.rows} collections and ${known.transactions} wallet transactions, freshly vacuumed; the deep page is page ${known['page deep']}`,
-    `${numberOf('median')} of ${figures.length} cases take over ${LIMIT_MS} ms in the median, ${numberOf('worst')} more in their worst sample`,
+    `one merchant with ${options.rows} collections and ${known.TRANSACTIONS} wallet transactions, freshly vacuumed; page DEEP is ${known.DEEP}`,
+    `${numberOf('median')} of ${figures.length} cases take over ${LIMIT_MS} ms in the median, ${numberOf('worst')} more in their worst sample; plans of slow statements are in postgres.log`,
   );
-  if (options.plans) await explain(stage, cases, request);
 }
 
-/** Fills the tables by the parts of the SQL file. @returns the row of the last part */
+/** Makes the cases. @param known the values of the words in capitals, but for the periods */
+export function listCases(known: Record<string, string>): { name: string; path: string }[] {
+  const dayOf = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString().slice(0, 10);
+  const periods = Object.entries(PERIODS).map(([name, [from, to]]) => {
+    return [name, `date_from=${dayOf(from!)}&date_to=${dayOf(to!)}`];
+  });
+  const values = { NEXT: '1', ...known, ...Object.fromEntries(periods) };
+  return Object.entries(CASES).flatMap(([list, queries]) =>
+    queries.split(/\s+/).map((query) => {
+      const filledIn = query.replace(/\b[A-Z]{3,}\b/g, (word) => values[word]);
+      return { name: `${list}?${query}`, path: `${list}?${filledIn}` };
+    }),
+  );
+}
+
+/** Fills the tables by the SQL file. @returns the row of its last statement */
 async function seed({ connect, options }: Stage, main: BenchMerchant, other: BenchMerchant) {
   const numbers: Record<string, number> = {
     ...{ main_id: main.merchant_id, main_app: main.app_code },
     ...{ other_id: other.merchant_id, other_app: other.app_code },
-    rows: options.rows,
     // Every eleventh is the other's.
-    total: options.rows + Math.floor(options.rows / 10),
+    ...{ rows: options.rows, total: options.rows + Math.floor(options.rows / 10) },
   };
   const text = readFileSync(new URL('./lists-seed.sql', import.meta.url), 'utf8');
-  const filledIn = text.replace(
-    /:(main_\w+|other_\w+|rows|total)/g,
-    (_, name) => `${numbers[name]}`,
-  );
+  const filledIn = text.replace(/:(\w+)/g, (match, name) => `${numbers[name] ?? match}`);
   // One connection, because the first part holds for its session.
   const database = connect(1, true);
   let found: Record<string, string>[] = [];
-  for (const part of filledIn.split(/^--- /m).slice(1)) {
-    const startedAt = performance.now();
-    found = await rows(database, `-- ${part}`);
-    const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-    say(`seed: ${part.split('\n', 1)} in ${seconds} s`);
+  for (const statement of filledIn.trimEnd().split(/;\n/)) {
+    say(`seed: ${statement.trim().split('\n', 1)}`);
+    found = await rows(database, statement);
   }
   return found[0]!;
 }
@@ -85,32 +100,4 @@ async function deepByNext(url: string, page: number, request: RequestInit): Prom
   const second = new URL(await nextOf(url));
   second.searchParams.set('page', String(page - 1));
   return nextOf(second.href);
-}
-
-/** Explains the statements that the service's own code sends for each case, in this process. */
-async function explain(
-  { config, connect, database, findings }: Stage,
-  cases: { name: string; url: string }[],
-  request: () => RequestInit,
-): Promise<void> {
-  const watched = connect(2);
-  const statements: { sql: string; bindings: Record<string, unknown> }[] = [];
-  watched.on('query', (query) => statements.push(query));
-  const service = createService(config, createLogger('error', 'bench'), watched);
-  const server = createServer(createApp(service));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  for (const { name, url } of cases) {
-    say(`plan: ${name}`);
-    const answer = await fetch(url.replace(config.publicUrl, origin), request());
-    await answer.text();
-    for (const { sql, bindings } of statements.splice(0)) {
-      if (!LIST_STATEMENT.test(sql)) continue;
-      // The event has numbered the placeholders.
-      const explained = `EXPLAIN (ANALYZE, BUFFERS) ${sql.replace(/\$\d+/g, '?')}`;
-      const lines = await rows<{ 'QUERY PLAN': string }>(database, explained, bindings);
-      findings.plans.push({ name, text: lines.map((line) => line['QUERY PLAN']).join('\n') });
-    }
-  }
-  server.close();
 }

@@ -4,19 +4,16 @@ import { measureAcceptance } from './acceptance.ts';
 import { measureDrain } from './drain.ts';
 import { measureLists } from './lists.ts';
 import { BenchError, readOptions } from './options.ts';
-import { type Report, textOf } from './report.ts';
+import { type Findings, textOf } from './report.ts';
 import { measureSoak } from './soak.ts';
 import { describeMachine, LOG_FOLDER, openStage } from './stage.ts';
 
-/** In the order in which they run. */
 const SCENARIOS = {
   acceptance: measureAcceptance,
   drain: measureDrain,
   soak: measureSoak,
   lists: measureLists,
 };
-/** The soak takes long. */
-const UNLESS_NAMED = ['acceptance', 'drain', 'lists'];
 
 try {
   await runBench();
@@ -32,27 +29,30 @@ try {
 /** Runs the scenarios and prints the report. @throws BenchError when not all went right */
 async function runBench(): Promise<void> {
   const options = readOptions(process.argv.slice(2), Object.keys(SCENARIOS));
-  const names = options.names.length > 0 ? options.names : UNLESS_NAMED;
+  // The soak takes long.
+  const names = options.names.length > 0 ? options.names : ['acceptance', 'drain', 'lists'];
   rmSync(LOG_FOLDER, { recursive: true, force: true });
   mkdirSync(LOG_FOLDER, { recursive: true, mode: 0o700 });
   const reaper = await startReaper();
-  const report: Report = { machine: {}, figures: [], notes: [], plans: [], problems: [] };
+  const report: Findings = { figures: [], notes: [], problems: [] };
+  let machine = {};
   for (const [scenario, measure] of Object.entries(SCENARIOS)) {
     if (!names.includes(scenario)) continue;
     console.error(`${scenario}: starting the database`);
     const stage = await openStage(options, reaper);
-    if (report.figures.length === 0) report.machine = await describeMachine(stage);
+    if (report.figures.length === 0) machine = await describeMachine(stage);
     await measure(stage);
     // After an error the reaper ends what runs, as at Ctrl-C.
     for (const stop of stage.stops.reverse()) await stop();
-    const { figures, notes, plans, problems } = stage.findings;
+    const { figures, notes, problems } = stage.findings;
     report.figures.push(...figures.map((figure) => ({ scenario, ...figure })));
     report.notes.push(...notes.map((note) => `${scenario}: ${note}`));
-    report.plans.push(...plans);
     report.problems.push(...problems.map((problem) => `${scenario}: ${problem}`));
   }
   await reaper.close();
-  console.log(options.json ? JSON.stringify(report, null, 2) : textOf(report));
+  console.log(
+    options.json ? JSON.stringify({ machine, ...report }, null, 2) : textOf(machine, report),
+  );
   if (report.problems.length === 0) return;
   throw new BenchError(`Not all went right: ${report.problems.join('; ')}`);
 }

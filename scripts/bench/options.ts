@@ -14,7 +14,6 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     allowPositionals: true,
     options: {
       json: { type: 'boolean', default: false },
-      plans: { type: 'boolean', default: false },
       seconds: { type: 'string', default: '5' },
       rows: { type: 'string', default: '1000000' },
       payments: { type: 'string', default: '2000' },
@@ -23,24 +22,19 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     },
   });
   const unknown = names.find((name) => !scenarios.includes(name));
-  if (unknown !== undefined) {
-    throw new BenchError(`There is no scenario ${unknown}: choose from ${scenarios.join(', ')}`);
-  }
-  return {
-    names,
-    json: values.json,
-    plans: values.plans,
-    seconds: wholeNumber('--seconds', values.seconds, 1, 60),
-    rows: wholeNumber('--rows', values.rows, 2_000, 5_000_000),
-    payments: wholeNumber('--payments', values.payments, 100, 20_000),
-    minutes: wholeNumber('--minutes', values.minutes, 1, 24 * 60),
-    /** Null: half of the most, which is measured first. */
-    rate: values.rate === undefined ? null : wholeNumber('--rate', values.rate, 1, 1_000),
+  if (unknown) throw new BenchError(`There is no scenario ${unknown}: choose from ${scenarios}`);
+  const read = (name: Exclude<keyof typeof values, 'json'>, min: number, max: number) => {
+    const [text, value] = [values[name]!, Number(values[name])];
+    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
+    throw new BenchError(`--${name} must be a whole number from ${min} to ${max}`);
   };
-}
-
-function wholeNumber(name: string, text: string, min: number, max: number): number {
-  const value = Number(text);
-  if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
-  throw new BenchError(`${name} must be a whole number from ${min} to ${max}`);
+  return {
+    ...{ names, json: values.json },
+    seconds: read('seconds', 1, 60),
+    rows: read('rows', 2_000, 5_000_000),
+    payments: read('payments', 100, 20_000),
+    minutes: read('minutes', 1, 24 * 60),
+    /** Null: half of the most, which is measured first. */
+    rate: values.rate === undefined ? null : read('rate', 1, 1_000),
+  };
 }

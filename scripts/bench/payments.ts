@@ -8,9 +8,12 @@ import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts'
 import type { Stage } from './stage.ts';
 
 const FULL_WALLET_CENTS = 100_000_000_000;
+const TILL = { name: 'Till', products: ['collections' as const, 'payouts' as const] };
 /** Last digits of phones, by which the simulator decides how a payment ends. */
-export const SUCCEEDS = '678';
+const SUCCEEDS = '678';
 export const DECLINED = '001';
+/** Seven simply succeed; one is called back twice, one is polled, one is declined. */
+export const MIXED_ENDINGS = [...Array<string>(7).fill(SUCCEEDS), '102', '101', DECLINED];
 /** Well before a token ends. */
 const TOKEN_USE_MS = 10 * 60_000;
 const PHONES_COUNT = 10_000;
@@ -29,8 +32,8 @@ const COMMON = {
 export interface BenchMerchant {
   merchant_id: number;
   app_code: number;
-  /** The value of the header `authorization`. */
-  bearer(): string;
+  /** Its access token, which a timer renews. */
+  access: string;
 }
 
 /** Makes merchants with one app each, and so much in the payout wallet that none is refused. */
@@ -40,16 +43,14 @@ export async function createMerchants({ database, config, stops }: Stage, count:
     const name = `duka${number}`;
     const contact = { email: `${name}@bench.example`, phone_number: '+254711000000' };
     const merchant_id = await createMerchant(database, { name, ...contact, approved: true });
-    const till = { name: 'Till', products: ['collections' as const, 'payouts' as const] };
-    const app = await createApp(database, config.secretsKeys, merchant_id, till);
+    const app = await createApp(database, config.secretsKeys, merchant_id, TILL);
     await topUpPayoutWallet(database, merchant_id, FULL_WALLET_CENTS, 'bench-opening');
-    const logIn = async () => (await issueAppTokens(database, config, app, '127.0.0.1')).access;
-    let access = await logIn();
-    const timer = setInterval(async () => {
-      access = await logIn();
-    }, TOKEN_USE_MS);
+    const merchant: BenchMerchant = { merchant_id, app_code: app.app_code, access: '' };
+    const logIn = async () => Object.assign(merchant, await issueAppTokens(database, config, app));
+    await logIn();
+    const timer = setInterval(logIn, TOKEN_USE_MS);
     stops.push(async () => clearInterval(timer));
-    merchants.push({ merchant_id, app_code: app.app_code, bearer: () => `Bearer ${access}` });
+    merchants.push(merchant);
   }
   return merchants;
 }
@@ -58,17 +59,19 @@ export async function createMerchants({ database, config, stops }: Stage, count:
 export interface Mix {
   tag: string;
   merchants: readonly BenchMerchant[];
-  kinds: readonly ('collection' | 'payout')[];
+  kinds?: readonly ('collection' | 'payout')[];
   /** By default all succeed. */
   endings?: readonly string[];
-  callback_url: string;
+  /** By default nobody listens there: no worker runs. */
+  callback_url?: string;
 }
 
 export type BenchPayment = ReturnType<typeof paymentAt>;
 
 /** Makes the payment of a number. Every merchant gets each ending of each kind in turn. */
 export function paymentAt(index: number, mix: Mix) {
-  const { tag, merchants, kinds, endings = [SUCCEEDS], callback_url } = mix;
+  const { tag, merchants, kinds = ['collection', 'payout'], endings = [SUCCEEDS] } = mix;
+  const { callback_url = 'http://127.0.0.1:9/webhooks' } = mix;
   const turn = Math.floor(index / merchants.length);
   const ending = endings[Math.floor(turn / kinds.length) % endings.length]!;
   const phone = `+25471${String(index % PHONES_COUNT).padStart(4, '0')}${ending}`;
@@ -78,20 +81,19 @@ export function paymentAt(index: number, mix: Mix) {
 }
 
 /** Records a payment by the statement with which the service does it, and nothing around it. */
-export async function recordPayment(database: Database, payment: BenchPayment): Promise<void> {
-  if (payment.kind === 'payout') await createPayout(database, payment);
-  else await createCollection(database, payment);
+export function recordPayment(database: Database, payment: BenchPayment): Promise<unknown> {
+  return (payment.kind === 'payout' ? createPayout : createCollection)(database, payment);
 }
 
-/** Writes the request with which a merchant's server makes a payment. */
+/** Writes a merchant's request for a payment. */
 export function initiateRequest(payment: BenchPayment, isKeyed = true) {
-  const { kind, payfrom, payto, account_number, app_code, ref_no, callback_url } = payment;
+  const { kind, payfrom, payto, account_number, app_code, ref_no, callback_url, access } = payment;
   const side = kind === 'collection' ? { payfrom, account_number } : { payto, app_code };
   const amount = (COMMON.amount_cents / 100).toFixed(2);
   return {
     method: 'POST' as const,
     headers: {
-      authorization: payment.bearer(),
+      authorization: `Bearer ${access}`,
       'content-type': 'application/json',
       ...(isKeyed && { 'idempotency-key': ref_no }),
     },

@@ -1,41 +1,31 @@
 const ROUNDS_COUNT = 2;
-/** So few samples have no high percentile worth the name. */
-const FEW_SAMPLES_COUNT = 100;
+/** Fewer samples have no high percentile worth the name. */
+const MIN_SAMPLES_COUNT = 100;
 
-/** The samples of one measurement. */
 export interface Round {
   /** Of those that succeeded. */
   latenciesMs: number[];
   elapsedMs: number;
-  errors: number;
-  firstError: string | null;
-  /** CPU time of the web process for one request. */
-  webCpuMs?: number;
+  errors: string[];
+  /** CPU time of the service for one request or payment. */
+  cpuMs?: number;
 }
 
 /** One line of the report. NaN, which is null in JSON: not measured. */
 export type Figure = ReturnType<typeof figureOf>;
 
-/** What a scenario has found so far. */
 export interface Findings {
   figures: Figure[];
-  /** What must be said with the figures, one line each. */
   notes: string[];
-  /** Plans of statements, as PostgreSQL prints them. */
-  plans: { name: string; text: string }[];
-  /** Requests that failed, and what else is not as it must be. */
+  /** Requests that failed, and all else that went wrong. */
   problems: string[];
 }
 
-export interface Report extends Findings {
-  machine: Record<string, string | number>;
-}
-
 /** Sums up the rounds of one measurement. Latencies are over the samples of all rounds. */
-export function figureOf(name: string, rounds: readonly Round[]) {
+export function figureOf(name: string, ...rounds: Round[]) {
   const samples = rounds.flatMap(({ latenciesMs }) => latenciesMs);
   const rates = rounds.map(({ latenciesMs, elapsedMs }) => (latenciesMs.length / elapsedMs) * 1000);
-  const isFew = samples.length < FEW_SAMPLES_COUNT;
+  const isFew = samples.length < MIN_SAMPLES_COUNT;
   return {
     name,
     samples: samples.length,
@@ -44,10 +34,8 @@ export function figureOf(name: string, rounds: readonly Round[]) {
     p95Ms: isFew ? Number.NaN : percentile(samples, 95),
     p99Ms: isFew ? Number.NaN : percentile(samples, 99),
     worstMs: percentile(samples, 100),
-    webCpuMs: mean(rounds.map(({ webCpuMs }) => webCpuMs ?? Number.NaN)),
-    /** CPU time of the service's processes and stores for one payment. */
-    totalCpuMs: Number.NaN,
-    errors: rounds.reduce((sum, { errors }) => sum + errors, 0),
+    cpuMs: mean(rounds.map(({ cpuMs }) => cpuMs ?? Number.NaN)),
+    errors: rounds.flatMap(({ errors }) => errors).length,
     /** `perSecond` as a part of the reference in the same run. */
     ratio: Number.NaN,
     /** How far the rates of the rounds are apart. */
@@ -57,10 +45,7 @@ export function figureOf(name: string, rounds: readonly Round[]) {
   };
 }
 
-/**
- * Measures each case twice, all others in between: a busy neighbour shows as spread.
- * @returns the figures of the cases, which it has added to the findings
- */
+/** Measures each case twice, all others in between: a busy neighbour shows as spread. */
 export async function measureInRounds<Case extends { name: string }>(
   { figures, problems }: Findings,
   cases: readonly Case[],
@@ -71,16 +56,16 @@ export async function measureInRounds<Case extends { name: string }>(
     for (const [index, one] of cases.entries()) {
       say(`round ${number} of ${ROUNDS_COUNT}: ${one.name}`);
       const round = await measure(one);
-      if (round.firstError) problems.push(`${one.name}: ${round.firstError}`);
+      if (round.errors[0]) problems.push(`${one.name}: ${round.errors[0]}`);
       rounds[index]!.push(round);
     }
   }
-  const found = cases.map(({ name }, index) => figureOf(name, rounds[index]!));
+  const found = cases.map(({ name }, index) => figureOf(name, ...rounds[index]!));
   figures.push(...found);
   return found;
 }
 
-/** The smallest value that `percent` of the values do not exceed; of none, NaN. */
+/** Returns the smallest value that `percent` of the values do not exceed; of none, NaN. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.max(1, Math.ceil((percent / 100) * sorted.length)) - 1] ?? Number.NaN;
@@ -90,28 +75,23 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Tells on standard error how far the run is. */
 export function say(line: string): void {
   console.error(`  ${line}`);
 }
 
-/** Writes the report for people: the machine, one table, and what must be said with it. */
-export function textOf({ machine, figures, notes, plans }: Report): string {
+/** Writes the report for people: the machine, one table, and the notes. */
+export function textOf(machine: Record<string, string | number>, { figures, notes }: Findings) {
   const machineLine = Object.entries(machine).map(([name, value]) => `${name} ${shown(value)}`);
-  const plansText = plans.flatMap(({ name, text }) => ['', `-- ${name}`, text]);
-  return [machineLine.join(', '), '', ...tableOf(figures), '', ...notes, ...plansText].join('\n');
+  return [machineLine.join(', '), '', ...tableOf(figures), '', ...notes].join('\n');
 }
 
-/** Text stands on the left of its column, numbers on the right. */
 function tableOf(rows: readonly Record<string, string | number>[]): string[] {
   const titles = Object.keys(rows[0] ?? {});
   const lines = [titles, ...rows.map((row) => titles.map((title) => shown(row[title]!)))];
   const widths = titles.map((_, index) => Math.max(...lines.map((cells) => cells[index]!.length)));
   const padded = (cell: string, index: number) =>
-    typeof rows[0]![titles[index]!] === 'string'
-      ? cell.padEnd(widths[index]!)
-      : cell.padStart(widths[index]!);
-  return lines.map((cells) => cells.map(padded).join('  ').trimEnd());
+    index < 2 ? cell.padEnd(widths[index]!) : cell.padStart(widths[index]!);
+  return lines.map((cells) => cells.map(padded).join('  '));
 }
 
 /** Leaves out digits that say nothing. */

@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createWriteStream } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { json } from 'node:stream/consumers';
 import { firstRow, openDatabase } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
@@ -12,7 +8,7 @@ import { loadConfig } from '../../src/process/config.ts';
 import { findFreePort } from '../sandbox/embedded/port.ts';
 import { startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import type { Reaper } from '../sandbox/embedded/reaper.ts';
-import { type EmbeddedRedis, startEmbeddedRedis } from '../sandbox/embedded/redis.ts';
+import { startEmbeddedRedis } from '../sandbox/embedded/redis.ts';
 import { ROOT_FOLDER } from '../sandbox/service-process.ts';
 import { STACK_TYPES, type StackType, startStack } from '../sandbox/stack.ts';
 import type { BenchOptions } from './options.ts';
@@ -22,18 +18,21 @@ const BENCH_FOLDER = join(ROOT_FOLDER, '.sandbox', 'bench');
 export const LOG_FOLDER = join(BENCH_FOLDER, 'logs');
 /** How long the simulator takes to call back: short, so that the line is the service's own. */
 export const SIMULATOR_DELAY_MS = 50;
-/** What of the caller's environment reaches the service. The rest would make figures differ. */
+/** Variables of the caller's that reach the service. The rest would make figures differ. */
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'DATABASE_POOL_MAX', 'LOG_LEVEL'];
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
+export type Queues = 'postgres' | 'redis';
 export type Service = Awaited<ReturnType<typeof startService>>;
-/** The process id is known of a Redis that the bench has started. */
-export type BenchRedis = Pick<EmbeddedRedis, 'url'> & Partial<EmbeddedRedis>;
 
 /** Starts what one scenario needs: a migrated database, and room for what it starts itself. */
 export async function openStage(options: BenchOptions, reaper: Reaper) {
-  const postgres = await startEmbeddedPostgres({ folder: join(BENCH_FOLDER, 'postgres'), reaper });
-  /** Run one after the other when the stage is closed, the newest first. */
+  const log = createWriteStream(join(LOG_FOLDER, 'postgres.log'), { flags: 'a' });
+  const postgres = await startEmbeddedPostgres({
+    ...{ folder: join(BENCH_FOLDER, 'postgres'), reaper },
+    onLine: (line) => log.write(`${line}\n`),
+  });
+  /** Run when the stage is closed, the newest first. */
   const stops: (() => Promise<unknown>)[] = [() => postgres.stop()];
   const env = await environmentOf(postgres.url);
   const config = loadConfig(env);
@@ -44,10 +43,9 @@ export async function openStage(options: BenchOptions, reaper: Reaper) {
   };
   const database = connect(2);
   await migrate(database);
-  const findings: Findings = { figures: [], notes: [], plans: [], problems: [] };
+  const findings: Findings = { figures: [], notes: [], problems: [] };
   const baseUrl = `${config.publicUrl}/api/v1`;
-  const given = { options, reaper, findings, stops };
-  return { ...given, postgres, env, config, baseUrl, database, connect };
+  return { options, reaper, findings, stops, postgres, env, config, baseUrl, database, connect };
 }
 
 /** Describes what all figures depend on. */
@@ -57,37 +55,22 @@ export async function describeMachine({ database, config }: Stage) {
     cores: cpus().length,
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     memoryGib: Math.round(totalmem() / 1_024 ** 3),
-    /** Mean number of busy processes in the minute before. */
     loadBefore: loadavg()[0]!,
     node: process.versions.node,
     postgres: postgres!.server_version,
-    programs: programsFrom(),
     databasePoolMax: config.databasePoolMax ?? 'by type',
     logLevel: config.logLevel,
   };
 }
 
-/** Chooses what the service runs from: the build when it is newer than all source. */
-function programsFrom(): 'built' | 'source' {
-  const program = join(ROOT_FOLDER, 'dist/src/api/main.js');
-  const builtAt = statSync(program, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const source = join(ROOT_FOLDER, 'src');
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' });
-  const isBuilt = files.every((file) => statSync(join(source, file)).mtimeMs < builtAt);
-  return isBuilt ? 'built' : 'source';
-}
-
-/** Everything is at its default but the rate limits: they are not what is measured. */
+/** Leaves everything at its default but the rate limits: they are not what is measured. */
 async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
   const [port, simulatorPort] = [await findFreePort(), await findFreePort()];
-  const passed = PASSED.map((name) => [name, process.env[name]] as const);
   return {
-    ...Object.fromEntries(passed.filter(([, value]) => value)),
+    ...Object.fromEntries(PASSED.map((name) => [name, process.env[name] || undefined])),
     MALIPO_ENV: 'sandbox',
     DATABASE_URL: databaseUrl,
-    HOST: '127.0.0.1',
     PORT: String(port),
-    PUBLIC_URL: `http://127.0.0.1:${port}`,
     SIMULATOR_PORT: String(simulatorPort),
     SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
     SIMULATOR_DELAY_MS: String(SIMULATOR_DELAY_MS),
@@ -96,22 +79,17 @@ async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
   };
 }
 
-/** Starts a Redis for the queues. */
-export async function startRedis({ reaper, stops }: Stage): Promise<BenchRedis> {
-  const redis = await startEmbeddedRedis({ reaper });
-  stops.push(() => redis.stop());
-  return redis;
-}
-
 /** Starts one process of each type. They end with the stage, or before by `stop`. */
 export async function startService(
   { stops, env, config, reaper, postgres, findings }: Stage,
   types: readonly StackType[] = STACK_TYPES,
-  redis?: BenchRedis,
+  queues: Queues = 'postgres',
 ) {
+  const redis = queues === 'redis' ? await startEmbeddedRedis({ reaper }) : null;
+  if (redis) stops.push(() => redis.stop());
   await createQueueBackend({ ...config, redisUrl: redis?.url }).migrate();
   const options = { env: { ...env, REDIS_URL: redis?.url }, logFolder: LOG_FOLDER, reaper };
-  const stack = await startStack({ ...options, from: programsFrom() }, types);
+  const stack = await startStack({ ...options, from: 'built' }, types);
   let isStopping = false;
   for (const { name, exited } of stack.values()) {
     exited.then((how) => isStopping || findings.problems.push(`${name} ended (${how})`));
@@ -125,21 +103,6 @@ export async function startService(
   const own = [...stack].filter(([type]) => type !== 'simulator');
   const pids = new Map<string, number>(own.map(([type, { pid }]) => [type, pid]));
   const storePids = new Map([['PostgreSQL', postgres.pid]]);
-  if (redis?.pid) storePids.set('Redis', redis.pid);
+  if (redis) storePids.set('Redis', redis.pid);
   return { pids, storePids, redisUrl: redis?.url, stop };
-}
-
-/** Starts a merchant's side that answers 200 at once. @returns its address */
-export async function startReceiver(
-  { stops }: Stage,
-  onWebhook: (id: string, body: unknown) => void,
-): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const body = await json(request);
-    response.end();
-    onWebhook(String(request.headers['webhook-id']), body);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  stops.push(async () => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks`;
 }

@@ -18,6 +18,8 @@ export interface EmbeddedPostgresOptions {
   /** 0 or absent: any free one. */
   port?: number;
   reaper: Reaper;
+  /** Gets each line of the server's log. */
+  onLine?(line: string): void;
   /** More settings of the server, by name. */
   settings?: Readonly<Record<string, string>>;
 }
@@ -59,7 +61,7 @@ function portTaken(port: number): EmbeddedServiceError {
 async function startIn(
   run: RunFolder,
   user: ServerUser | null,
-  { port, reaper, settings }: EmbeddedPostgresOptions,
+  { port, reaper, onLine, settings }: EmbeddedPostgresOptions,
 ): Promise<EmbeddedPostgres> {
   const programs = await findPostgresPrograms(run.path, user);
   const common = {
@@ -83,7 +85,7 @@ async function startIn(
   });
   await initdb.exited;
   return startServer({
-    ...{ ...common, command: programs.postgres, port },
+    ...{ ...common, command: programs.postgres, port, onLine },
     argsAt: (free) => ['-D', run.dataDir, ...settingArguments({ port: free, ...settings })],
     urlAt: (free) => `postgres://postgres:${password}@127.0.0.1:${free}/postgres`,
     ready: /database system is ready to accept connections/,

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { judge } from '../../../scripts/bench/soak-judge.ts';
-import { OLDEST_IN_OUTBOX, type Sample } from '../../../scripts/bench/soak-sample.ts';
+import { judge, OLDEST_IN_OUTBOX, type Sample } from '../../../../scripts/bench/soak-watch.ts';
 
 const PER_SECOND = 10;
 const SAMPLES = 40;

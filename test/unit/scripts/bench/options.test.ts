@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BenchError, readOptions } from '../../../scripts/bench/options.ts';
+import { BenchError, readOptions } from '../../../../scripts/bench/options.ts';
 
 describe('The options of the bench', () => {
   it('drain 2,000 payments unless told otherwise', () => {

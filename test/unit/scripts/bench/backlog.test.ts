@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { figureBetween, type Outcome, problemOf } from '../../../scripts/bench/backlog.ts';
+import { deliveryOf, type Outcome, problemOf } from '../../../../scripts/bench/backlog.ts';
+import { figureOf } from '../../../../scripts/bench/report.ts';
 
 const DONE: Outcome = {
   isDeclined: false,
   acceptedMs: 1_000,
-  finalMs: 1_400,
   deliveredMs: 1_500,
   event: 'transaction.completed',
   ids: new Set(['one']),
@@ -43,7 +43,7 @@ describe('The end of a drained backlog', () => {
 
   it('is measured from the first acceptance to the last webhook', () => {
     const late = { ...DONE, acceptedMs: 1_600, deliveredMs: 3_000 };
-    const figure = figureBetween([DONE, late, UNTOLD], 'accepted', 'delivered');
+    const figure = figureOf('delivered', deliveryOf([DONE, late, UNTOLD]));
     expect(figure).to.include({ perSecond: 1, medianMs: 500, worstMs: 1_400, errors: 1 });
   });
 });
