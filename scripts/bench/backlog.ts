@@ -13,6 +13,7 @@ import type { Service, Stage } from './stage.ts';
 /** So many that no merchant's share of webhooks holds the others up. */
 export const MERCHANTS_COUNT = 8;
 const POLL_INTERVAL_MS = 500;
+const POLLS_PER_LINE_COUNT = 10;
 /** A drain that takes longer is given up: this, and so much for each payment. */
 const GIVE_UP_BASE_MS = 20_000;
 const GIVE_UP_PER_PAYMENT_MS = 40;
@@ -51,7 +52,11 @@ export async function drainBacklog(
   const all = [...outcomes.values()];
   const giveUpAt = Date.now() + GIVE_UP_BASE_MS + load.count * GIVE_UP_PER_PAYMENT_MS;
   const isWaiting = (one: Outcome) => one.acceptedMs && !one.deliveredMs;
-  while (all.some(isWaiting) && Date.now() < giveUpAt) await sleep(POLL_INTERVAL_MS);
+  for (let polls = 1; all.some(isWaiting) && Date.now() < giveUpAt; polls += 1) {
+    const waiting = all.filter(isWaiting).length;
+    if (polls % POLLS_PER_LINE_COUNT === 0) say(`${waiting} of ${all.length} not delivered`);
+    await sleep(POLL_INTERVAL_MS);
+  }
   const cpu = [...cpuSince()].map(([name, ms]) => ({ name, ms: ms / load.count }));
   const cpuMs = cpu.reduce((sum, { ms }) => sum + ms, 0);
   const problems = [acceptance.errors[0], problemOf(all, load.count)].filter(Boolean);

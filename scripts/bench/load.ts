@@ -25,15 +25,9 @@ export function runRequests(
   return new Promise((resolve, reject) => {
     const bounds = durationMs ? { duration: durationMs / 1_000 } : { amount: count };
     const setupRequest = (defaults: Request) => ({ ...defaults, ...request() });
-    const options = {
-      ...LIMITS,
-      ...bounds,
-      connections: concurrency,
-      requests: [{ setupRequest }],
-    };
-    const instance = autocannon({ url, ...options }, (error) =>
-      error ? reject(error) : resolve(round),
-    );
+    const limits = { ...LIMITS, ...bounds, connections: concurrency };
+    const options = { url, ...limits, requests: [{ setupRequest }] };
+    const instance = autocannon(options, (error) => (error ? reject(error) : resolve(round)));
     // Its own histogram knows whole milliseconds only.
     instance.on('response', (_client, status, _bytes, latencyMs) => {
       if (status === 200) round.latenciesMs.push(latencyMs);
