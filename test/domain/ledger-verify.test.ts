@@ -16,29 +16,39 @@ import type { TestMerchant } from '../support/test-merchant.ts';
 const READ_ONLY = '25006';
 
 describe('The verification of the ledger', () => {
+  /** Each test breaks a copy of this one. Filling books costs more than copying them. */
+  let original: TestStore;
+  /** Has payments of every kind in every state. */
+  let busyMerchant: TestMerchant;
   let store: TestStore;
   let merchant: TestMerchant;
 
   before(async () => {
-    store = await createTestStore();
-    await letPayoutsBeForgotten();
+    original = await createTestStore();
+    await letPayoutsBeForgotten(original.database);
+    busyMerchant = await original.newMerchant();
+    await fillBooks(original.database, busyMerchant);
+    await original.database.destroy();
   });
 
-  after(() => store.drop());
+  after(() => original.drop());
 
   beforeEach(async () => {
+    store = await createTestStore(original.name);
     merchant = await store.newMerchant();
   });
 
-  /** The one break that the database's own checks make impossible. */
-  async function letPayoutsBeForgotten(): Promise<void> {
+  afterEach(() => store.drop());
+
+  /** Allows the one break that the database's own checks make impossible. */
+  async function letPayoutsBeForgotten(database: Database): Promise<void> {
     const checks = await rows<{ conname: string }>(
-      store.database,
+      database,
       `SELECT conname FROM pg_constraint WHERE conrelid = CAST('payouts' AS regclass)
        AND contype = 'c' AND pg_get_constraintdef(oid) LIKE '%parked_reason%'`,
     );
     expect(checks).to.have.length(1);
-    await rows(store.database, `ALTER TABLE payouts DROP CONSTRAINT ${checks[0]!.conname}`);
+    await rows(database, `ALTER TABLE payouts DROP CONSTRAINT ${checks[0]!.conname}`);
   }
 
   const verify = (options: VerifyOptions = {}) =>
@@ -60,7 +70,7 @@ describe('The verification of the ledger', () => {
     );
 
   it('finds nothing wrong with payments of every kind in every state', async () => {
-    await fillBooks(store.database, merchant);
+    merchant = busyMerchant;
     const { checked, counts, breaks } = await verify();
     expect(breaks).to.deep.equal([]);
     expect(Object.keys(counts)).to.have.members([...BREAK_KINDS]);
@@ -83,7 +93,7 @@ describe('The verification of the ledger', () => {
 
   for (const [kind, { sql, gives }] of Object.entries(SABOTAGE)) {
     it(`names a break, and nothing else: ${kind}`, async () => {
-      await fillBooks(store.database, merchant);
+      merchant = busyMerchant;
       await harm(sql);
       const { breaks, counts } = await verify();
       expect(breaks.map((each) => each.kind)).to.deep.equal([kind]);
@@ -133,7 +143,7 @@ describe('The verification of the ledger', () => {
   };
   for (const [what, { sql, kinds }] of Object.entries(OLD_BREAKS)) {
     it(`finds an old break of ${what} in a full run only, and from then on`, async () => {
-      await fillBooks(store.database, merchant);
+      merchant = busyMerchant;
       expect(await breaksOf()).to.deep.equal([]);
       await letTimePass();
       await harm(sql);
@@ -168,7 +178,7 @@ describe('The verification of the ledger', () => {
   });
 
   it('comes to the same when several run at once', async () => {
-    await fillBooks(store.database, merchant);
+    merchant = busyMerchant;
     const clean = await Promise.all([1, 2, 3, 4].map((run) => verify({ full: run === 4 })));
     for (const { breaks } of clean) expect(breaks).to.deep.equal([]);
     const ends = await rows(

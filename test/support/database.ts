@@ -3,21 +3,21 @@ import { type Database, openDatabase, rows } from '../../src/connections/databas
 import { environment } from './environment.ts';
 
 export interface TestDatabase {
+  name: string;
   url: string;
   database: Database;
   drop(): Promise<void>;
 }
 
-/** A migrated, empty database of its own. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+/** Makes a database that is migrated and empty, or a copy of one that nobody is connected to. */
+export async function createTestDatabase(template = environment.template): Promise<TestDatabase> {
   const name = `malipo_test_${randomBytes(6).toString('hex')}`;
   // Copying its files costs less than logging each page of them.
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${environment.template} STRATEGY FILE_COPY`);
+  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
   const url = environment.urlOf(name);
   const database = openDatabase(url, 10, 'malipo-test');
   return {
-    url,
-    database,
+    ...{ name, url, database },
     drop: async () => {
       await database.destroy();
       await onServer(`DROP DATABASE ${name} WITH (FORCE)`);

@@ -28,8 +28,9 @@ export interface TestStore extends TestDatabase {
   newMerchant(): Promise<TestMerchant>;
 }
 
-export async function createTestStore(): Promise<TestStore> {
-  const testDatabase = await createTestDatabase();
+/** Makes a store of its own: an empty one, or a copy of one that nobody is connected to. */
+export async function createTestStore(template?: string): Promise<TestStore> {
+  const testDatabase = await createTestDatabase(template);
   const config = loadConfig({ DATABASE_URL: testDatabase.url });
   const { database } = testDatabase;
   return {

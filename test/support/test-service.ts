@@ -107,7 +107,7 @@ export async function startTestService(
   };
 }
 
-function connectTo(url: string): TestDatabase {
+function connectTo(url: string): Omit<TestDatabase, 'name'> {
   const database = openDatabase(url, 5, 'malipo-test-beside');
   return { url, database, drop: () => database.destroy() };
 }
