@@ -1,7 +1,8 @@
-import { chmodSync, chownSync, mkdtempSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { startEmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
+import { findServerUser } from '../../scripts/sandbox/embedded/postgres-user.ts';
 import type { Reaper } from '../../scripts/sandbox/embedded/reaper.ts';
-import { firstRow, openDatabase, rows } from '../../src/connections/database.ts';
+import { openDatabase, rows } from '../../src/connections/database.ts';
 
 /** The server that tests start for themselves. */
 export interface TestServer {
@@ -9,22 +10,24 @@ export interface TestServer {
   stop(): Promise<void>;
 }
 
-const SETTINGS = {
-  wal_level: 'minimal',
-  max_wal_senders: '0',
-};
+const SETTINGS = { wal_level: 'minimal', max_wal_senders: '0' };
 const MEMORY = '/dev/shm';
 const MEMORY_NEEDED_BYTES = 2 ** 30;
 
-/** Starts a PostgreSQL server whose databases are in memory where the system allows that. */
+/** Starts a PostgreSQL server with its databases in memory, where the system has room there. */
 export async function startTestServer(folder: string, reaper: Reaper): Promise<TestServer> {
   const postgres = await startEmbeddedPostgres({ folder, reaper, settings: SETTINGS });
-  const memory = hasMemory() ? await useMemory(postgres.url, reaper) : null;
+  if (!hasMemory()) return postgres;
+  const memory = mkdtempSync(`${MEMORY}/malipo-test-`);
+  reaper.removeFolder(memory);
+  const user = findServerUser();
+  if (user) chownSync(memory, user.uid, user.gid);
+  await moveDatabases(postgres.url, memory);
   return {
     url: postgres.url,
     stop: async () => {
       await postgres.stop();
-      if (memory) rmSync(memory, { recursive: true, force: true });
+      rmSync(memory, { recursive: true, force: true });
     },
   };
 }
@@ -38,18 +41,11 @@ function hasMemory(): boolean {
   }
 }
 
-/** A clone of a database is hundreds of files. On a disk they cost ten times as much. */
-async function useMemory(url: string, reaper: Reaper): Promise<string> {
-  const folder = mkdtempSync(`${MEMORY}/malipo-test-`);
-  reaper.removeFolder(folder);
+/** A database is hundreds of files, and each test file copies one. On a disk that costs ten times as much. */
+async function moveDatabases(url: string, folder: string): Promise<void> {
   const server = openDatabase(url, 1, 'malipo-test');
-  const data = await firstRow<{ data_directory: string }>(server, 'SHOW data_directory');
-  const { uid, gid } = statSync(data!.data_directory);
-  chownSync(folder, uid, gid);
-  chmodSync(folder, 0o700);
   await rows(server, `CREATE TABLESPACE memory LOCATION '${folder}'`);
-  // Every new database is where its template is.
+  // A new database is where its template is.
   await rows(server, 'ALTER DATABASE template1 SET TABLESPACE memory');
   await server.destroy();
-  return folder;
 }
