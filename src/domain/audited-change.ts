@@ -1,0 +1,27 @@
+import { type Database, inTransaction, type Transaction } from '../connections/database.ts';
+import { type AuditEntry, type AuditSubject, recordAudit } from './audit.ts';
+
+/** A change, with what the audit log keeps of it. */
+export interface AuditedChange<Value> {
+  value: Value;
+  /** Null when there was nothing to change. */
+  audit: AuditSubject | null;
+}
+
+/** Makes a change and its line in the audit log, in one transaction. `work` may run again. */
+export type Audited = <Value>(
+  work: (trx: Transaction) => Promise<AuditedChange<Value>>,
+) => Promise<Value>;
+
+/** Makes changes in the name of an operator. */
+export function auditedFor(
+  database: Database,
+  operator: Pick<AuditEntry, 'actor' | 'action' | 'reason'>,
+): Audited {
+  return (work) =>
+    inTransaction(database, async (trx) => {
+      const { value, audit } = await work(trx);
+      if (audit) await recordAudit(trx, { ...audit, ...operator });
+      return value;
+    });
+}

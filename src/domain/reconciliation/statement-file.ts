@@ -1,0 +1,126 @@
+import { createReadStream } from 'node:fs';
+import { parse } from 'csv-parse';
+import { storableText } from '../storable-text.ts';
+import type { StatementLine } from './statement.ts';
+
+export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;
+
+export const COLUMN_NAMES = [
+  'reference',
+  'trans_id',
+  'account',
+  'amount',
+  'completed_at',
+  'kind',
+] as const;
+export type ColumnName = (typeof COLUMN_NAMES)[number];
+
+export interface StatementFile {
+  path: string;
+  /** The file's names of columns that differ from ours. */
+  columns: Readonly<Partial<Record<ColumnName, string>>>;
+  /** The kind of all lines, when no column says it. */
+  kind: StatementLine['kind'] | undefined;
+  /** The offset of its times, such as +03:00. */
+  utcOffset: string;
+  /** Its accounts are phones, which networks do not write in E.164. */
+  isMobileMoney: boolean;
+}
+
+/** A statement cannot be used. The message is one line without the path of the file. */
+export class StatementFileError extends Error {}
+
+/** A larger file is not the statement of one period. */
+const MAX_LINES = 2_000_000;
+const MAX_TEXT_LENGTH = 500;
+
+/**
+ * Reads a gateway's statement from a CSV file with a header line.
+ * @throws StatementFileError for the first line that is wrong. The file counts as a whole or
+ * not at all.
+ */
+export async function readStatementFile(file: StatementFile): Promise<StatementLine[]> {
+  const lines: StatementLine[] = [];
+  const source = createReadStream(file.path);
+  const parser = source.pipe(
+    parse({ bom: true, columns: true, info: true, skip_empty_lines: true, trim: true }),
+  );
+  // A pipe does not pass errors on, such as that of a missing file.
+  source.on('error', (error) => parser.destroy(error));
+  try {
+    for await (const { record, info } of parser) {
+      if (lines.length >= MAX_LINES) throw new StatementFileError(`has over ${MAX_LINES} lines`);
+      lines.push(readLine(record, file, info.lines));
+    }
+  } catch (error) {
+    if (error instanceof StatementFileError) throw error;
+    throw new StatementFileError(`cannot be read: ${(error as Error).message}`);
+  }
+  return lines;
+}
+
+function readLine(
+  record: Record<string, string>,
+  file: StatementFile,
+  lineNo: number,
+): StatementLine {
+  const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);
+  const text = (name: ColumnName): string | null => {
+    const column = file.columns[name];
+    if (column !== undefined && record[column] === undefined) {
+      throw wrong(`there is no column ${JSON.stringify(column)}`);
+    }
+    return storableText(record[column ?? name] ?? '', MAX_TEXT_LENGTH) || null;
+  };
+  const [reference, transId] = [text('reference'), text('trans_id')];
+  if (reference === null && transId === null) throw wrong('has neither reference nor receipt');
+  const word = (text('kind') ?? file.kind)?.toLowerCase();
+  const kind = LINE_KINDS.find((each) => each === word);
+  if (!kind) throw wrong('is neither collection, payout nor reversal');
+  const amount = text('amount') ?? '';
+  const amountCents = centsOf(amount);
+  if (amountCents === null) throw wrong('has no amount');
+  // Money that went out again is not money that came in.
+  if (kind === 'collection' && amount.startsWith('-')) {
+    throw wrong('is a collection of a negative amount');
+  }
+  const completedAt = timeOf(text('completed_at') ?? '', file.utcOffset);
+  if (completedAt === null) throw wrong('has no time');
+  const account = accountOf(text('account'), file.isMobileMoney);
+  return { kind, reference, account, amountCents, transId, completedAt };
+}
+
+/** Writes a network's 254712345678 or 0712345678 as E.164. */
+function accountOf(account: string | null, isMobileMoney: boolean): string | null {
+  if (account === null || !isMobileMoney) return account;
+  if (/^254\d{9}$/.test(account)) return `+${account}`;
+  return /^0[17]\d{8}$/.test(account) ? `+254${account.slice(1)}` : account;
+}
+
+/** A statement may write an outgoing amount with a minus. Here the kind says the direction. */
+const AMOUNT = /^-?(\d{1,3}(?:,\d{3})+|\d{1,10})(?:\.(\d{1,2}))?$/;
+
+function centsOf(text: string): number | null {
+  const [, shillings, decimals = ''] = AMOUNT.exec(text) ?? [];
+  if (shillings === undefined) return null;
+  const cents = Number(`${shillings.replaceAll(',', '')}${decimals.padEnd(2, '0')}`);
+  return cents > 0 && Number.isSafeInteger(cents) ? cents : null;
+}
+
+const DAY_FIRST = /^(\d\d)[/-](\d\d)[/-](\d{4}) (\d\d:\d\d:\d\d)$/;
+const DAY = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:\d\d)?$/;
+
+/** Reads `YYYY-MM-DD HH:MM:SS` with or without an offset, or `DD/MM/YYYY HH:MM:SS`. */
+function timeOf(text: string, utcOffset: string): Date | null {
+  const yearFirst = text.replace(DAY_FIRST, '$3-$2-$1 $4');
+  const [, day = '', time, offset = utcOffset] = DAY.exec(yearFirst) ?? [];
+  if (!isDay(day)) return null;
+  const moment = new Date(`${day}T${time}${offset}`);
+  return Number.isNaN(moment.getTime()) ? null : moment;
+}
+
+/** Tells whether a text is a day of the calendar, YYYY-MM-DD. */
+export function isDay(text: string): boolean {
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${text}T`);
+}
