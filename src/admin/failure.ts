@@ -1,13 +1,13 @@
 import { isOutage } from '../connections/database-errors.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { BootError } from '../process/lifecycle.ts';
-import { UsageError } from './command.ts';
-import { OutputError } from './output.ts';
+import { UsageError } from './options/option.ts';
+import { OutputError } from './output/print.ts';
 
 export const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** The exit status of a failure, and the one line that says it. */
+/** Returns the exit status of a failure, and the one line that reports it. */
 export function failureOf(error: unknown): { status: number; line: string } {
   if (error instanceof UsageError) return { status: WRONG_USAGE, line: error.message };
   return { status: FAILED, line: lineOf(error as Error) };
@@ -29,7 +29,7 @@ function lineOf(error: Error): string {
 const STATEMENT = /^\s*(select|insert|update|delete|with|begin|commit|savepoint|release)\b/i;
 const BEFORE_CAUSE = ' - ';
 
-/** The query builder puts the whole statement, values included, before what went wrong. */
+/** Removes the statement with its values, which knex puts before the cause. */
 function withoutSql({ message, name }: Error): string {
   const end = STATEMENT.test(message) ? message.lastIndexOf(BEFORE_CAUSE) : -1;
   const cause = end < 0 ? message : message.slice(end + BEFORE_CAUSE.length);

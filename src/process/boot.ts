@@ -29,8 +29,11 @@ export interface Service {
  * missing, too old, read-only or not migrated, each with one line that says what to do.
  * @throws ConfigError, BootError
  */
-export async function boot(processName: string): Promise<Service> {
-  const config = loadConfig();
+export async function boot(
+  processName: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Service> {
+  const config = loadConfig(environment);
   const logger = createLogger(config.logLevel, processName);
   const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
   const database = openDatabase(config, poolMax, `malipo-${processName}`);

@@ -1,20 +1,16 @@
 import { expect } from 'chai';
-import { ipAllowList } from '../../src/admin/ip-allow-list.ts';
+import { ipAllowList } from '../../src/admin/options/ip-allow-list.ts';
 import { firstRow, inTransaction } from '../../src/connections/database.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { createApp, updateApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import {
-  type AdminTester,
-  type BadCase,
-  createAdminTester,
-  type Document,
-  expectWrong,
-} from '../support/admin.ts';
+import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';
 import { rejection } from '../support/payments.ts';
+
+const SHOWN_ONCE = /^The secret, which is shown only this once: (\S+)$/m;
 
 interface App {
   code: number;
@@ -84,12 +80,11 @@ describe('admin app', () => {
     ]);
     expect(text)
       .to.match(/^App \d+ created\n/)
-      .and.match(/may call from +192\.0\.2\.0\/24, 2001:db8::1\n/)
-      .and.match(/The secret is shown this once only\.\n$/);
+      .and.match(/ip allow list +192\.0\.2\.0\/24, 2001:db8::1\n/);
     const shown = {
       code: 0,
       app_key: / key +(\S+)\n/.exec(text)![1]!,
-      app_secret: / secret +(\S+)\n/.exec(text)![1]!,
+      app_secret: SHOWN_ONCE.exec(text)![1]!,
     };
     await tokens(shown, '192.0.2.77');
     expect(await refusal(shown, '198.51.100.1')).to.equal('ip_not_allowed');
@@ -110,7 +105,7 @@ describe('admin app', () => {
       ...['ip_allow_list', 'created_at'],
     );
     const [titles, , last] = text.split('\n');
-    expect(titles).to.match(/^CODE +MERCHANT +NAME +ACTIVE +PRODUCTS +KEY +MAY CALL FROM$/);
+    expect(titles).to.match(/^CODE +MERCHANT ID +NAME +ACTIVE +PRODUCTS +APP KEY +MAY CALL FROM$/);
     expect(last).to.match(
       new RegExp(`^${second.code} +${merchant_id} +Till +yes +collections +ak_\\w+ +anywhere$`),
     );
@@ -143,7 +138,7 @@ describe('admin app', () => {
     const emptied = await admin.change(`app update --app ${code} --ip-allow-list none`);
     expect(emptied)
       .to.match(/ changed\n/)
-      .and.match(/may call from +anywhere\n/);
+      .and.match(/ip allow list +anywhere\n/);
   });
 
   it('suspends and activates', async () => {
@@ -188,10 +183,8 @@ describe('admin app', () => {
     const app = await newApp();
     const { access } = await tokens(app);
     const text = await admin.change(`app rotate-secret --app ${app.code} --overlap 24h`);
-    expect(text).to.match(
-      /The secret is shown this once only\.\nOld secrets count until .* UTC\.\n$/,
-    );
-    const renewed = { ...app, app_secret: / secret +(\S+)\n/.exec(text)![1]! };
+    expect(text).to.match(/\nOld secrets work until .* UTC\n$/);
+    const renewed = { ...app, app_secret: SHOWN_ONCE.exec(text)![1]! };
     await tokens(app);
     await tokens(renewed);
     await isAccepted(access);
@@ -228,51 +221,6 @@ describe('admin app', () => {
       ['app create --merchant 99 --name Till --products payouts', /^There is no merchant 99\n$/],
       ['app rotate-secret --app 99', /^There is no app 99\n$/],
     ]));
-
-  it('takes no bad products or times', () => {
-    const create = 'app create --merchant 1001 --name Till';
-    expectWrong([
-      [create, '--products is required'],
-      ...['collections,refunds', 'payouts,', ''].map(
-        (products): BadCase => [
-          `${create} --products=${products}`,
-          '--products must be a list out of collections, payouts, disbursements',
-        ],
-      ),
-      ['app update --app 5001', 'Say what to change: --name, --products or --ip-allow-list'],
-      ['app update --app 0 --name x', "--app must be an app's code such as 5001"],
-      ...['24', '1w', '-1h', '1.5h', '31d', '721h', 'h', ''].map(
-        (overlap): BadCase => [
-          `app rotate-secret --app 5001 --overlap=${overlap}`,
-          '--overlap must be a time such as 90s, 30m, 24h or 7d (at most 30d), or 0',
-        ],
-      ),
-    ]);
-  });
-
-  it('takes no bad addresses', () => {
-    const cases: [list: string, line: string][] = [
-      ['', 'must be IPv4 or IPv6 addresses or networks, or none'],
-      ['10.0.0', 'not "10.0.0"'],
-      ['10.0.0.1,', 'not ""'],
-      ['example.com', 'not "example.com"'],
-      ['none,10.0.0.1', 'not "none"'],
-      ['010.0.0.1', 'not "010.0.0.1"'],
-      ['10.0.0.0/33', 'must be a network of /0 to /32'],
-      ['10.0.0.0/', 'not "10.0.0.0/"'],
-      ['10.0.0.0/08', 'not "10.0.0.0/08"'],
-      ['10.0.0.0/255.0.0.0', 'not "10.0.0.0/255.0.0.0"'],
-      ['10.0.0.1/8', 'must be a network whose address ends where its prefix /8 does'],
-      ['2001:db8::1/32', 'must be a network whose address ends'],
-      ['2001:db8::/129', 'must be a network of /0 to /128'],
-      ['fe80::1%eth0', 'not "fe80::1%eth0"'],
-      ['::ffff:0:0/64', 'must be written as IPv4, or with a prefix of /96 or longer'],
-      [Array.from({ length: 101 }, (_, index) => `10.0.0.${index}`).join(','), 'at most 100'],
-    ];
-    expectWrong(
-      cases.map(([list, line]) => [`app update --app 5001 --ip-allow-list=${list}`, line]),
-    );
-  });
 
   it('reads addresses as PostgreSQL stores them', async () => {
     const READ: Readonly<Record<string, string>> = {

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { loadConfig } from '../../src/process/config.ts';
-import {
-  type AdminTester,
-  createAdminTester,
-  type Document,
-  expectWrong,
-} from '../support/admin.ts';
+import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { SECOND, SUCCESS } from '../support/collection-stories.ts';
 import { discrepancyOf, hear, makeOverdue } from '../support/discrepancies/scene.ts';
 import { newPayout } from '../support/payment-kinds.ts';
@@ -121,17 +116,17 @@ describe('admin discrepancy', () => {
     const payout = await newPayout(admin.database, merchant, { ref_no: 'lost-1' });
     await hear(scene(), payout, HALF);
     const { id } = await discrepancyOf(scene(), 'other_amount');
-    expect(await admin.change(`discrepancy resolve ${id} --as failed`)).to.equal(
-      [
-        `Discrepancy ${id} (other_amount) is resolved as failed`,
-        '  payment  payout lost-1',
-        '  status   failed, was pending',
-        '  amount   100.00',
-        '  booked (cleared): suspense 50.00',
-        '  booked (cleared): losses -50.00',
-        '',
-      ].join('\n'),
-    );
+    const lines = (await admin.change(`discrepancy resolve ${id} --as failed`)).split('\n');
+    expect(lines.slice(0, 7)).to.deep.equal([
+      `Discrepancy ${id} (other_amount) is resolved as failed`,
+      '  payment        payout lost-1',
+      '  status         failed',
+      '  status before  pending',
+      '  amount         100.00',
+      '',
+      'Booked:',
+    ]);
+    expect(lines[8]).to.match(/ movement +cleared +\S+Z +suspense 50\.00, losses -50\.00$/);
   });
 
   it('takes the receipt of an overdue payment, and of no other', async () => {
@@ -164,17 +159,5 @@ describe('admin discrepancy', () => {
     expect(runs.map(({ status }) => status)).to.have.members([0, 1]);
     const audits = (await admin.audits()).filter(({ subject }) => subject.endsWith(id));
     expect(audits).to.have.length(1);
-  });
-
-  it('takes no bad options', () => {
-    const resolve = `discrepancy resolve ${NOBODY}`;
-    expectWrong([
-      ['discrepancy resolve --as failed', '--discrepancy is required'],
-      ['discrepancy resolve x --as failed', '--discrepancy must be an id such as'],
-      [resolve, '--as is required'],
-      [`${resolve} --as superseded`, '--as must be one of completed, failed, returned'],
-      [`${resolve} --as failed --trans-id R1`, 'use it with --as completed'],
-      ['discrepancy list --kind strange', '--kind must be one of other_amount'],
-    ]);
   });
 });

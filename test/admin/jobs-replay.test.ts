@@ -7,7 +7,7 @@ import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import { type AdminTester, createAdminTester, expectWrong, runHere } from '../support/admin.ts';
+import { type AdminTester, createAdminTester, runHere } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   failJob,
@@ -249,25 +249,5 @@ describe('admin jobs replay', () => {
     expect(file.lines.join('\n')).to.match(
       /^Failed jobs:\n.*\n.* replayed \(submit\) at .* by tester; now pending; next: submit/m,
     );
-  });
-
-  it('wants to know which, in one way', () => {
-    expectWrong([
-      ['jobs replay', 'Say which: IDS, filters such as --queue, or --all'],
-      ['jobs replay --dry-run --rate 5', 'Say which'],
-      ['jobs replay 1 --all', 'Say in one way which'],
-      ['jobs replay --all --queue x', 'Say in one way which'],
-      ['jobs replay 1 --merchant 1001', 'Say in one way which'],
-      ['jobs replay 1,x', '--ids must be a whole number from 1 to'],
-      ['jobs replay 1, ', '--ids must be a whole number from 1 to'],
-      ['jobs replay --all --rate 0', '--rate must be a whole number from 1 to 100'],
-      ['jobs replay --all --stop-after 0', '--stop-after must be a whole number from 1 to 1000'],
-      ['jobs replay --all --limit 10001', '--limit must be a whole number from 1 to 10000'],
-      [
-        'jobs list --state open',
-        '--state must be one of waiting, replayed, failed_again, moved_on',
-      ],
-      ['jobs list --older-than soon', '--older-than must be a time such as 90s'],
-    ]);
   });
 });

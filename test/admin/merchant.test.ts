@@ -1,13 +1,7 @@
 import { expect } from 'chai';
 import { createMerchant, requireMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { walletBalances } from '../../src/domain/wallets/wallet.ts';
-import {
-  type AdminTester,
-  type BadCase,
-  createAdminTester,
-  type Document,
-  expectWrong,
-} from '../support/admin.ts';
+import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 
 const PHONE = '+254712345678';
 
@@ -37,7 +31,7 @@ describe('admin merchant', () => {
       admin.json(`merchant list --limit 2 --after ${ids[0]}`),
     ]);
     const lines = text.split('\n');
-    expect(lines[0]).to.match(/^ID +NAME +E-MAIL +PHONE +ACTIVE +APPROVED$/);
+    expect(lines[0]).to.match(/^ID +NAME +EMAIL +PHONE NUMBER +ACTIVE +APPROVED$/);
     expect(lines[1]).to.match(new RegExp(`^${ids[0]} +M1 +m1@x.example +\\${PHONE} +yes +no$`));
     expect(lines[3]).to.equal(`(2 merchants; there are more: --after ${ids[1]})`);
     expect(idsOf(rest)).to.deep.equal(ids.slice(1));
@@ -86,7 +80,7 @@ describe('admin merchant', () => {
     expect(lines)
       .to.match(/^Merchant \d+\n/)
       .and.match(/commission bps +default\n/)
-      .and.match(/payout wallet +0\.00\n/);
+      .and.match(/^Wallets:\n +collection +0\.00\n +payout +0\.00\n/m);
   });
 
   it('does not approve a new one by itself', async () => {
@@ -145,7 +139,7 @@ describe('admin merchant', () => {
       rate_limit_burst: { from: null, to: 100_000 },
     });
     const back = `merchant update --merchant ${id} --commission-bps default --commission-fixed default --rate-per-minute default --rate-burst default`;
-    expect(await admin.change(back)).to.match(/rate burst +default\n/);
+    expect(await admin.change(back)).to.match(/rate limit burst +default\n/);
     expect(await requireMerchant(admin.database, id)).to.include({
       ...particulars,
       commission_bps: null,
@@ -160,38 +154,4 @@ describe('admin merchant', () => {
       ['merchant show --merchant 99', /^There is no merchant 99\n$/],
       ['merchant approve --merchant 999999999999999', 'There is no merchant 999999999999999'],
     ]));
-
-  it('takes no bad particulars', () => {
-    const create = (name: string, email: string, phone: string) => [
-      ...['merchant', 'create', '--name', name, '--email', email, '--phone', phone],
-    ];
-    const update = 'merchant update --merchant 1001';
-    expectWrong([
-      ...['', ' ', 'x'.repeat(101), 'a\u0007b', 'a\u2028b', '\ud800'].map(
-        (name): BadCase => [
-          create(name, 'a@x.example', PHONE),
-          '--name must be 1 to 100 characters on one line',
-        ],
-      ),
-      ...['0712345678', '+254201234567', '+1', '+255712345678', '254712345678', ''].map(
-        (phone): BadCase => [
-          create('x', 'a@x.example', phone),
-          '--phone must be a Kenyan mobile number such as +254712345678',
-        ],
-      ),
-      ...['a', 'a@b', 'a@@b.example', 'a b@c.example', '@b.example', 'jürg@b.example', ''].map(
-        (email): BadCase => [create('x', email, PHONE), '--email must be an e-mail address'],
-      ),
-      [update, 'Say what to change'],
-      [`${update} --phone 0712345678`, '--phone must be a Kenyan mobile number'],
-      [`${update} --commission-bps 10001`, '--commission-bps must be a whole number from 0'],
-      [`${update} --commission-bps 1.5`, '--commission-bps must be a whole number'],
-      [`${update} --commission-fixed 5`, '--commission-fixed must be an amount of 0.00 or more'],
-      [`${update} --commission-fixed -5.00`, '--commission-fixed must be an amount'],
-      [`${update} --commission-fixed -0.00`, '--commission-fixed must be an amount'],
-      [`${update} --rate-per-minute 0`, '--rate-per-minute must be a whole number from 1'],
-      [`${update} --rate-burst 100001`, '--rate-burst must be a whole number from 1 to 100000'],
-      [`${update} --rate-burst none`, '--rate-burst must be a whole number'],
-    ]);
-  });
 });

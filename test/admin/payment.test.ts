@@ -6,12 +6,7 @@ import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import {
-  type AdminTester,
-  createAdminTester,
-  type Document,
-  expectWrong,
-} from '../support/admin.ts';
+import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { hear, makeOverdue, neverTake } from '../support/discrepancies/scene.ts';
 import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
@@ -190,14 +185,5 @@ describe('admin payment', () => {
     expect(await admin.text(`payment list --merchant ${merchant.merchant_id}`))
       .to.match(/ parked: overdue: the gateway has not taken it; overdue since \d/)
       .and.match(/ parked: discrepancy: other_amount$/m);
-  });
-
-  it('takes no bad options', () => {
-    expectWrong([
-      ['payment show', '--what is required'],
-      ['payment show a b', 'payment show takes options only, not "b"'],
-      ['payment list --kind refund', '--kind must be one of collection, payout, reversal, return'],
-      ['payment list --after x', '--after must be an id such as'],
-    ]);
   });
 });

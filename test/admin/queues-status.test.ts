@@ -237,6 +237,8 @@ describe('admin queues status, with Redis away', () => {
   it('tells it by its exit status, with the rest on standard output', async () => {
     const { status, stdout, stderr } = await admin.run('queues status', {
       env: { REDIS_URL: await redisUrls[0]![1]() },
+      // Nothing else in the process may write to its output, such as a log.
+      asProgram: true,
     });
     expect([status, stderr]).to.deep.equal([1, '']);
     expect(stdout)

@@ -5,19 +5,13 @@ import { type Simulator, startSimulator } from '../../scripts/simulator/server.t
 import { rows } from '../../src/connections/database.ts';
 import type { Payout } from '../../src/domain/payments/payout.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import {
-  type AdminTester,
-  createAdminTester,
-  type Document,
-  expectWrong,
-} from '../support/admin.ts';
+import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { PAYER, reread } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const CONFIGURED = { CHANNELS: '63902=simulator' };
-const FILE = 'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --file x.csv';
 const HEAD = 'Our ref,Receipt No.,Phone,Paid,Time';
 const COLUMNS =
   'reference=Our ref,trans_id=Receipt No.,account=Phone,amount=Paid,completed_at=Time';
@@ -245,47 +239,6 @@ describe('admin reconcile', () => {
     expect([status, stderr]).to.deep.equal([
       2,
       `${path} line 2: is a collection of a negative amount\n`,
-    ]);
-  });
-
-  it('says what its options must be', () => {
-    expectWrong([
-      ['reconcile', '--channel, --from, --to, --reason are required'],
-      [
-        'reconcile --channel 1 --from 2026-02-30 --to 2026-03-01 --reason x',
-        '--from must be a day',
-      ],
-      [
-        'reconcile --channel 1 --from 2026-03-02 --to 2026-03-01 --reason x',
-        '--from must not be after --to',
-      ],
-      [
-        [
-          'reconcile',
-          '--channel',
-          '1',
-          '--from',
-          '2026-03-01',
-          '--to',
-          '2026-03-01',
-          '--columns',
-          'ref=x',
-        ],
-        '--columns must be a list of NAME=COLUMN',
-      ],
-      [
-        'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --utc-offset 3',
-        '--utc-offset must be an offset such as +03:00',
-      ],
-      [`${FILE} --kind payout`, '--utc-offset is required with --file'],
-      [`${FILE} --covers payouts`, '--covers must be a list out of collection, payout, reversal'],
-      [`${FILE} --utc-offset +03:00 --kind payout --covers payout`, '--covers is for files'],
-      [`${FILE} --complete-until noon`, '--complete-until must be a moment'],
-      [`${FILE} --complete-until 2026-02-31T10:00:00Z`, '--complete-until must be a moment'],
-      [
-        'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --complete-until 2026-03-01',
-        '--covers and --complete-until are about a --file',
-      ],
     ]);
   });
 });

@@ -12,12 +12,7 @@ import {
 } from '../../src/domain/upkeep/skip-event-numbers.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import {
-  type AdminTester,
-  createAdminTester,
-  type Document,
-  expectWrong,
-} from '../support/admin.ts';
+import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { newEvent } from '../support/events.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import { countOf } from '../support/payments.ts';
@@ -150,12 +145,5 @@ describe('admin restore', () => {
       })),
     );
     expect(await admin.text('restore status')).to.include('not asked about yet: 0');
-  });
-
-  it('takes nothing that it has no use for', () => {
-    expectWrong([
-      ['restore', 'restore needs a verb: mark, status'],
-      ['restore mark --channel 63902', 'Unknown option "--channel"'],
-    ]);
   });
 });

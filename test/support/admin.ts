@@ -1,11 +1,18 @@
 import { expect } from 'chai';
-import type { Answer } from '../../src/admin/command.ts';
-import { readCommandLine } from '../../src/admin/command-line.ts';
-import { failureOf } from '../../src/admin/failure.ts';
-import { execute } from '../../src/admin/main.ts';
+import { readCommandLine } from '../../src/admin/program.ts';
+import { perform } from '../../src/admin/verb.ts';
 import { type Database, firstRow, rows } from '../../src/connections/database.ts';
 import type { Service } from '../../src/process/boot.ts';
 import { type AdminOptions, type AdminRun, runAdmin } from './admin-runs.ts';
+import {
+  ACTOR,
+  argumentsOf,
+  type BadCase,
+  type CommandLine,
+  expectLine,
+  REASON,
+  withReason,
+} from './admin-usage.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface AuditRow {
@@ -18,15 +25,6 @@ export interface AuditRow {
 }
 
 export type Document = Record<string, unknown>;
-
-/** A command line whose arguments are between spaces; a list where one contains some. */
-export type CommandLine = string | string[];
-
-/** Arguments, and what the one line on standard error must contain or match. */
-export type BadCase = [command: CommandLine, line: string | RegExp];
-
-export const ACTOR = 'tester';
-export const REASON = 'because';
 
 /** The operator's command line over a database of its own. */
 export interface AdminTester {
@@ -97,33 +95,19 @@ export async function createAdminTester(): Promise<AdminTester> {
   };
 }
 
-/** Does what a command line says in this process, since starting a program takes its time. */
-export async function runHere(service: Service, command: CommandLine): Promise<Answer> {
-  const request = readCommandLine(withReason(command), { MALIPO_ACTOR: ACTOR });
-  if (request.help) throw new Error('That would only show help');
-  return execute(service, request);
+/** The answer of a command line, with what `--json` prints as read from the text. */
+export interface ShownAnswer {
+  data: Document;
+  lines: string[];
+  isFailure: boolean;
 }
 
-/**
- * Fails unless each of these command lines is wrong by itself: status 2, with one line.
- * Read in this process, since starting a program for each of so many would take minutes;
- * nothing that is read here can have asked a database.
- */
-export function expectWrong(cases: BadCase[], actor = ACTOR): void {
-  for (const [command, line] of cases) {
-    const problem = problemWith(withReason(command), actor);
-    expect(problem.status, `${command}: ${problem.line}`).to.equal(2);
-    expectLine(`${problem.line}\n`, line, command);
-  }
-}
-
-function problemWith(args: string[], actor: string): { status: number; line: string } {
-  try {
-    readCommandLine(args, { MALIPO_ACTOR: actor });
-    return { status: 0, line: '' };
-  } catch (error) {
-    return failureOf(error);
-  }
+/** Does what a command line says, with a service that is open already. */
+export async function runHere(service: Service, command: CommandLine): Promise<ShownAnswer> {
+  const order = readCommandLine(withReason(command), { MALIPO_ACTOR: ACTOR });
+  if (typeof order === 'string') throw new Error('That would only show help');
+  const answer = await perform(service, order);
+  return { ...answer, data: JSON.parse(JSON.stringify(answer.data)) };
 }
 
 async function expectRefused(
@@ -134,26 +118,6 @@ async function expectRefused(
   const { status, stdout, stderr } = await run(withReason(command), options);
   expect([status, stdout], `${command}: ${stderr}`).to.deep.equal([1, '']);
   expectLine(stderr, line, command);
-}
-
-/** Fails unless this is a single line that contains, or matches, what it should. */
-export function expectLine(output: string, line: string | RegExp, command: CommandLine): void {
-  const what = String(command);
-  expect(output, what).to.match(/^[^\n]+\n$/);
-  if (typeof line === 'string') expect(output, what).to.include(line);
-  else expect(output, what).to.match(line);
-}
-
-function argumentsOf(command: CommandLine): string[] {
-  return typeof command === 'string' ? command.split(' ').filter((part) => part) : command;
-}
-
-/** Reads, and what brings its own reason, are left as they are. */
-function withReason(command: CommandLine): string[] {
-  const args = argumentsOf(command);
-  const isRead = ['list', 'show', 'status'].includes(args[1] ?? '');
-  const hasReason = args.some((argument) => argument.startsWith('--reason'));
-  return isRead || hasReason || args.length < 2 ? args : [...args, '--reason', REASON];
 }
 
 function auditsIn(database: Database): Promise<AuditRow[]> {

@@ -1,0 +1,120 @@
+import type { Transaction } from '../../connections/database.ts';
+import {
+  createMerchant,
+  listMerchants,
+  type MerchantChanges,
+  type MerchantRecord,
+  requireMerchant,
+  updateMerchant,
+} from '../../domain/merchants/manage-merchants.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { walletBalances } from '../../domain/wallets/wallet.ts';
+import { flag, optional, required, requireOne } from '../options/option.ts';
+import * as read from '../options/readers.ts';
+import { auditOf, lists, recordLines, updateRow, type View } from '../output/answers.ts';
+import { rowDocument } from '../output/document.ts';
+import { render } from '../output/table.ts';
+import { changes, type Noun, reads, type Verb } from '../verb.ts';
+
+const MAX_BPS = 10_000;
+const MAX_RATE = 100_000;
+
+const view: View<MerchantRecord> = {
+  what: 'merchant',
+  keyOf: ({ id }) => id,
+  document: ({ id, ...row }) => ({ merchant_id: id, ...rowDocument(row) }),
+  columns: ['id', 'name', 'email', 'phone_number', 'active', 'approved'],
+  // The configuration's value counts then.
+  empty: 'default',
+};
+
+const id = required('merchant', read.merchantId, 'The number of the merchant');
+const bps = read.orDefault(read.integer('BPS', 0, MAX_BPS));
+const fee = read.orDefault(read.feeAmount);
+const rate = read.orDefault(read.integer('COUNT', 1, MAX_RATE));
+
+const create = changes({
+  summary: 'Creates a merchant with its two empty wallets',
+  options: {
+    name: required('name', read.name, 'Its name'),
+    email: required('email', read.email, 'Its e-mail address'),
+    phone_number: required('phone', read.phone, 'Its mobile phone'),
+    approved: flag('approved', 'It may take and make payments from the start'),
+  },
+  run: async (_service, values, { audited }) => {
+    const created = await audited(async (trx) => {
+      const id = await createMerchant(trx, values);
+      const value = await requireMerchant(trx, id);
+      return { value, audit: auditOf(view, value, id, values) };
+    });
+    return { data: view.document(created), lines: recordLines(view, created, 'created') };
+  },
+});
+
+const list = lists(view, read.merchantId, {
+  summary: 'Lists merchants by number',
+  read: ({ database }, page) => listMerchants(database, page),
+});
+
+const show = reads({
+  summary: 'Shows a merchant and the balances of its wallets',
+  options: { id },
+  run: async ({ database }, values) => {
+    const found = await requireMerchant(database, values.id);
+    const { collection, payout } = await walletBalances(database, found.id);
+    const balance = (cents?: number) => (cents === undefined ? null : formatAmount(cents));
+    const wallets = { collection: balance(collection), payout: balance(payout) };
+    return {
+      data: { ...view.document(found), wallets },
+      lines: [recordLines(view, found), render({ wallets }, 'missing')],
+    };
+  },
+});
+
+const update = changes({
+  summary: "Changes a merchant's particulars, commission or rate limit",
+  notes: 'The word default gives a commission or a limit back to the configuration.',
+  options: {
+    id,
+    name: optional('name', read.name, 'Its name'),
+    email: optional('email', read.email, 'Its e-mail address'),
+    phone_number: optional('phone', read.phone, 'Its mobile phone'),
+    commission_bps: optional('commission-bps', bps, 'Commission in basis points: 150 is 1.5 %'),
+    commission_fixed_cents: optional('commission-fixed', fee, 'Added to each, such as 5.00'),
+    rate_limit_per_minute: optional('rate-per-minute', rate, 'Requests per minute in the long run'),
+    rate_limit_burst: optional('rate-burst', rate, 'Requests at once'),
+  },
+  check: ({ id: _, ...wanted }) =>
+    requireOne(wanted, 'Say what to change: merchant update --help lists what can be'),
+  run: (_service, { id, ...wanted }, change) =>
+    updateRow(change, view, (trx) => updated(trx, id, wanted)),
+});
+
+async function updated(trx: Transaction, merchant_id: number, wanted: MerchantChanges) {
+  const { merchant, changed } = await updateMerchant(trx, merchant_id, wanted);
+  return { row: merchant, merchant_id, changed };
+}
+
+function verdict(summary: string, wanted: MerchantChanges, state: string): Verb {
+  return changes({
+    summary,
+    options: { id },
+    run: (_service, { id }, change) =>
+      updateRow(change, view, (trx) => updated(trx, id, wanted), state),
+  });
+}
+
+const SUSPEND = 'Refuses all requests of a merchant until it is activated';
+
+export const merchant: Noun = {
+  summary: 'Businesses that take and make payments',
+  verbs: {
+    create,
+    list,
+    show,
+    update,
+    approve: verdict('Lets a merchant take and make payments', { approved: true }, 'approved'),
+    suspend: verdict(SUSPEND, { active: false }, 'suspended'),
+    activate: verdict('Ends the suspension of a merchant', { active: true }, 'active'),
+  },
+};

@@ -1,0 +1,122 @@
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
+import { createQueueBackend } from '../../jobs/backend.ts';
+import { COUNT_MAX } from '../../jobs/consistency.ts';
+import { emptyQueues } from '../../jobs/empty-queues.ts';
+import { allQueues } from '../../jobs/queue-states.ts';
+import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
+import { moment, render, table } from '../output/table.ts';
+import { changes, type Lines, type Noun, reads } from '../verb.ts';
+
+/** Ids of each kind that people are shown. */
+const MAX_SHOWN_IDS = 5;
+
+const status = reads({
+  summary: 'Compares the queues with what is due in the database',
+  notes:
+    'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs list --state waiting. ENDED/MIN: jobs that ended in the last whole minute; not counted in PostgreSQL. Steps that are due and not in the outbox: their jobs are in a queue, or lost, which is looked up for a few. Exit status 1 when there is a problem. If the queues do not answer, the rest is shown all the same.',
+  run: async (service) => {
+    const { database, config, gateways } = service;
+    const data = await readQueueStatus(service, createQueueBackend(config), {
+      queues: allQueues([...gateways.keys()]),
+      failed: await countWaitingJobs(database),
+      graceMs: config.sweepGraceMs,
+    });
+    return { isFailure: data.problems.length > 0, data, lines: statusLines(data) };
+  },
+});
+
+function statusLines(status: QueueStatus): Lines {
+  const { queues, deliveries_waiting: deliveries, problems } = status;
+  const failed = queues.reduce((sum, queue) => sum + queue.failed_waiting, 0);
+  const longest = deliveries.count > 0 ? `, the oldest for ${age(deliveries.oldest_ms)}` : '';
+  return [
+    `Queues are in ${status.queues_in === 'redis' ? 'Redis' : 'PostgreSQL'}`,
+    queueTable(queues),
+    '',
+    dueLines(status.due),
+    `Webhooks that are due and wait for a place at their endpoint: ${counted(deliveries.count)}${longest}`,
+    status.leases.map(({ name, holder, held_until, held }) => {
+      const until = moment(new Date(held_until));
+      return `Lease ${name}: ${held ? '' : 'ended, was '}held by ${holder} until ${until}`;
+    }),
+    failed > 0 && `Failed jobs that wait for somebody: ${failed}; jobs list --state waiting`,
+    '',
+    problems.length === 0 ? 'All is well' : 'Problems:',
+    problems.map((line) => `  ${line}`),
+  ];
+}
+
+function queueTable(queues: QueueStatus['queues']): string[] {
+  const rows = queues.map(({ oldest_waiting_ms, outbox_oldest_ms, ...queue }) => {
+    return { ...queue, since: age(oldest_waiting_ms), outbox_since: age(outbox_oldest_ms) };
+  });
+  return table(rows, [
+    ...(['queue', 'waiting', 'since', 'active', 'delayed'] as const),
+    ...([['ENDED/MIN', 'ended_last_minute'], 'workers', 'paused', 'outbox'] as const),
+    ...([
+      ['SINCE', 'outbox_since'],
+      ['FAILED', 'failed_waiting'],
+    ] as const),
+  ]);
+}
+
+function dueLines(due: QueueStatus['due']): string[] {
+  if (due.length === 0) return ['Steps that are due and not in the outbox: none'];
+  const rows = due.map(({ sample, ...step }) => {
+    const lost = sample.filter((each) => each.lost);
+    const isAnswered = sample.every((each) => each.lost !== null);
+    return {
+      ...step,
+      count: counted(step.count),
+      since: age(step.oldest_ms),
+      looked_for: isAnswered ? sample.length : null,
+      lost: isAnswered ? lost.length : null,
+      which: idsOf(lost.length > 0 ? lost : sample),
+    };
+  });
+  const columns = ['kind', 'count', 'since', 'looked_for', 'lost', 'which'] as const;
+  const lines = table(rows, columns).map((line) => `  ${line}`);
+  return ['Steps that are due and not in the outbox:', ...lines];
+}
+
+function idsOf(steps: { id: string }[]): string {
+  const ids = steps.map(({ id }) => id);
+  return ids.length > MAX_SHOWN_IDS ? `${ids.slice(0, MAX_SHOWN_IDS).join(' ')} …` : ids.join(' ');
+}
+
+function counted(count: number): string {
+  return count < COUNT_MAX ? String(count) : `${COUNT_MAX} or more`;
+}
+
+const UNITS_S: Readonly<Record<string, number>> = { d: 86_400, h: 3_600, m: 60, s: 1 };
+
+/** A span of time in its largest unit, rounded down. */
+function age(ms: number | null): string | null {
+  if (ms === null) return null;
+  const seconds = Math.floor(ms / 1_000);
+  const [name, length] = Object.entries(UNITS_S).find(([, each]) => seconds >= each) ?? ['s', 1];
+  return `${Math.floor(seconds / length)}${name}`;
+}
+
+const empty = changes({
+  summary: 'Takes every job out of the queues, after a restore from a backup',
+  notes:
+    'Nothing is lost: what is due is in the database, and the dispatcher sends it again after SWEEP_GRACE_MS. Jobs of a database that is gone would only be in the way. If it is interrupted, run it again: a queue is paused while it is emptied.',
+  run: async ({ config, gateways }, _values, { audited }) => {
+    const backend = createQueueBackend(config);
+    const problem = await backend.problem();
+    if (problem) throw new OperatorRefusal(problem);
+    const queues = await emptyQueues(backend, allQueues([...gateways.keys()]));
+    const jobs = queues.reduce((sum, queue) => sum + queue.jobs, 0);
+    const data = { backend: backend.name, jobs, queues };
+    const details = { ...data, queues: queues.filter((queue) => queue.jobs > 0) };
+    const audit = { merchant_id: null, subject: 'queues', details };
+    // The queues take part in no transaction, so this is written down afterwards.
+    await audited(async () => ({ value: null, audit }));
+    const title = `Queues in ${backend.name} emptied; jobs taken out: ${jobs}`;
+    return { data, lines: [title, render({ queues })] };
+  },
+});
+
+export const queues: Noun = { summary: 'Where jobs wait for workers', verbs: { status, empty } };

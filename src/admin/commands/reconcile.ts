@@ -1,0 +1,151 @@
+import { basename } from 'node:path';
+import { databaseNow } from '../../connections/database.ts';
+import type { Channel } from '../../domain/channels/channel.ts';
+import { formatAmount } from '../../domain/money.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import type { PaymentRef } from '../../domain/payments/payment-store.ts';
+import type { Reconciliation } from '../../domain/reconciliation/reconcile.ts';
+import { breaksOf, reconcileStatement } from '../../domain/reconciliation/reconcile-statement.ts';
+import { momentsOf, type StatementLine } from '../../domain/reconciliation/statement.ts';
+import {
+  COLUMN_NAMES,
+  type ColumnName,
+  LINE_KINDS,
+  readStatementFile,
+  type StatementFile,
+  StatementFileError,
+} from '../../domain/reconciliation/statement-file.ts';
+import { queryRequestOf } from '../../gateways/query-request.ts';
+import type { Service } from '../../process/boot.ts';
+import { optional, required, UsageError, type ValuesOf, withDefault } from '../options/option.ts';
+import * as read from '../options/readers.ts';
+import { shortened } from '../output/document.ts';
+import { table } from '../output/table.ts';
+import { type Answer, changes, type Noun } from '../verb.ts';
+
+const MAX_PATH_LENGTH = 1_000;
+const kinds = read.someOf(LINE_KINDS);
+const path = read.text('PATH', MAX_PATH_LENGTH);
+
+/** The statement's own names of its columns: `reference=Our ref,trans_id=Receipt`. */
+const columnMap = read.reader<StatementFile['columns']>(
+  'NAME=COLUMN,…',
+  `a list of NAME=COLUMN with names out of ${COLUMN_NAMES.join(', ')}`,
+  (raw) => {
+    const pairs = raw.split(',').map((pair) => /^(\w+)=(.+)$/.exec(pair.trim())?.slice(1) ?? ['']);
+    const isRight = pairs.every(([name]) => COLUMN_NAMES.includes(name as ColumnName));
+    return isRight ? Object.fromEntries(pairs) : undefined;
+  },
+);
+
+const options = {
+  channel: required('channel', read.channel, 'The channel of the payments'),
+  from: required('from', read.day, 'First day (UTC)'),
+  to: required('to', read.day, 'Last day (UTC)'),
+  file: optional('file', path, 'A CSV file with a header line'),
+  columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
+  kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it'),
+  covers: optional('covers', kinds, 'The file has all lines of these. Default: that of --kind'),
+  complete_until: optional('complete-until', read.moment, 'The file has all lines before this'),
+  utcOffset: optional('utc-offset', read.utcOffset, "Of the file's times; required with --file"),
+};
+type Values = ValuesOf<typeof options>;
+
+const run = changes({
+  summary: "Compares a gateway's statement with the books, and settles what it shows",
+  notes:
+    'Without --file the gateway is asked. Differences become discrepancies, and open payments that the statement shows are settled by it. Overdue payments that it would have to list fail, unless the gateway, which is asked about each, says otherwise; with a file only before --complete-until, where a day stands for its start in UTC. It may be run again: nothing is booked twice.',
+  options,
+  check: ({ from, to, file, kind, covers, utcOffset, complete_until }) => {
+    if (from > to) throw new UsageError('--from must not be after --to');
+    if (file && !utcOffset) throw new UsageError('--utc-offset is required with --file');
+    if (file && kind && covers) {
+      throw new UsageError('--covers is for files whose lines have kinds: --kind says what it has');
+    }
+    if (!file && (covers || complete_until)) {
+      throw new UsageError('--covers and --complete-until are about a --file');
+    }
+  },
+  run: async (service, values, { audited }) => {
+    const { from, to, channel } = values;
+    const gateway = gatewayOf(service, channel);
+    const statement = {
+      gateway: gateway.name,
+      channel: channel.code,
+      period: { from, to },
+      ...(await readStatement(service, gateway, values)),
+    };
+    const { import_id, result } = await reconcileStatement(service.database, audited, statement, {
+      settling_window_ms: gateway.settlingWindowMs,
+      ask: (payment) => gateway.query(queryRequestOf(service.config, payment)),
+    });
+    return answerOf(import_id, statement.covers, result);
+  },
+});
+
+async function readStatement({ database }: Service, gateway: Gateway, values: Values) {
+  const { file, kind } = values;
+  if (!file) {
+    // A movement during the gateway's answer may be missing in it.
+    const complete_until = await databaseNow(database);
+    const lines = await askForStatement(gateway, values);
+    return { lines, source: 'gateway', covers: LINE_KINDS, complete_until };
+  }
+  const { columns, channel, covers = [], complete_until = null } = values;
+  const isMobileMoney = channel.type === 'Mobile Money';
+  const format = { columns, kind, utcOffset: values.utcOffset!, isMobileMoney };
+  const lines = await readStatementFile({ path: file, ...format }).catch((error: Error) => {
+    if (!(error instanceof StatementFileError)) throw error;
+    throw new UsageError(`${file} ${shortened(error.message)}`);
+  });
+  return { lines, source: basename(file), covers: kind ? [kind] : covers, complete_until };
+}
+
+type Gateway = NonNullable<ReturnType<Service['gateways']['get']>>;
+
+function gatewayOf({ config, gateways }: Service, { code, name }: Channel): Gateway {
+  const gateway = gateways.get(config.channels.get(code) ?? '');
+  if (gateway) return gateway;
+  throw new OperatorRefusal(`Channel ${code} (${name}) has no driver: CHANNELS does not name one`);
+}
+
+async function askForStatement(
+  gateway: Gateway,
+  { from, to }: { from: string; to: string },
+): Promise<StatementLine[]> {
+  const { start, end } = momentsOf({ from, to });
+  if (!gateway.statement) {
+    throw new OperatorRefusal(`The driver ${gateway.name} gives no statements: use --file`);
+  }
+  const answer = await gateway.statement(start, end);
+  if (answer.outcome === 'lines') return answer.lines;
+  throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
+}
+
+function answerOf(import_id: string, covers: readonly string[], result: Reconciliation): Answer {
+  const { lines, outside, answered, ruledOut } = result;
+  const breaks = breaksOf(result).map(({ amount_cents, ...found }) => {
+    return { ...found, amount: formatAmount(amount_cents) };
+  });
+  const clean = breaks.length === 0;
+  const document = ({ kind, merchant_id, id }: PaymentRef) => ({ kind, merchant_id, id });
+  const [settled, failed] = [answered.map(document), ruledOut.map(document)];
+  return {
+    data: { import_id, covers, lines, outside, clean, breaks, answered: settled, failed },
+    lines: [
+      `${lines.matched} lines match, ${lines.settled} were news and are booked`,
+      outside > 0 && `${outside} lines are outside of the period, and count all the same`,
+      covers.length === 0 && 'What it lacks was not looked for: say what it --covers',
+      settled.map(({ kind, id }) => `Settled, as the gateway answered: ${kind} ${id}`),
+      failed.map(({ kind, id }) => `Failed, since the statement rules it out: ${kind} ${id}`),
+      clean ? 'No breaks' : `${breaks.length} breaks, each a discrepancy:`,
+      !clean && table(breaks, ['break', 'kind', 'reference', ['RECEIPT', 'trans_id'], 'amount']),
+    ],
+  };
+}
+
+export const reconcile: Noun = {
+  summary: "The gateway's statements against the books",
+  verbs: { run },
+  defaultVerb: 'run',
+};

@@ -1,0 +1,123 @@
+import type { Transaction } from '../../connections/database.ts';
+import {
+  addUser,
+  listUsers,
+  type Role,
+  type UserChanges,
+  type UserName,
+  type UserRecord,
+  updateUser,
+} from '../../domain/identity/manage-users.ts';
+import { hashPassword } from '../../domain/identity/password.ts';
+import { generatePassword, readPassword } from '../options/new-password.ts';
+import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
+import * as read from '../options/readers.ts';
+import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
+import { rowDocument } from '../output/document.ts';
+import { type Answer, type Change, changes, type Noun } from '../verb.ts';
+
+const view: View<UserRecord> = {
+  what: 'user',
+  keyOf: ({ email }) => email,
+  document: ({ id, ...row }) => ({ user_id: id, ...rowDocument(row) }),
+  columns: ['email', 'merchant_id', 'role', 'active'],
+};
+
+const which = {
+  email: required('email', read.email, 'The e-mail address of the user'),
+  merchant_id: optional('merchant', read.merchantId, 'The merchant that the user must belong to'),
+};
+const role = read.oneOf<Role>(['Admin', 'Finance', 'Operator']);
+const ROLE = 'What the user may do';
+
+const create = changes({
+  summary: 'Creates a user. Generates the password and shows it once',
+  options: {
+    merchant_id: required('merchant', read.merchantId, 'The merchant of the user'),
+    email: required('email', read.email, 'What the user logs in with'),
+    role: required('role', role, ROLE),
+    isFromStdin: flag('password-stdin', 'Read the password from standard input; do not show it'),
+  },
+  run: async (_service, { merchant_id, isFromStdin, ...user }, { audited, stdin }) => {
+    const password = isFromStdin ? await readPassword(stdin) : generatePassword();
+    const added = await audited(async (trx) => {
+      const value = await addUser(trx, merchant_id, { ...user, password });
+      const details = { email: value.email, role: value.role };
+      return { value, audit: auditOf(view, value, merchant_id, details) };
+    });
+    return {
+      data: { ...view.document(added), ...(!isFromStdin && { password }) },
+      lines: [recordLines(view, added, 'created'), !isFromStdin && shownOnce('password', password)],
+    };
+  },
+});
+
+const list = lists(view, read.email, {
+  summary: 'Lists users by e-mail address',
+  options: { merchant_id: read.ofMerchant },
+  read: ({ database }, page) => listUsers(database, { ...page, after: page.after?.toLowerCase() }),
+});
+
+const update = changes({
+  summary: "Changes a user's role or password, or lets a deactivated user in again",
+  notes: 'A new role or password ends the sessions of the user at once.',
+  options: {
+    ...which,
+    role: optional('role', role, ROLE),
+    isGenerated: flag('new-password', 'Generate a new password and show it once'),
+    isFromStdin: flag('password-stdin', 'Read a new password from standard input'),
+    reactivate: flag('reactivate', 'Let a deactivated user log in again'),
+  },
+  check: ({ role, isGenerated, isFromStdin, reactivate }) => {
+    if (isGenerated && isFromStdin) {
+      throw new UsageError('Either --new-password or --password-stdin, not both');
+    }
+    requireOne(
+      { role, isGenerated, isFromStdin, reactivate },
+      'Say what to change: --role, --new-password, --password-stdin or --reactivate',
+    );
+  },
+  run: async (_service, { role, reactivate, isGenerated, isFromStdin, ...name }, change) => {
+    const generated = isGenerated ? generatePassword() : undefined;
+    const password = isFromStdin ? await readPassword(change.stdin) : generated;
+    const password_hash = password && (await hashPassword(password));
+    const wanted = { role, active: reactivate || undefined, password_hash };
+    return changeUser(change, name, wanted, { generated });
+  },
+});
+
+const deactivate = changes({
+  summary: 'Shuts a user out and ends the sessions of the user at once',
+  options: which,
+  run: (_service, name, change) =>
+    changeUser(change, name, { active: false }, { state: 'deactivated' }),
+});
+
+function changeUser(
+  change: Change,
+  name: UserName,
+  wanted: UserChanges,
+  { generated, state }: { generated?: string | undefined; state?: string },
+): Promise<Answer> {
+  const update = async (trx: Transaction) => {
+    const { user, changed, revoked } = await updateUser(trx, name, wanted);
+    const families = { revoked_token_families: revoked };
+    const replaced = wanted.password_hash && { password: 'replaced' };
+    return {
+      row: user,
+      merchant_id: user.merchant_id,
+      changed: { ...changed, ...replaced, ...(revoked > 0 && families) },
+      more: { ...families, ...(generated && { password: generated }) },
+      notes: [
+        generated !== undefined && shownOnce('password', generated),
+        revoked > 0 && `Sessions ended: ${revoked}`,
+      ],
+    };
+  };
+  return updateRow(change, view, update, state);
+}
+
+export const user: Noun = {
+  summary: 'People who log in for a merchant',
+  verbs: { create, list, update, deactivate },
+};

@@ -1,0 +1,46 @@
+import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { UsageError } from './option.ts';
+
+const GENERATED_BYTES = 15;
+const MIN_LENGTH = 12;
+const MAX_LENGTH = 128;
+const MAX_INPUT_BYTES = 4_096;
+
+export type Input = Readable & { isTTY?: boolean };
+
+export function generatePassword(): string {
+  return randomBytes(GENERATED_BYTES).toString('base64url');
+}
+
+/**
+ * Reads a password from a pipe, up to its end, without the last line break.
+ * @throws UsageError for a password that is not allowed. The message never repeats it.
+ */
+export async function readPassword(input: Input): Promise<string> {
+  if (input.isTTY) {
+    throw new UsageError('--password-stdin reads a pipe: a terminal would show the password');
+  }
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of input as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_INPUT_BYTES) break;
+  }
+  const password = textOf(Buffer.concat(chunks)).replace(/\r?\n$/, '');
+  if (password === '') throw new UsageError('--password-stdin found nothing on standard input');
+  if (password.length < MIN_LENGTH || password.length > MAX_LENGTH) {
+    throw new UsageError(`The password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters`);
+  }
+  if (/\p{Cc}/u.test(password)) throw new UsageError('The password must be a single line of text');
+  return password;
+}
+
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw new UsageError('The password must be UTF-8 text');
+  }
+}

@@ -1,0 +1,172 @@
+import { validate as isUuid } from 'uuid';
+import { CHANNELS } from '../../domain/channels/channel.ts';
+import { isEmail } from '../../domain/email.ts';
+import { isKenyanMobile } from '../../domain/phone.ts';
+import { isDay } from '../../domain/reconciliation/statement-file.ts';
+import { optional, type Reader, UsageError } from './option.ts';
+
+const MAX_SHOWN_LENGTH = 60;
+
+/** Says on one line what a value should be, and what it is. */
+export function wrong(expected: string, text: string): UsageError {
+  const shown = text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text;
+  return new UsageError(`must be ${expected}, not ${JSON.stringify(shown)}`);
+}
+
+/** Reads what `parse` understands. It returns undefined for all other texts. */
+export function reader<Value>(
+  placeholder: string,
+  expected: string,
+  parse: (text: string) => Value | undefined,
+): Reader<Value> {
+  const read = (text: string) => {
+    const value = parse(text);
+    if (value === undefined) throw wrong(expected, text);
+    return value;
+  };
+  return { placeholder, read };
+}
+
+/** Reads texts that pass a test, as they are. */
+export function textThat(
+  placeholder: string,
+  expected: string,
+  isRight: (text: string) => boolean,
+): Reader<string> {
+  return reader(placeholder, expected, (text) => (isRight(text) ? text : undefined));
+}
+
+/** Control characters, lone surrogates and line separators. */
+const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** Text of one line, trimmed. */
+export function text(placeholder: string, maxLength: number): Reader<string> {
+  return reader(placeholder, `1 to ${maxLength} characters on one line`, (raw) => {
+    const value = raw.trim();
+    const isRight = value !== '' && value.length <= maxLength && !NOT_PLAIN.test(value);
+    return isRight ? value : undefined;
+  });
+}
+
+export function integer(placeholder: string, min: number, max: number): Reader<number> {
+  return reader(placeholder, `a whole number from ${min} to ${max}`, (raw) => {
+    const value = /^\d{1,15}$/.test(raw) ? Number(raw) : Number.NaN;
+    return value >= min && value <= max ? value : undefined;
+  });
+}
+
+/** Whole numbers from 1, separated by commas. Returns each once, in ascending order. */
+export function integers(placeholder: string, max: number, maxCount: number): Reader<number[]> {
+  const one = integer(placeholder, 1, max);
+  return reader(placeholder, `at most ${maxCount} numbers`, (raw) => {
+    const numbers = new Set(raw.split(',').map((part) => one.read(part.trim())));
+    return numbers.size > maxCount ? undefined : [...numbers].sort((a, b) => a - b);
+  });
+}
+
+/** Also takes the word `default`, as null. */
+export function orDefault<Value>({ placeholder, read }: Reader<Value>): Reader<Value | null> {
+  return {
+    placeholder: `${placeholder}|default`,
+    read: (raw) => (raw === 'default' ? null : read(raw)),
+  };
+}
+
+export function oneOf<Word extends string>(words: readonly Word[]): Reader<Word> {
+  const expected = words.length > 1 ? `one of ${words.join(', ')}` : words.join();
+  return reader(words.join('|'), expected, (raw) => words.find((word) => word === raw));
+}
+
+/** Words separated by commas. Returns each once, in the order of `words`. */
+export function someOf<Word extends string>(words: readonly Word[]): Reader<Word[]> {
+  const placeholder = words.slice(0, 2).join(',');
+  return reader(placeholder, `a list out of ${words.join(', ')}`, (raw) => {
+    const given = raw.split(',').map((word) => word.trim());
+    const isKnown = given.every((word) => words.includes(word as Word));
+    return isKnown ? words.filter((word) => given.includes(word)) : undefined;
+  });
+}
+
+/** In cents. What one entry may be is far above a day's top-up. */
+function amount(expected: string, allows: (cents: number) => boolean): Reader<number> {
+  return reader('AMOUNT', expected, (raw) => {
+    const [, sign, shillings, cents] = /^(-?)(\d{1,9})\.(\d{2})$/.exec(raw) ?? [];
+    const value = Number(`${sign}${shillings}${cents}`);
+    return allows(value) ? value : undefined;
+  });
+}
+
+const POSITIVE = 'an amount from 0.01 to 999999999.99 with two decimals, such as 100.00';
+const NOT_ZERO = 'an amount with two decimals that is not zero, such as 100.00 or -100.00';
+const FEE = 'an amount of 0.00 or more with two decimals, such as 5.00';
+export const positiveAmount = amount(POSITIVE, (cents) => cents > 0);
+export const signedAmount = amount(NOT_ZERO, (cents) => Math.abs(cents) > 0);
+export const feeAmount = amount(FEE, (cents) => cents >= 0 && !Object.is(cents, -0));
+
+function id(placeholder: string, expected: string): Reader<number> {
+  return reader(placeholder, expected, (raw) =>
+    /^[1-9]\d{0,14}$/.test(raw) ? Number(raw) : undefined,
+  );
+}
+
+const MAX_NAME_LENGTH = 100;
+
+export const merchantId = id('ID', "a merchant's number such as 1001");
+export const appCode = id('CODE', "an app's code such as 5001");
+export const name = text('NAME', MAX_NAME_LENGTH);
+export const email = textThat('EMAIL', 'an e-mail address', isEmail);
+const PHONES = 'a Kenyan mobile number such as +254712345678';
+export const phone = textThat('PHONE', PHONES, isKenyanMobile);
+
+/** An id as it is stored. */
+export const uuid = reader('ID', 'an id such as 0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e', (raw) =>
+  isUuid(raw) ? raw.toLowerCase() : undefined,
+);
+
+const CHANNEL_CODES = "a channel's code such as 63902, one that channel list shows";
+export const channel = reader('CODE', CHANNEL_CODES, (raw) =>
+  CHANNELS.find(({ code }) => String(code) === raw),
+);
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A duration such as `24h`, in milliseconds. */
+export function duration(maxDays: number): Reader<number> {
+  const expected = `a time such as 90s, 30m, 24h or 7d (at most ${maxDays}d), or 0`;
+  return reader('DURATION', expected, (raw) => {
+    if (raw === '0') return 0;
+    const [, count, unit] = /^(\d{1,7})([smhd])$/.exec(raw) ?? [];
+    const ms = Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
+    return ms <= maxDays * UNIT_MS.d! ? ms : undefined;
+  });
+}
+
+const DAY = /^[1-9]\d{3}-\d\d-\d\d$/;
+export const day = textThat(
+  'YYYY-MM-DD',
+  'a day, YYYY-MM-DD',
+  (raw) => DAY.test(raw) && isDay(raw),
+);
+
+const MOMENT = /^([1-9]\d{3}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
+const MOMENTS = 'a moment such as 2026-11-20T18:00:00+03:00, or a day';
+
+/** A moment in ISO 8601 with its offset. A day stands for its start in UTC. */
+export const moment = reader('MOMENT', MOMENTS, (raw) => {
+  const [, date = ''] = MOMENT.exec(raw) ?? [];
+  const read = new Date(raw);
+  return isDay(date) && !Number.isNaN(read.getTime()) ? read : undefined;
+});
+
+/** The difference between a clock and UTC. */
+export const utcOffset = textThat('+HH:MM', 'an offset such as +03:00', (raw) =>
+  /^[+-](0\d|1[0-4]):[0-5]\d$/.test(raw),
+);
+
+/** Narrows a list to one merchant. */
+export const ofMerchant = optional('merchant', merchantId, 'Only those of this merchant');

@@ -1,0 +1,132 @@
+import type { Transaction } from '../../connections/database.ts';
+import type { AuditSubject } from '../../domain/audit.ts';
+import type { Service } from '../../process/boot.ts';
+import {
+  type Options,
+  optional,
+  type Reader,
+  type ValuesOf,
+  withDefault,
+} from '../options/option.ts';
+import { integer } from '../options/readers.ts';
+import { type Answer, type Change, type Lines, reads, type Verb } from '../verb.ts';
+import type { Document } from './document.ts';
+import { type Column, capitalized, render, table } from './table.ts';
+
+/** How rows of one kind are shown. */
+export interface View<Row> {
+  /** One of them. With an s it also names the list in the JSON document. */
+  what: string;
+  /** Where an s is not enough. */
+  plural?: string;
+  /** The operator's name for a row, which --after takes. */
+  keyOf(row: Row): number | string;
+  document(row: Row): Document;
+  /** The columns of a list. */
+  columns: readonly Column<Row>[];
+  /** Stands for an empty value of a single row. */
+  empty?: string;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_LIMIT = 500;
+const LIMIT_HELP = `At most so many. Default: ${DEFAULT_LIMIT}; at most ${MAX_LIMIT}`;
+const limit = withDefault('limit', integer('COUNT', 1, MAX_LIMIT), LIMIT_HELP, DEFAULT_LIMIT);
+
+type Page<Spec extends Options, Key> = ValuesOf<Spec> & { after: Key | undefined; limit: number };
+
+/** A verb that lists rows, page by page. `after` reads the key of the row before the page. */
+export function lists<Row extends object, Key, const Spec extends Options = Options>(
+  view: View<Row>,
+  after: Reader<Key>,
+  verb: {
+    summary: string;
+    notes?: string;
+    options?: Spec;
+    read(service: Service, page: Page<Spec, Key>): Promise<Row[]>;
+  },
+): Verb {
+  const paging = { after: optional('after', after, 'Start after this one'), limit };
+  return reads({
+    ...verb,
+    options: { ...(verb.options as Options), ...paging },
+    run: async (service, values) => {
+      const size = Number(values.limit);
+      // One more row tells whether there is another page.
+      const page = { ...values, limit: size + 1 } as Page<Spec, Key>;
+      const rows = await verb.read(service, page);
+      return listAnswer(view, rows.slice(0, size), rows.length > size);
+    },
+  });
+}
+
+function listAnswer<Row extends object>(view: View<Row>, rows: Row[], isMore: boolean): Answer {
+  const { what, plural = `${what}s` } = view;
+  const next = isMore ? view.keyOf(rows.at(-1)!) : null;
+  const more = isMore ? `; there are more: --after ${next}` : '';
+  const count = `(${rows.length} ${rows.length === 1 ? what : plural}${more})`;
+  return {
+    data: { [plural.replaceAll(' ', '_')]: rows.map((row) => view.document(row)), next },
+    lines: rows.length === 0 ? [`No ${plural}`] : [table(rows, view.columns), count],
+  };
+}
+
+/** A row, after a line that says what has happened to it. */
+export function recordLines<Row>(view: View<Row>, row: Row, words = ''): string[] {
+  const title = `${capitalized(view.what)} ${view.keyOf(row)} ${words}`;
+  return [title.trimEnd(), ...render(view.document(row), view.empty)];
+}
+
+/** The audit log's subject and details of a change to a row. */
+export function auditOf<Row>(
+  view: View<Row>,
+  row: Row,
+  merchant_id: number,
+  details: Document,
+): AuditSubject {
+  return { merchant_id, subject: `${view.what} ${view.keyOf(row)}`, details };
+}
+
+export interface Update<Row> {
+  row: Row;
+  merchant_id: number;
+  /** The differences, for the audit log. Empty when the row was like that before. */
+  changed: Document;
+  /** For the JSON document, besides the row. */
+  more?: Document;
+  /** For people, after the row. */
+  notes?: Lines;
+}
+
+/** Updates a row and shows it as it is now. `state` is the one that the verb brings about. */
+export async function updateRow<Row>(
+  { audited }: Change,
+  view: View<Row>,
+  update: (trx: Transaction) => Promise<Update<Row>>,
+  state?: string,
+): Promise<Answer> {
+  const isDifferent = ({ changed }: Update<Row>) => Object.keys(changed).length > 0;
+  const updated = await audited(async (trx) => {
+    const value = await update(trx);
+    const audit = auditOf(view, value.row, value.merchant_id, value.changed);
+    return { value, audit: isDifferent(value) ? audit : null };
+  });
+  const { row, more, notes = [] } = updated;
+  const changed = isDifferent(updated);
+  const words = changed && !state ? 'changed' : outcome(changed, state);
+  const data = { ...view.document(row), changed, ...more };
+  return { data, lines: [recordLines(view, row, words), notes] };
+}
+
+/** Shows what is stored nowhere in plain text. */
+export function shownOnce(what: string, value: string): string {
+  return `The ${what}, which is shown only this once: ${value}`;
+}
+
+/** Says that something has a state now, or had it before. */
+export function outcome(isChanged: boolean, state = 'like that'): string {
+  return isChanged ? `is ${state} now` : `is ${state} ${ALREADY}`;
+}
+
+/** Ends a sentence about a change that was not needed. */
+export const ALREADY = 'already: nothing was changed';

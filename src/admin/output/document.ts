@@ -1,0 +1,35 @@
+import { formatAmount } from '../../domain/money.ts';
+
+const MAX_TEXT_LENGTH = 500;
+const CENTS = /_cents$/;
+/** The part of a callback's address that proves it. Its owner could report an outcome. */
+const ADDRESS_PROOF = /(~(?:collection|payout|reversal|return)~\d+~[0-9a-f-]{36}~)[\w~-]+/g;
+/** Control characters, lone surrogates and line separators. Text from outside may hold them. */
+const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+
+export type Document = Record<string, unknown>;
+
+/**
+ * A row as JSON: amounts in shillings, moments in ISO 8601, texts shortened, and nothing in it
+ * that would let somebody in.
+ */
+export function rowDocument(row: object, leftOut: readonly string[] = []): Document {
+  const shown = Object.entries(row).filter(([name]) => !leftOut.includes(name));
+  return Object.fromEntries(
+    shown.map(([name, value]) => [name.replace(CENTS, ''), shownValue(name, value)]),
+  );
+}
+
+function shownValue(name: string, value: unknown): unknown {
+  if (typeof value === 'number' && CENTS.test(name)) return formatAmount(value);
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value !== 'string') return value;
+  // A merchant may have put a key of its own into the query.
+  return name === 'callback_url' ? value.replace(/[?#].*$/s, '?…') : shortened(value);
+}
+
+/** Text from outside, on one line and not too long. */
+export function shortened(text: string): string {
+  const plain = text.replace(NOT_PLAIN, ' ').replace(ADDRESS_PROOF, '$1…');
+  return plain.length > MAX_TEXT_LENGTH ? `${plain.slice(0, MAX_TEXT_LENGTH)}…` : plain;
+}

@@ -1,0 +1,115 @@
+import { formatAmount } from '../../domain/money.ts';
+import { type Document, shortened } from './document.ts';
+
+const GAP = '  ';
+
+/** A field of a row under its own name, or under a title what a function makes of a row. */
+export type Column<Row> =
+  | (keyof Row & string)
+  | readonly [title: string, value: (keyof Row & string) | ((row: Row) => unknown)];
+
+/** Rows under their titles. */
+export function table<Row extends object>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): string[] {
+  const pairs = columns.map((column) =>
+    typeof column === 'string' ? ([wordsOf(column).toUpperCase(), column] as const) : column,
+  );
+  const cells = rows.map((row) => pairs.map(([, value]) => cellOf(row, value)));
+  return aligned([pairs.map(([title]) => title), ...cells]);
+}
+
+/**
+ * A document for people: its values, then a section for each record and each list of records.
+ * Leaves out what is empty, or shows `empty` in its place.
+ */
+export function render(document: object, empty?: string): string[] {
+  const entries = Object.entries(document);
+  const values = entries.filter(([, value]) => !isRecord(value) && !isRecordList(value));
+  return [
+    ...fields(values, empty),
+    ...entries.flatMap(([name, value]) => {
+      if (isRecord(value)) return section(name, fields(Object.entries(value), empty));
+      return isRecordList(value) ? section(name, recordTable(value)) : [];
+    }),
+  ];
+}
+
+/** A name and a value on each line. */
+function fields(entries: [name: string, value: unknown][], empty?: string): string[] {
+  const shown = entries.filter(([, value]) => empty || !isEmpty(value));
+  return aligned(
+    shown.map(([name, value]) => [
+      `${GAP}${wordsOf(name)}`,
+      isEmpty(value) ? String(empty) : cell(value),
+    ]),
+  );
+}
+
+function section(name: string, lines: string[]): string[] {
+  return ['', `${capitalized(wordsOf(name))}:`, ...lines];
+}
+
+/** A table with a column for each field that is not empty in all records. */
+function recordTable(records: Document[]): string[] {
+  const names = Object.keys(records[0]!).filter((name) =>
+    records.some((record) => !isEmpty(record[name])),
+  );
+  return table(records, names).map((line) => `${GAP}${line}`);
+}
+
+export function capitalized(words: string): string {
+  return `${words[0]!.toUpperCase()}${words.slice(1)}`;
+}
+
+function wordsOf(name: string): string {
+  return name.replace(/_cents$/, '').replaceAll('_', ' ');
+}
+
+function cellOf<Row>(row: Row, column: (keyof Row & string) | ((row: Row) => unknown)): string {
+  if (typeof column === 'function') return cell(column(row));
+  const value = row[column];
+  const isAmount = column.endsWith('_cents') && typeof value === 'number';
+  return isAmount ? formatAmount(value) : cell(value);
+}
+
+function cell(value: unknown): string {
+  if (isEmpty(value)) return '-';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (value instanceof Date) return moment(value);
+  if (isRecordList(value)) return value.map((each) => Object.values(each).join(' ')).join(', ');
+  if (Array.isArray(value)) return value.map(cell).join(', ');
+  return shortened(isRecord(value) ? JSON.stringify(value) : String(value));
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === undefined || String(value) === '';
+}
+
+function isRecord(value: unknown): value is Document {
+  const isObject = typeof value === 'object' && value !== null;
+  return isObject && !Array.isArray(value) && !(value instanceof Date);
+}
+
+function isRecordList(value: unknown): value is Document[] {
+  return Array.isArray(value) && isRecord(value[0]);
+}
+
+/** A moment for people: in UTC, whole seconds. */
+export function moment(date: Date): string {
+  return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** Rows of cells as lines, each column as wide as its widest cell. */
+export function aligned(rows: string[][]): string[] {
+  const widths = (rows[0] ?? []).map((_, index) =>
+    Math.max(...rows.map((row) => row[index]!.length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((text, index) => text.padEnd(widths[index]!))
+      .join(GAP)
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,95 @@
+import { type Audited, auditedFor } from '../domain/audited-change.ts';
+import type { Service } from '../process/boot.ts';
+import type { Input } from './options/new-password.ts';
+import { type Options, optional, required, type ValuesOf } from './options/option.ts';
+import { text } from './options/readers.ts';
+
+/** The answer of a verb: one JSON document, and lines for people. */
+export interface Answer {
+  data: object;
+  lines: Lines;
+  /** The answer reports a problem, so the exit status is 1. */
+  isFailure?: boolean;
+}
+
+/** Lines, also in groups. What is false or null is left out. */
+export type Lines = readonly (string | false | null | Lines)[];
+
+/** The operator behind a change, and the way to make it. */
+export interface Change {
+  actor: string;
+  /** Why, in the operator's words. */
+  reason: string;
+  stdin: Input;
+  audited: Audited;
+}
+
+interface VerbOf<Spec extends Options, Context extends unknown[]> {
+  summary: string;
+  /** More for --help. */
+  notes?: string;
+  options?: Spec;
+  /** The option whose value may stand without its flag. */
+  argument?: keyof Spec & string;
+  /** Checks values that depend on each other. @throws UsageError with a whole message. */
+  check?(values: ValuesOf<Spec>): void;
+  run(service: Service, values: ValuesOf<Spec>, ...context: Context): Promise<Answer>;
+}
+
+/** A verb as the command line sees it. It gets a `change` when `changes` is true. */
+export type Verb = VerbOf<Options, [change?: Change]> & { options: Options; changes: boolean };
+
+export interface Noun {
+  summary: string;
+  verbs: Readonly<Record<string, Verb>>;
+  /** The verb that may be left out. */
+  defaultVerb?: string;
+}
+
+/** A verb that only reads. It needs neither actor nor reason. */
+export function reads<const Spec extends Options>(verb: VerbOf<Spec, []>): Verb {
+  return { options: {}, ...verb, changes: false } as Verb;
+}
+
+const MAX_ACTOR_LENGTH = 100;
+const MAX_REASON_LENGTH = 500;
+export const ACTOR = text('NAME', MAX_ACTOR_LENGTH);
+export const ACTOR_VARIABLE = 'MALIPO_ACTOR';
+
+const CHANGE_OPTIONS = {
+  actor: optional('actor', ACTOR, `Who you are. Default: ${ACTOR_VARIABLE}`),
+  reason: required('reason', text('TEXT', MAX_REASON_LENGTH), 'Why; kept in the audit log'),
+};
+
+/** A verb that changes something. It needs an actor and a reason, which the audit log keeps. */
+export function changes<const Spec extends Options>(verb: VerbOf<Spec, [Change]>): Verb {
+  return { ...verb, options: { ...verb.options, ...CHANGE_OPTIONS }, changes: true } as Verb;
+}
+
+/** What the arguments ask for: a verb with its values. */
+export interface Order {
+  /** For the audit log, such as `app.suspend`. */
+  action: string;
+  verb: Verb;
+  values: Record<string, unknown>;
+  isJson: boolean;
+  /** Null for a verb that only reads. */
+  operator: { actor: string; reason: string } | null;
+}
+
+/** Does what the arguments ask for. */
+export async function perform(service: Service, order: Order, stdin: Input = process.stdin) {
+  const { verb, values, operator, action } = order;
+  const change = operator
+    ? { ...operator, stdin, audited: auditedFor(service.database, { ...operator, action }) }
+    : undefined;
+  const { data, lines, isFailure = false } = await verb.run(service, values, change);
+  return { data, lines: flat(lines), isFailure };
+}
+
+function flat(lines: Lines): string[] {
+  return lines.flatMap((line) => {
+    if (typeof line === 'string') return line;
+    return line ? flat(line) : [];
+  });
+}

@@ -1,0 +1,136 @@
+import { type BadCase, expectWrong } from '../../support/admin-usage.ts';
+
+const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
+const FILE = 'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --file x.csv';
+const topup = (rest: string) => `wallet topup --merchant 1001 ${rest}`;
+const adjust = (rest: string) => `wallet adjust --merchant 1001 ${rest}`;
+
+describe('Options of the command line for money and support', () => {
+  it('wallet: takes no bad amounts, wallets or references', () => {
+    expectWrong([
+      ...['0.00', '-1.00', '1', '1.0', '1.000', '1,000.00', '1e2', '1000000000.00', ''].map(
+        (amount): BadCase => [
+          topup(`--amount=${amount} --reference R-2`),
+          '--amount must be an amount from 0.01 to 999999999.99 with two decimals',
+        ],
+      ),
+      ...['0.00', '-0.00', '--1.00', '+1.00', '1', '-1000000000.00'].map(
+        (amount): BadCase => [
+          adjust(`--wallet payout --amount=${amount} --reference R-2`),
+          '--amount must be an amount with two decimals that is not zero',
+        ],
+      ),
+      [topup('--wallet collection --amount 1.00 --reference R-2'), '--wallet must be payout'],
+      [adjust('--amount 1.00 --reference R-2'), '--wallet is required'],
+      [
+        adjust('--wallet savings --amount 1.00 --reference R-2'),
+        '--wallet must be one of collection, payout',
+      ],
+      [topup('--amount 1.00'), '--reference is required'],
+      ...['a/b', 'x'.repeat(51), '', 'ü'].map(
+        (reference): BadCase => [
+          topup(`--amount 1.00 --reference=${reference}`),
+          '--reference must be 1 to 50 letters, digits, dashes or underscores',
+        ],
+      ),
+    ]);
+  });
+
+  it('channel: takes no channel that does not exist', () => {
+    expectWrong([
+      ['channel pause --channel 63999', "--channel must be a channel's code such as 63902"],
+      ['channel resume --channel M-PESA', "--channel must be a channel's code"],
+      ['channel pause', '--channel is required'],
+      ['channel list --channel 63902', 'Unknown option "--channel"'],
+    ]);
+  });
+
+  it('payment: takes no bad options', () => {
+    expectWrong([
+      ['payment show', '--what is required'],
+      ['payment show a b', 'payment show takes options only, not "b"'],
+      ['payment list --kind refund', '--kind must be one of collection, payout, reversal, return'],
+      ['payment list --after x', '--after must be an id such as'],
+    ]);
+  });
+
+  it('discrepancy: takes no bad options', () => {
+    const resolve = `discrepancy resolve ${NOBODY}`;
+    expectWrong([
+      ['discrepancy resolve --as failed', '--discrepancy is required'],
+      ['discrepancy resolve x --as failed', '--discrepancy must be an id such as'],
+      [resolve, '--as is required'],
+      [`${resolve} --as superseded`, '--as must be one of completed, failed, returned'],
+      [`${resolve} --as failed --trans-id R1`, 'use it with --as completed'],
+      ['discrepancy list --kind strange', '--kind must be one of other_amount'],
+    ]);
+  });
+
+  it('jobs: wants to know which, in one way', () => {
+    expectWrong([
+      ['jobs replay', 'Say which: IDS, filters such as --queue, or --all'],
+      ['jobs replay --dry-run --rate 5', 'Say which'],
+      ['jobs replay 1 --all', 'Say in one way which'],
+      ['jobs replay --all --queue x', 'Say in one way which'],
+      ['jobs replay 1 --merchant 1001', 'Say in one way which'],
+      ['jobs replay 1,x', '--ids must be a whole number from 1 to'],
+      ['jobs replay 1, ', '--ids must be a whole number from 1 to'],
+      ['jobs replay --all --rate 0', '--rate must be a whole number from 1 to 100'],
+      ['jobs replay --all --stop-after 0', '--stop-after must be a whole number from 1 to 1000'],
+      ['jobs replay --all --limit 10001', '--limit must be a whole number from 1 to 10000'],
+      [
+        'jobs list --state open',
+        '--state must be one of waiting, replayed, failed_again, moved_on',
+      ],
+      ['jobs list --older-than soon', '--older-than must be a time such as 90s'],
+    ]);
+  });
+
+  it('reconcile: says what its options must be', () => {
+    expectWrong([
+      ['reconcile', '--channel, --from, --to, --reason are required'],
+      [
+        'reconcile --channel 1 --from 2026-02-30 --to 2026-03-01 --reason x',
+        '--from must be a day',
+      ],
+      [
+        'reconcile --channel 1 --from 2026-03-02 --to 2026-03-01 --reason x',
+        '--from must not be after --to',
+      ],
+      [
+        [
+          'reconcile',
+          '--channel',
+          '1',
+          '--from',
+          '2026-03-01',
+          '--to',
+          '2026-03-01',
+          '--columns',
+          'ref=x',
+        ],
+        '--columns must be a list of NAME=COLUMN',
+      ],
+      [
+        'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --utc-offset 3',
+        '--utc-offset must be an offset such as +03:00',
+      ],
+      [`${FILE} --kind payout`, '--utc-offset is required with --file'],
+      [`${FILE} --covers payouts`, '--covers must be a list out of collection, payout, reversal'],
+      [`${FILE} --utc-offset +03:00 --kind payout --covers payout`, '--covers is for files'],
+      [`${FILE} --complete-until noon`, '--complete-until must be a moment'],
+      [`${FILE} --complete-until 2026-02-31T10:00:00Z`, '--complete-until must be a moment'],
+      [
+        'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --complete-until 2026-03-01',
+        '--covers and --complete-until are about a --file',
+      ],
+    ]);
+  });
+
+  it('restore: takes nothing that it has no use for', () => {
+    expectWrong([
+      ['restore', 'restore needs a verb: mark, status'],
+      ['restore mark --channel 63902', 'Unknown option "--channel"'],
+    ]);
+  });
+});
