@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, type Transaction } from '../../connections/database.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 
 export const WALLET_KINDS = ['collection', 'payout'] as const;
 export type WalletKind = (typeof WALLET_KINDS)[number];
@@ -18,18 +19,11 @@ export type Account =
   | 'bank'
   | 'losses';
 
+type SourceKind = GatewayPaymentKind | 'movement' | 'topup' | 'transfer' | 'adjustment';
+
 /** The words with which a merchant sees a line of its wallet. */
 export interface TransactionLabel {
-  type:
-    | 'collection'
-    | 'payout'
-    | 'fee'
-    | 'payout_refund'
-    | 'fee_refund'
-    | 'reversal'
-    | 'topup'
-    | 'transfer'
-    | 'adjustment';
+  type: Exclude<SourceKind, 'return' | 'movement'> | 'fee' | 'payout_refund' | 'fee_refund';
   ref_no: string | null;
   /** The phone or the bank account of the other side. */
   counterparty: string | null;
@@ -47,15 +41,7 @@ export interface JournalLine {
 export interface Journal {
   merchant_id: number;
   /** The merchant, the source and `kind` identify a journal, which is posted only once. */
-  source_kind:
-    | 'collection'
-    | 'payout'
-    | 'reversal'
-    | 'return'
-    | 'movement'
-    | 'topup'
-    | 'transfer'
-    | 'adjustment';
+  source_kind: SourceKind;
   source_id: string;
   kind: string;
   lines: JournalLine[];

@@ -1,6 +1,26 @@
 import { STEP_TABLES } from '../../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../../gateway-results.ts';
+import type { PaymentStatus } from '../../payments/payment.ts';
 import type { Scope } from './scope.ts';
+
+/** A payment with what is booked for it. */
+export interface BookedPayment {
+  id: string;
+  status: PaymentStatus;
+  amount_cents: number;
+  /** The commission of a collection or reversal, the fee of a payout, or 0 for a return. */
+  charge_cents: number;
+  refund_posted_at: Date | null;
+  redebited_at: Date | null;
+  has_next: boolean;
+  /** The amounts of its own movements, in cents. */
+  settled: number[];
+  /** Sums by kind of journal and by account, in cents. */
+  booked: Record<string, Accounts>;
+}
+
+/** Sums by account, in cents. `paid` is float and suspense together: a movement is on either. */
+export type Accounts = Record<string, number>;
 
 const NEVER_REFUNDED = `CAST(NULL AS timestamptz) AS refund_posted_at,
     CAST(NULL AS timestamptz) AS redebited_at`;

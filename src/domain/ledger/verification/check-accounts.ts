@@ -1,19 +1,28 @@
 import { firstRow, rows, type Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
-import type { Finding, Report } from './breaks.ts';
+import type { Finding } from './breaks.ts';
 
 /** Compares `payouts_in_flight` with the open payouts, and `suspense` with what waits there. */
 export async function checkAccounts(
   trx: Transaction,
-  merchantId: number,
-  report: Report,
+  ref: { merchant_id: number },
+  findings: Finding[],
 ): Promise<void> {
-  const inFlight = await compareSum(trx, merchantId, 'payouts_in_flight', OPEN_PAYOUTS);
-  if (inFlight) report({ kind: 'in_flight_sum', ...inFlight });
-  const suspense = await compareSum(trx, merchantId, 'suspense', WAITING_SUM);
-  if (suspense) report({ kind: 'suspense_sum', ...suspense });
-  for (const { id, amount_cents, payment_kind, payment_id } of await unattended(trx, merchantId)) {
-    report({
+  for (const { kind, id, sql } of SUMS) {
+    const sums = await firstRow<{ expected_cents: number; found_cents: number }>(
+      trx,
+      `SELECT (${sql}) AS expected_cents,
+         (SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM entries
+          WHERE merchant_id = :merchant_id AND account = '${id}') AS found_cents`,
+      ref,
+    );
+    const { expected_cents, found_cents } = sums!;
+    if (expected_cents === found_cents) continue;
+    const [expected, found] = [formatAmount(expected_cents), formatAmount(found_cents)];
+    findings.push({ kind, subject: 'account', id, expected, found });
+  }
+  for (const { id, amount_cents, payment_kind, payment_id } of await unattended(trx, ref)) {
+    findings.push({
       kind: 'suspense_unattended',
       subject: 'movement',
       id,
@@ -21,26 +30,6 @@ export async function checkAccounts(
       found: `${formatAmount(amount_cents)} of ${payment_kind} ${payment_id}`,
     });
   }
-}
-
-/** Compares the entries of an account with the sum that the query gives. @returns a difference */
-async function compareSum(
-  trx: Transaction,
-  merchantId: number,
-  account: 'payouts_in_flight' | 'suspense',
-  expectedSum: string,
-): Promise<Omit<Finding, 'kind'> | undefined> {
-  const sums = await firstRow<{ expected_cents: number; found_cents: number }>(
-    trx,
-    `SELECT (${expectedSum}) AS expected_cents,
-       (SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM entries
-        WHERE merchant_id = :merchant_id AND account = '${account}') AS found_cents`,
-    { merchant_id: merchantId },
-  );
-  const { expected_cents, found_cents } = sums!;
-  if (expected_cents === found_cents) return undefined;
-  const [expected, found] = [formatAmount(expected_cents), formatAmount(found_cents)];
-  return { subject: 'account', id: account, expected, found };
 }
 
 const OPEN_PAYOUTS = `
@@ -63,6 +52,12 @@ const WAITING_SUM = `
     CASE payment_kind WHEN 'collection' THEN amount_cents ELSE -amount_cents END), 0) AS bigint)
   FROM (${WAITING}) waiting`;
 
+/** The accounts that consist of payments, each with the sum of these payments. */
+const SUMS = [
+  { kind: 'in_flight_sum', id: 'payouts_in_flight', sql: OPEN_PAYOUTS },
+  { kind: 'suspense_sum', id: 'suspense', sql: WAITING_SUM },
+] as const;
+
 /** More than these would be a catastrophe, which needs no longer list. */
 const MAX_UNATTENDED = 1_000;
 
@@ -74,7 +69,7 @@ interface WaitingMovement {
 }
 
 /** Finds the movements in suspense that neither an open discrepancy nor a return takes care of. */
-function unattended(trx: Transaction, merchantId: number): Promise<WaitingMovement[]> {
+function unattended(trx: Transaction, ref: { merchant_id: number }): Promise<WaitingMovement[]> {
   return rows<WaitingMovement>(
     trx,
     `WITH attended AS MATERIALIZED (
@@ -90,6 +85,6 @@ function unattended(trx: Transaction, merchantId: number): Promise<WaitingMoveme
        AND NOT EXISTS (SELECT FROM attended a
          WHERE a.payment_kind = waiting.payment_kind AND a.payment_id = waiting.payment_id)
      ORDER BY id LIMIT ${MAX_UNATTENDED}`,
-    { merchant_id: merchantId },
+    ref,
   );
 }

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
-import type { Report } from './breaks.ts';
+import type { Finding } from './breaks.ts';
 import type { Scope } from './scope.ts';
 import { eachRow } from './snapshot.ts';
 
@@ -18,21 +18,21 @@ const MIN_LINES = 2;
 export async function checkJournals(
   trx: Transaction,
   scope: Scope,
-  report: Report,
+  findings: Finding[],
 ): Promise<number> {
   const query = { sql: JOURNALS, bindings: scope };
   return eachRow<JournalRow>(trx, scope.signal, query, (journal) => {
     const about = { subject: 'journal', id: journal.id };
     if (journal.lines < MIN_LINES) {
       const found = `${journal.lines}`;
-      report({ kind: 'journal_incomplete', ...about, expected: 'at least 2 lines', found });
+      findings.push({ kind: 'journal_incomplete', ...about, expected: 'at least 2 lines', found });
     } else if (journal.sum_cents !== 0) {
       const found = formatAmount(journal.sum_cents);
-      report({ kind: 'journal_unbalanced', ...about, expected: '0.00', found });
+      findings.push({ kind: 'journal_unbalanced', ...about, expected: '0.00', found });
     }
     if (!journal.has_source) {
       const expected = `the ${journal.source}`;
-      report({ kind: 'journal_without_source', ...about, expected, found: 'none' });
+      findings.push({ kind: 'journal_without_source', ...about, expected, found: 'none' });
     }
   });
 }

@@ -2,14 +2,8 @@ import type { Transaction } from '../../../connections/database.ts';
 import type { GatewayPaymentKind } from '../../gateway-results.ts';
 import { formatAmount } from '../../money.ts';
 import { awaitsRefund } from '../../payments/payout.ts';
-import { bookedPayments } from './booked-payments.ts';
-import type { Finding, Report } from './breaks.ts';
-import {
-  type Accounts,
-  type BookedPayment,
-  EXPECTED_JOURNALS,
-  type ExpectedJournals,
-} from './expected-journals.ts';
+import { type Accounts, type BookedPayment, bookedPayments } from './booked-payments.ts';
+import type { Finding } from './breaks.ts';
 import type { Scope } from './scope.ts';
 import { eachRow } from './snapshot.ts';
 
@@ -18,11 +12,11 @@ export function checkPayments(
   trx: Transaction,
   kind: GatewayPaymentKind,
   scope: Scope,
-  report: Report,
+  findings: Finding[],
 ): Promise<number> {
   return eachRow<BookedPayment>(trx, scope.signal, bookedPayments(kind, scope), (payment) => {
     for (const finding of findingsOf(kind, payment)) {
-      report({ subject: kind, id: payment.id, ...finding });
+      findings.push({ subject: kind, id: payment.id, ...finding });
     }
   });
 }
@@ -85,4 +79,57 @@ function textOf(accounts: Accounts): string {
   const parts = Object.entries(accounts).filter(([, cents]) => cents !== 0);
   const text = parts.map(([account, cents]) => `${account} ${formatAmount(cents)}`);
   return text.sort().join(', ') || 'nothing';
+}
+
+/** Journals that a payment must have, one of each kind, and their sums together. */
+interface ExpectedJournals {
+  kinds: string[];
+  /** Kinds that it may have as well. */
+  optional?: string[];
+  accounts: Accounts;
+}
+
+/** The journals that a payment must have in its state. */
+const EXPECTED_JOURNALS: Readonly<
+  Record<GatewayPaymentKind, (payment: BookedPayment) => ExpectedJournals[]>
+> = {
+  collection: ifCompleted(({ amount_cents: gross, charge_cents: commission }) => ({
+    kinds: ['completed'],
+    accounts: { paid: -gross, commission, 'wallet:collection': gross - commission },
+  })),
+  reversal: ifCompleted(({ amount_cents: gross, charge_cents: commission }) => ({
+    kinds: ['completed'],
+    accounts: { paid: gross, commission: -commission, 'wallet:collection': commission - gross },
+  })),
+  return: ifCompleted(({ amount_cents }) => ({
+    kinds: ['returned'],
+    accounts: { gateway_float: amount_cents, suspense: -amount_cents },
+  })),
+  payout: (payout) => [
+    debitOf(payout),
+    ...ifCompleted(({ amount_cents, charge_cents: fee }) => ({
+      kinds: ['completed'],
+      accounts: { payouts_in_flight: -(amount_cents + fee), paid: amount_cents, fees: fee },
+    }))(payout),
+  ],
+};
+
+function ifCompleted(expected: (payment: BookedPayment) => ExpectedJournals) {
+  return (payment: BookedPayment) => (payment.status === 'completed' ? [expected(payment)] : []);
+}
+
+/** Sums a payout's debit, refund and second debit: its cost while it is debited, else nothing. */
+function debitOf(payout: BookedPayment): ExpectedJournals {
+  const cost = payout.amount_cents + payout.charge_cents;
+  const isDebited = payout.refund_posted_at === null || payout.redebited_at !== null;
+  return {
+    kinds: [
+      'accepted',
+      ...(payout.refund_posted_at ? ['refunded'] : []),
+      ...(payout.redebited_at ? ['redebited'] : []),
+    ],
+    // Support may have accepted that another amount was paid out.
+    optional: payout.status === 'completed' ? ['amount'] : [],
+    accounts: isDebited ? { payouts_in_flight: cost, 'wallet:payout': -cost } : {},
+  };
 }

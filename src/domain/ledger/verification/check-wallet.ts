@@ -1,41 +1,49 @@
 import { firstRow, type Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
 import type { WalletKind } from '../post-journal.ts';
-import type { Report } from './breaks.ts';
-import type { WalletCheckpoint, WalletRef } from './checkpoints.ts';
+import type { Finding } from './breaks.ts';
+import {
+  CHAIN_START,
+  findWalletCheckpoint,
+  type VerifiedChain,
+  type WalletCheckpoint,
+  type WalletRef,
+} from './checkpoints.ts';
+import type { CheckOptions } from './scope.ts';
 import { eachRow } from './snapshot.ts';
 
-interface WalletScope extends WalletRef {
-  /** The last entry that was verified before. */
-  from: WalletCheckpoint;
-  signal: AbortSignal;
+/** The part of a wallet's chain that was read, and its number of entries. */
+interface CheckedChain extends VerifiedChain {
+  entries: number;
+  isRight: boolean;
 }
 
-interface ChainedEntry {
-  entry_no: number;
+interface ChainedEntry extends WalletCheckpoint {
   amount_cents: number;
-  balance_cents: number;
 }
 
 /**
- * Checks a wallet's chain of entries after a checkpoint, and that the chain ends in the wallet.
- * @returns the newest entry, and how many entries were read.
+ * Checks a wallet's chain of entries after its checkpoint, or with `full` the whole chain, and
+ * that the chain ends in the wallet.
  */
 export async function checkWallet(
   trx: Transaction,
-  scope: WalletScope,
-  report: Report,
-): Promise<{ end: WalletCheckpoint; entries: number }> {
-  const { merchant_id, wallet, from, signal } = scope;
+  ref: WalletRef,
+  { full, signal }: CheckOptions,
+  findings: Finding[],
+): Promise<CheckedChain> {
+  const { merchant_id, wallet } = ref;
+  const from = full ? CHAIN_START : await findWalletCheckpoint(trx, ref);
+  const before = findings.length;
   const account = `wallet:${wallet}`;
   const query = { sql: CHAIN, bindings: { merchant_id, account, entry_no: from.entry_no } };
-  let end = from;
+  let end: WalletCheckpoint = from;
   const entries = await eachRow<ChainedEntry>(trx, signal, query, (entry) => {
-    checkLink(wallet, end, entry, report);
-    end = { entry_no: entry.entry_no, balance_cents: entry.balance_cents };
+    checkLink(wallet, end, entry, findings);
+    end = entry;
   });
-  await checkEnd(trx, scope, report);
-  return { end, entries };
+  await checkEnd(trx, ref, findings);
+  return { ...ref, from, end, entries, isRight: findings.length === before };
 }
 
 const CHAIN = `
@@ -47,18 +55,18 @@ function checkLink(
   wallet: WalletKind,
   before: WalletCheckpoint,
   entry: ChainedEntry,
-  report: Report,
+  findings: Finding[],
 ): void {
   const about = { subject: `${wallet} wallet`, id: `entry ${entry.entry_no}` };
   if (entry.entry_no !== before.entry_no + 1) {
     const expected = `entry ${before.entry_no + 1}`;
-    report({ kind: 'chain_gap', ...about, expected, found: about.id });
+    findings.push({ kind: 'chain_gap', ...about, expected, found: about.id });
     return;
   }
   const expectedCents = before.balance_cents + entry.amount_cents;
   if (entry.balance_cents === expectedCents) return;
   const found = formatAmount(entry.balance_cents);
-  report({ kind: 'chain_balance', ...about, expected: formatAmount(expectedCents), found });
+  findings.push({ kind: 'chain_balance', ...about, expected: formatAmount(expectedCents), found });
 }
 
 interface EndRow {
@@ -69,11 +77,7 @@ interface EndRow {
 }
 
 /** Looks up the newest entry of all, because there may be none after the checkpoint. */
-async function checkEnd(
-  trx: Transaction,
-  { merchant_id, wallet }: WalletScope,
-  report: Report,
-): Promise<void> {
+async function checkEnd(trx: Transaction, ref: WalletRef, findings: Finding[]): Promise<void> {
   const row = await firstRow<EndRow>(
     trx,
     `SELECT w.entry_no AS wallet_no, w.balance_cents AS wallet_cents,
@@ -87,14 +91,14 @@ async function checkEnd(
          AND entry_no IS NOT NULL
        ORDER BY entry_no DESC LIMIT 1
      ) newest ON true`,
-    { merchant_id, wallet },
+    ref,
   );
   const { wallet_no, wallet_cents, entry_no, entry_cents } = row!;
   if ((wallet_no ?? 0) === entry_no && (wallet_cents ?? 0) === entry_cents) return;
-  report({
+  findings.push({
     kind: 'wallet_astray',
     subject: 'wallet',
-    id: wallet,
+    id: ref.wallet,
     expected: `${formatAmount(entry_cents)} after entry ${entry_no}`,
     found:
       wallet_no === null ? 'no wallet' : `${formatAmount(wallet_cents!)} after entry ${wallet_no}`,

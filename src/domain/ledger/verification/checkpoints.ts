@@ -73,12 +73,12 @@ export async function deleteWalletCheckpoint(database: Database, wallet: WalletR
 /** Returns the moment up to which a merchant's journals and payments are verified, if any. */
 export async function findJournalCheckpoint(
   trx: Transaction,
-  merchantId: number,
+  merchant_id: number,
 ): Promise<Date | null> {
   const found = await firstRow<{ verified_at: Date }>(
     trx,
     'SELECT verified_at FROM journal_checkpoints WHERE merchant_id = :merchant_id',
-    { merchant_id: merchantId },
+    { merchant_id },
   );
   return found?.verified_at ?? null;
 }
@@ -86,27 +86,22 @@ export async function findJournalCheckpoint(
 /** Saves how far a merchant's journals are verified, by the rules of `saveWalletCheckpoint`. */
 export async function saveJournalCheckpoint(
   database: Database,
-  merchantId: number,
-  { from, verified_at }: { from: Date | null; verified_at: Date },
+  checked: { merchant_id: number; from: Date | null; verified_at: Date },
 ): Promise<void> {
   await rows(
     database,
-    from === null
+    checked.from === null
       ? `INSERT INTO journal_checkpoints AS c (merchant_id, verified_at)
          VALUES (:merchant_id, :verified_at)
          ON CONFLICT (merchant_id) DO UPDATE SET verified_at = excluded.verified_at
          WHERE c.verified_at < excluded.verified_at`
       : `UPDATE journal_checkpoints SET verified_at = :verified_at
          WHERE merchant_id = :merchant_id AND verified_at < :verified_at`,
-    { merchant_id: merchantId, verified_at },
+    checked,
   );
 }
 
-export async function deleteJournalCheckpoint(
-  database: Database,
-  merchantId: number,
-): Promise<void> {
-  await rows(database, 'DELETE FROM journal_checkpoints WHERE merchant_id = :merchant_id', {
-    merchant_id: merchantId,
-  });
+export async function deleteJournalCheckpoint(database: Database, merchant_id: number) {
+  const sql = 'DELETE FROM journal_checkpoints WHERE merchant_id = :merchant_id';
+  await rows(database, sql, { merchant_id });
 }

@@ -1,12 +1,9 @@
 import { type Database, firstRow, rows } from '../../../connections/database.ts';
-import type { Break, BreakKind } from './breaks.ts';
-import type { Checked, Verification } from './verify-ledger.ts';
+import type { Verification } from './verify-ledger.ts';
 
-export interface LastVerification {
+export interface LastVerification extends Omit<Verification, 'counts'> {
   verified_at: Date;
-  checked: Checked;
-  counts: Partial<Record<BreakKind, number>>;
-  breaks: Break[];
+  counts: Partial<Verification['counts']>;
 }
 
 /** Stores the result of a run over all merchants, so that every process can read it. */

@@ -5,6 +5,13 @@
  */
 const OVERLAP_MS = 3_600_000;
 
+export interface CheckOptions {
+  /** Reads everything, not only what came after the checkpoints. */
+  full: boolean;
+  /** Ends the run early: the reason is thrown. */
+  signal: AbortSignal;
+}
+
 /** The part of a merchant's books that a run checks. */
 export interface Scope {
   merchant_id: number;
@@ -21,10 +28,10 @@ export interface Scope {
  * Makes the scope of a run.
  * @param verifiedAt the moment up to which the books are verified; null to check everything
  */
-export function scopeOf(merchantId: number, verifiedAt: Date | null, signal: AbortSignal): Scope {
+export function scopeOf(merchant_id: number, verifiedAt: Date | null, signal: AbortSignal): Scope {
   const since = new Date(verifiedAt === null ? 0 : verifiedAt.getTime() - OVERLAP_MS);
   const since_journal = firstUuidOf(since);
-  return { merchant_id: merchantId, since, since_journal, isFull: verifiedAt === null, signal };
+  return { merchant_id, since, since_journal, isFull: verifiedAt === null, signal };
 }
 
 const TIME_DIGITS = 12;

@@ -7,26 +7,18 @@ import { checkJournals } from './check-journals.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkWallet } from './check-wallet.ts';
 import {
-  CHAIN_START,
   deleteJournalCheckpoint,
   deleteWalletCheckpoint,
   findJournalCheckpoint,
-  findWalletCheckpoint,
   saveJournalCheckpoint,
   saveWalletCheckpoint,
-  type VerifiedChain,
-  type WalletRef,
 } from './checkpoints.ts';
-import { scopeOf } from './scope.ts';
+import { type CheckOptions, scopeOf } from './scope.ts';
 import { inSnapshot } from './snapshot.ts';
 
-export interface VerifyOptions {
+export interface VerifyOptions extends Partial<CheckOptions> {
   /** Checks only this merchant. */
   merchant_id?: number | undefined;
-  /** Reads everything, not only what came after the checkpoints. */
-  full?: boolean;
-  /** Ends the run early: the reason is thrown. */
-  signal?: AbortSignal;
 }
 
 /** The number of rows that were read. */
@@ -64,8 +56,8 @@ export async function verifyLedger(
       ? await rows<{ id: number }>(database, 'SELECT id FROM merchants ORDER BY id')
       : [{ id: merchant_id }];
   for (const { id } of merchants) {
-    const state = await inSnapshot(database, (trx) => verifyMerchant(trx, id, full, signal));
-    await keepCheckpoints(database, id, state, full);
+    const state = await inSnapshot(database, (trx) => verifyMerchant(trx, id, { full, signal }));
+    await keepCheckpoints(database, state, full);
     checked.merchants += 1;
     checked.entries += state.wallets.reduce((sum, { entries }) => sum + entries, 0);
     checked.journals += state.journals;
@@ -78,57 +70,24 @@ export async function verifyLedger(
   return { checked, counts: counts as Verification['counts'], breaks };
 }
 
-interface WalletState extends VerifiedChain {
-  entries: number;
-  isRight: boolean;
-}
+type VerifiedMerchant = Awaited<ReturnType<typeof verifyMerchant>>;
 
-interface MerchantState {
-  /** The time of the snapshot, or a moment before. */
-  verified_at: Date;
-  from: Date | null;
-  wallets: WalletState[];
-  journals: number;
-  payments: number;
-  areJournalsRight: boolean;
-  findings: Finding[];
-}
-
-async function verifyMerchant(
-  trx: Transaction,
-  merchantId: number,
-  full: boolean,
-  signal: AbortSignal,
-): Promise<MerchantState> {
+async function verifyMerchant(trx: Transaction, merchant_id: number, options: CheckOptions) {
+  // The time of the snapshot, or a moment before.
   const now = await firstRow<{ verified_at: Date }>(trx, 'SELECT now() AS verified_at');
-  const from = full ? null : await findJournalCheckpoint(trx, merchantId);
-  const scope = scopeOf(merchantId, from, signal);
+  const from = options.full ? null : await findJournalCheckpoint(trx, merchant_id);
+  const scope = scopeOf(merchant_id, from, options.signal);
   const findings: Finding[] = [];
-  const report = (finding: Finding) => void findings.push(finding);
-  const journals = await checkJournals(trx, scope, report);
+  const journals = await checkJournals(trx, scope, findings);
   let payments = 0;
-  for (const kind of PAYMENT_KINDS) payments += await checkPayments(trx, kind, scope, report);
+  for (const kind of PAYMENT_KINDS) payments += await checkPayments(trx, kind, scope, findings);
   const areJournalsRight = findings.length === 0;
-  const wallets: WalletState[] = [];
+  const wallets = [];
   for (const wallet of WALLET_KINDS) {
-    const ref = { merchant_id: merchantId, wallet };
-    wallets.push(await verifyWallet(trx, ref, { full, signal }, findings));
+    wallets.push(await checkWallet(trx, { merchant_id, wallet }, options, findings));
   }
-  await checkAccounts(trx, merchantId, report);
-  return { ...now!, from, wallets, journals, payments, areJournalsRight, findings };
-}
-
-async function verifyWallet(
-  trx: Transaction,
-  wallet: WalletRef,
-  { full, signal }: { full: boolean; signal: AbortSignal },
-  findings: Finding[],
-): Promise<WalletState> {
-  const from = full ? CHAIN_START : await findWalletCheckpoint(trx, wallet);
-  const before = findings.length;
-  const scope = { ...wallet, from, signal };
-  const { end, entries } = await checkWallet(trx, scope, (finding) => findings.push(finding));
-  return { ...wallet, from, end, entries, isRight: findings.length === before };
+  await checkAccounts(trx, scope, findings);
+  return { ...now!, merchant_id, from, wallets, journals, payments, areJournalsRight, findings };
 }
 
 /**
@@ -137,14 +96,13 @@ async function verifyWallet(
  */
 async function keepCheckpoints(
   database: Database,
-  merchantId: number,
-  { verified_at, from, wallets, areJournalsRight }: MerchantState,
+  merchant: VerifiedMerchant,
   full: boolean,
 ): Promise<void> {
-  for (const wallet of wallets) {
-    if (wallet.isRight) await saveWalletCheckpoint(database, wallet, verified_at);
+  for (const wallet of merchant.wallets) {
+    if (wallet.isRight) await saveWalletCheckpoint(database, wallet, merchant.verified_at);
     else if (full) await deleteWalletCheckpoint(database, wallet);
   }
-  if (areJournalsRight) await saveJournalCheckpoint(database, merchantId, { from, verified_at });
-  else if (full) await deleteJournalCheckpoint(database, merchantId);
+  if (merchant.areJournalsRight) await saveJournalCheckpoint(database, merchant);
+  else if (full) await deleteJournalCheckpoint(database, merchant.merchant_id);
 }
