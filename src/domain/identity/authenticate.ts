@@ -94,8 +94,5 @@ export function requireProduct(caller: Caller, product: Product): void {
 
 /** Returns the rate that a merchant pays: each part is its own if it has one, else the default. */
 export function rateOf(own: OwnRate, defaults: Rate): Rate {
-  return {
-    bps: own.bps ?? defaults.bps,
-    fixedCents: own.fixedCents ?? defaults.fixedCents,
-  };
+  return { bps: own.bps ?? defaults.bps, fixedCents: own.fixedCents ?? defaults.fixedCents };
 }

@@ -23,7 +23,7 @@ export type AppTokens = TokenPair & { merchant_id: number; app_code: number; pro
 export async function issueAppTokens(
   database: Database,
   keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
-  credentials: { app_key: string; app_secret: string },
+  { app_key, app_secret }: { app_key: string; app_secret: string },
   ip: string | null = null,
 ): Promise<AppTokens> {
   const app = await firstRow<AppRow>(
@@ -31,13 +31,11 @@ export async function issueAppTokens(
     `SELECT a.code AS app_code, a.merchant_id, a.products, a.active AS app_active,
        m.active AS merchant_active, ${IP_ALLOWED} AS ip_allowed
      FROM apps a JOIN merchants m ON m.id = a.merchant_id WHERE a.app_key = :app_key`,
-    { app_key: credentials.app_key, ip },
+    { app_key, ip },
   );
   const secrets = app ? await appSecrets(database, keys.secretsKeys, app) : [];
   // Compares every secret, so that the duration of the answer tells nothing about any of them.
-  const [match] = secrets.filter(({ secret }) =>
-    equalInConstantTime(secret, credentials.app_secret),
-  );
+  const [match] = secrets.filter(({ secret }) => equalInConstantTime(secret, app_secret));
   if (!app || !match) throw new Refusal('app_credentials_invalid');
   requireAccess(app);
   const { merchant_id, app_code, products } = app;
@@ -48,18 +46,7 @@ export async function issueAppTokens(
 }
 
 /** A pair of tokens, and the merchant that they give access to. */
-export type MerchantTokens = TokenPair & {
-  merchant_code: number;
-  name: string;
-  email: string;
-  phone_number: string;
-  requires_verification: boolean;
-};
-
-type MerchantRow = Pick<
-  MerchantRecord,
-  'id' | 'name' | 'email' | 'phone_number' | 'active' | 'approved'
->;
+export type MerchantTokens = TokenPair & ReturnType<typeof merchantFields>;
 
 /** Logs a person in. @throws Refusal `log_in_invalid`, `merchant_inactive` */
 export async function logInUser(
@@ -68,7 +55,7 @@ export async function logInUser(
   email: string,
   password: string,
 ): Promise<MerchantTokens> {
-  const user = await firstRow<MerchantRow & { user_id: string; password_hash: string }>(
+  const user = await firstRow<MerchantRecord & { user_id: string; password_hash: string }>(
     database,
     `SELECT u.id AS user_id, u.password_hash, m.*
      FROM users u JOIN merchants m ON m.id = u.merchant_id
@@ -100,7 +87,9 @@ export async function refreshTokens(
   ip: string | null,
 ): Promise<MerchantTokens> {
   const claims = verifyToken(jwtKeys, refresh, 'refresh');
-  const holder = await firstRow<MerchantRow & Access & { living: boolean; user_active: boolean }>(
+  const holder = await firstRow<
+    MerchantRecord & Access & { living: boolean; user_active: boolean }
+  >(
     database,
     `SELECT m.*, f.revoked_at IS NULL AND f.current_jti = :jti AS living,
        m.active AS merchant_active, coalesce(a.active, true) AS app_active,
@@ -122,12 +111,6 @@ export async function refreshTokens(
   return { ...tokens, ...merchantFields(holder) };
 }
 
-function merchantFields(merchant: MerchantRow) {
-  return {
-    merchant_code: merchant.id,
-    name: merchant.name,
-    email: merchant.email,
-    phone_number: merchant.phone_number,
-    requires_verification: !merchant.approved,
-  };
+function merchantFields({ id, name, email, phone_number, approved }: MerchantRecord) {
+  return { merchant_code: id, name, email, phone_number, requires_verification: !approved };
 }

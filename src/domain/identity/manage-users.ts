@@ -4,7 +4,7 @@ import { violates } from '../../connections/database-errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import { lockMerchant } from '../merchants/manage-merchants.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import { type Differences, differences, newValues, updateRow } from '../update-row.ts';
+import { type Differences, updateRow } from '../update-row.ts';
 import { hashPassword } from './password.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 
@@ -109,10 +109,9 @@ export async function updateUser(
 ): Promise<{ user: UserRecord; changed: Differences; revoked: number }> {
   const before = await findUser(trx, name, 'FOR NO KEY UPDATE');
   if (!before) throw new OperatorRefusal(`There is no user ${describe(name)}`);
-  const changed = differences(before, wanted as Partial<UserRecord>);
-  const values = { ...newValues(changed), ...(password_hash && { password_hash }) };
   const table = { name: 'users', key: ['merchant_id', 'id'], columns: COLUMNS };
-  const user = await updateRow(trx, table, before, values);
+  const hidden = password_hash === undefined ? {} : { password_hash };
+  const { row: user, changed } = await updateRow<UserRecord>(trx, table, before, wanted, hidden);
   // A repeated deactivation ends the sessions that were started since the first one, too.
   const ends = wanted.active === false || changed.role !== undefined || password_hash !== undefined;
   const subject = { merchant_id: before.merchant_id, user_id: before.id };

@@ -5,8 +5,8 @@ import { type Database, firstRow, inTransaction, rows } from '../../connections/
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 
-export const ACCESS_LIFETIME_S = 15 * 60;
-export const REFRESH_LIFETIME_S = 7 * 24 * 3_600;
+const ACCESS_LIFETIME_S = 15 * 60;
+const REFRESH_LIFETIME_S = 7 * 24 * 3_600;
 const ALGORITHM = 'HS256';
 /** Far longer than our tokens. A longer text is refused before it is parsed. */
 const MAX_TOKEN_LENGTH = 2_048;
@@ -33,7 +33,7 @@ interface Claims {
  * The secret or password that proved the log-in. It must still be valid when the family starts.
  * So a revocation at the same moment either finds the family and ends it, or prevents it.
  */
-export type Proof = { secret_id: string } | { password_hash: string };
+type Proof = { secret_id: string } | { password_hash: string };
 
 /** Starts a family of tokens for a log-in. @returns null when the proof is no longer valid. */
 export async function startFamily(
@@ -84,7 +84,7 @@ export async function rotateFamily(
   keys: KeyRing,
   { fam, jti }: Claims,
 ): Promise<TokenPair> {
-  const newJti = randomUUID();
+  const new_jti = randomUUID();
   const rotated = await inTransaction(database, async (trx) => {
     const row = await firstRow(
       trx,
@@ -92,7 +92,7 @@ export async function rotateFamily(
        SET current_jti = :new_jti, expires_at = now() + :lifetime_s * interval '1 second'
        WHERE id = :fam AND current_jti = :jti AND revoked_at IS NULL
          AND NOT ${SECRET_LAPSED} RETURNING id`,
-      { fam, jti, new_jti: newJti, lifetime_s: REFRESH_LIFETIME_S },
+      { fam, jti, new_jti, lifetime_s: REFRESH_LIFETIME_S },
     );
     if (row) return true;
     await rows(
@@ -103,7 +103,7 @@ export async function rotateFamily(
     return false;
   });
   if (!rotated) throw new Refusal('token_revoked');
-  return pair(keys, fam, newJti);
+  return pair(keys, fam, new_jti);
 }
 
 function pair(keys: KeyRing, fam: string, jti: string): TokenPair {
@@ -115,11 +115,7 @@ function pair(keys: KeyRing, fam: string, jti: string): TokenPair {
 
 function sign(keys: KeyRing, claims: Claims, lifetimeS: number): string {
   const { id, secret } = keys.current;
-  return jwt.sign(claims, secret, {
-    algorithm: ALGORITHM,
-    keyid: id,
-    expiresIn: lifetimeS,
-  });
+  return jwt.sign(claims, secret, { algorithm: ALGORITHM, keyid: id, expiresIn: lifetimeS });
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

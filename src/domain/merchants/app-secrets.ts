@@ -17,13 +17,12 @@ export async function storeAppSecret(
   app: AppRef,
 ): Promise<string> {
   const appSecret = `as_${randomBytes(APP_SECRET_BYTES).toString('base64url')}`;
-  const { keyId, ciphertext } = seal(secretsKeys, appSecret, sealContext(app));
   // Not now(): a transaction that waited for another one began earlier but has the newer secret.
   await rows(
     trx,
     `INSERT INTO app_secrets (id, merchant_id, app_code, key_id, ciphertext, created_at)
-     VALUES (:id, :merchant_id, :app_code, :key_id, :ciphertext, clock_timestamp())`,
-    { ...app, id: uuidv7(), key_id: keyId, ciphertext },
+     VALUES (:id, :merchant_id, :app_code, :keyId, :ciphertext, clock_timestamp())`,
+    { ...app, ...seal(secretsKeys, appSecret, sealContext(app)), id: uuidv7() },
   );
   return appSecret;
 }
@@ -103,11 +102,10 @@ async function rekeySecret(trx: Transaction, keys: KeyRing, secret: SecretRow): 
   } catch {
     return false;
   }
-  const { keyId, ciphertext } = seal(keys, plaintext, context);
   await rows(
     trx,
-    'UPDATE app_secrets SET key_id = :key_id, ciphertext = :ciphertext WHERE id = :id',
-    { id: secret.id, key_id: keyId, ciphertext },
+    'UPDATE app_secrets SET key_id = :keyId, ciphertext = :ciphertext WHERE id = :id',
+    { id: secret.id, ...seal(keys, plaintext, context) },
   );
   return true;
 }
@@ -117,14 +115,14 @@ export async function secretsWithoutKey(
   database: Database,
   keys: KeyRing,
 ): Promise<{ count: number; keyIds: string[] }> {
-  const row = await firstRow<{ count: number; key_ids: string[] }>(
+  const row = await firstRow<{ count: number; keyIds: string[] }>(
     database,
-    `SELECT count(*) AS count, coalesce(array_agg(DISTINCT key_id), '{}') AS key_ids
+    `SELECT count(*) AS count, coalesce(array_agg(DISTINCT key_id), '{}') AS "keyIds"
      FROM app_secrets
      WHERE key_id <> ALL (:known) AND (expires_at IS NULL OR expires_at > now())`,
     { known: [...keys.byId.keys()] },
   );
-  return { count: row!.count, keyIds: row!.key_ids };
+  return row!;
 }
 
 /** Binds a ciphertext to its app, so that it cannot be opened in another app's row. */

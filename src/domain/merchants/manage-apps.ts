@@ -9,8 +9,8 @@ import {
 import type { KeyRing } from '../../process/key-ring.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import { type Differences, differences, newValues, updateRow } from '../update-row.ts';
-import { storeAppSecret } from './app-secrets.ts';
+import { type Differences, updateRow } from '../update-row.ts';
+import { type AppRef, storeAppSecret } from './app-secrets.ts';
 import { lockMerchant } from './manage-merchants.ts';
 
 export type Product = 'collections' | 'payouts' | 'disbursements';
@@ -50,15 +50,15 @@ export async function createApp(
 ): Promise<AppCredentials> {
   const app_key = `ak_${randomBytes(APP_KEY_BYTES).toString('hex')}`;
   return inTransaction(database, async (trx) => {
-    const row = await firstRow<{ app_code: number }>(
+    const row = await firstRow<AppRef>(
       trx,
       `INSERT INTO apps (merchant_id, name, app_key, products)
-       VALUES (:merchant_id, :name, :app_key, :products) RETURNING code AS app_code`,
+       VALUES (:merchant_id, :name, :app_key, :products)
+       RETURNING merchant_id, code AS app_code`,
       { ...app, merchant_id: merchantId, app_key },
     );
-    const { app_code } = row!;
-    const ref = { merchant_id: merchantId, app_code };
-    return { app_code, app_key, app_secret: await storeAppSecret(trx, secretsKeys, ref) };
+    const app_secret = await storeAppSecret(trx, secretsKeys, row!);
+    return { app_code: row!.app_code, app_key, app_secret };
   });
 }
 
@@ -104,9 +104,9 @@ export async function updateApp(
   const before = await lockApp(trx, appCode);
   const wanted: AppChanges = others;
   if (ip_allow_list) wanted.ip_allow_list = await asStored(trx, ip_allow_list);
-  const changed = differences(before, wanted);
   const table = { name: 'apps', key: ['code'], columns: COLUMNS };
-  return { app: await updateRow(trx, table, before, newValues(changed)), changed };
+  const { row: app, changed } = await updateRow<AppRecord>(trx, table, before, wanted);
+  return { app, changed };
 }
 
 /** Locks an app and reads it. @throws OperatorRefusal when there is no such app. */

@@ -7,7 +7,7 @@ import {
 } from '../../connections/database.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import { type Differences, differences, newValues, updateRow } from '../update-row.ts';
+import { type Differences, updateRow } from '../update-row.ts';
 
 /** A merchant as its operator sees it. NULL stands for the configuration's value. */
 export interface MerchantRecord {
@@ -93,7 +93,7 @@ export async function updateMerchant(
   wanted: MerchantChanges,
 ): Promise<{ merchant: MerchantRecord; changed: Differences }> {
   const before = await lockMerchant(trx, id);
-  const changed = differences(before, wanted);
   const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
-  return { merchant: await updateRow(trx, table, before, newValues(changed)), changed };
+  const { row: merchant, changed } = await updateRow<MerchantRecord>(trx, table, before, wanted);
+  return { merchant, changed };
 }
