@@ -4,12 +4,10 @@ import { pausedChannels } from '../../src/domain/channels/channel-store.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import {
   SKIPPED_DIRECTORY_NUMBERS,
-  skipDirectoryNumbers,
-} from '../../src/domain/upkeep/skip-directory-numbers.ts';
-import {
   SKIPPED_EVENT_NUMBERS,
+  skipDirectoryNumbers,
   skipEventNumbers,
-} from '../../src/domain/upkeep/skip-event-numbers.ts';
+} from '../../src/domain/upkeep/skip-numbers.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';

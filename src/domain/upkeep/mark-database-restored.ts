@@ -4,8 +4,7 @@ import { pauseChannel, pausedChannels } from '../channels/channel-store.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { type Marker, markRestored } from './mark-restored.ts';
-import { skipDirectoryNumbers } from './skip-directory-numbers.ts';
-import { skipEventNumbers } from './skip-event-numbers.ts';
+import { skipDirectoryNumbers, skipEventNumbers } from './skip-numbers.ts';
 
 /** What was done to a database that was restored from a backup. */
 export interface RestoredDatabase {

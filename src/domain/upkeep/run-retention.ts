@@ -5,7 +5,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
-import { recordAudit } from '../audit.ts';
+import { type AuditEntry, recordAudit } from '../audit.ts';
 import { detachMonth, oldMonths } from './month-partitions.ts';
 import { type Period, RETENTION, type Retention } from './retention-rules.ts';
 
@@ -27,11 +27,8 @@ export interface Removed {
   error: string | null;
 }
 
-/** The actor and the reason for the audit log. */
-export interface RetentionActor {
-  actor: string;
-  reason: string;
-}
+/** Writes into the audit log what was removed from a table. */
+type Audit = (trx: Transaction, details: AuditEntry['details']) => Promise<void>;
 
 type Deleted = Extract<Retention, { since: string }>;
 
@@ -42,7 +39,7 @@ type Deleted = Extract<Retention, { since: string }>;
  */
 export async function runRetention(
   database: Database,
-  by: RetentionActor,
+  by: Pick<AuditEntry, 'actor' | 'reason'>,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Removed[]> {
   const removed: Removed[] = [];
@@ -50,9 +47,11 @@ export async function runRetention(
     if (retention.keep === 'forever' || retention.keep === 'state') continue;
     const done = nothing(table);
     removed.push(done);
+    const what = { action: 'retention.run', merchant_id: null, subject: `table ${table}` };
+    const audit: Audit = (trx, details) => recordAudit(trx, { ...by, ...what, details });
     try {
-      if ('since' in retention) await deleteOld(database, done, retention, by, signal);
-      else await detachOld(database, done, retention.keep, by, signal);
+      if ('since' in retention) await deleteOld(database, done, retention, audit, signal);
+      else await detachOld(database, done, retention.keep, audit, signal);
     } catch (error) {
       done.error = messageOf(error);
     }
@@ -88,19 +87,18 @@ async function deleteOld(
   database: Database,
   done: Removed,
   retention: Deleted,
-  by: RetentionActor,
+  audit: Audit,
   signal: AbortSignal,
 ): Promise<void> {
-  const { table } = done;
   try {
     for (let batch = 0; batch < MAX_BATCHES && !signal.aborted; batch += 1) {
-      const count = await deleteBatch(database, table, retention);
+      const count = await deleteBatch(database, done.table, retention);
       done.rows += count;
       if (count < BATCH_SIZE) break;
     }
   } finally {
     const { rows } = done;
-    if (rows > 0) await inTransaction(database, (trx) => recordRun(trx, by, table, { rows }));
+    if (rows > 0) await inTransaction(database, (trx) => audit(trx, { rows }));
   }
 }
 
@@ -136,31 +134,15 @@ async function detachOld(
   database: Database,
   done: Removed,
   period: Period,
-  by: RetentionActor,
+  audit: Audit,
   signal: AbortSignal,
 ): Promise<void> {
   const { table } = done;
   for (const month of await oldMonths(database, table, period)) {
     if (signal.aborted) return;
-    const outcome = await detachMonth(database, table, month, (trx) =>
-      recordRun(trx, by, table, { detached: month }),
-    );
+    const record = (trx: Transaction) => audit(trx, { detached: month });
+    const outcome = await detachMonth(database, table, month, record);
     if (outcome === 'detached') done.months.push(month);
     if (outcome === 'busy') done.busy.push(month);
   }
-}
-
-async function recordRun(
-  trx: Transaction,
-  by: RetentionActor,
-  table: string,
-  details: Record<string, unknown>,
-): Promise<void> {
-  await recordAudit(trx, {
-    ...by,
-    action: 'retention.run',
-    merchant_id: null,
-    subject: `table ${table}`,
-    details,
-  });
 }
