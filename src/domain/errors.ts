@@ -44,6 +44,7 @@ export type ErrorCode =
 
 /** Refuses a caller. `subject` fills the blank in some texts, such as the name of a field. */
 export class Refusal extends Error {
+  override readonly name = 'Refusal';
   readonly code: ErrorCode;
   readonly subject: string;
   /** Seconds after which the caller may try again; null when that is not known. */
@@ -51,7 +52,6 @@ export class Refusal extends Error {
 
   constructor(code: ErrorCode, subject = '', retryAfterS: number | null = null) {
     super(subject ? `${code}: ${subject}` : code);
-    this.name = 'Refusal';
     this.code = code;
     this.subject = subject;
     this.retryAfterS = retryAfterS;

@@ -26,8 +26,8 @@ export interface Kept {
   body: unknown;
 }
 
-/** An answer to send, perhaps again. */
 export interface KeptAnswer extends Kept {
+  /** An earlier request with this key stored it. */
   replayed: boolean;
   /** It was stored before the final answer was known. */
   provisional: boolean;
@@ -52,8 +52,8 @@ export async function onceByKey(
     const kept = await findKept(trx, request);
     if (kept) {
       if (!kept.fingerprint.equals(fingerprint)) throw new Refusal('idempotency_key_reused');
-      const { status, body } = kept;
-      return { status, body, replayed: true, provisional: kept.provisional };
+      const { status, body, provisional } = kept;
+      return { status, body, provisional, replayed: true };
     }
     const answer = await work(trx);
     await keep(trx, request, { ...answer, fingerprint, provisional });
@@ -91,10 +91,7 @@ interface KeptRow extends Kept {
   provisional: boolean;
 }
 
-async function findKept(
-  trx: Transaction,
-  request: IdempotentRequest,
-): Promise<KeptRow | undefined> {
+function findKept(trx: Transaction, request: IdempotentRequest) {
   return firstRow<KeptRow>(
     trx,
     `SELECT fingerprint, response_status AS status, response_body AS body, provisional

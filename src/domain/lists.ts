@@ -63,7 +63,6 @@ export async function readPage<Row>(
   source: ListSource,
   { page, pageSize, asOf }: PageRequest,
 ): Promise<Page<Row>> {
-  const bound = asOf ? comparison(source, '<=', 'newest', asOf.newest) : null;
   const count = asOf?.count ?? (await countRows(database, source));
   const isNext = asOf !== null && asOf.page === page;
   const offset = isNext ? 0 : (page - 1) * pageSize;
@@ -72,8 +71,9 @@ export async function readPage<Row>(
   const newest = asOf?.newest ?? (page > 1 ? await newestOf(database, source) : null);
   // The counted rows may no longer match the filter.
   if (newest === undefined) return { count, rows: [], next: null };
-  const start = isNext ? comparison(source, '<', 'after', asOf.after) : null;
-  const found = await select<Row>(database, source, [bound, start], pageSize + 1, offset);
+  const known = asOf ? narrowed(source, '<=', 'newest', asOf.newest) : source;
+  const rest = isNext ? narrowed(known, '<', 'after', asOf.after) : known;
+  const found = await select<Row>(database, rest, pageSize + 1, offset);
   const shown = found.slice(0, pageSize);
   if (found.length <= pageSize) return { count, rows: shown, next: null };
   return {
@@ -90,32 +90,28 @@ export async function readPage<Row>(
 
 /** Finds the newest row of the list, for a walk that begins on a later page. */
 async function newestOf(database: Database, source: ListSource): Promise<Position | undefined> {
-  const [newest] = await select(database, source, [], 1, 0);
+  const [newest] = await select(database, source, 1, 0);
   return newest && positionOf(newest);
 }
 
-interface Comparison {
-  sql: string;
-  bindings: Record<string, unknown>;
-}
-
-function comparison(
-  { createdAt, id }: ListSource,
+/** Adds a condition to the list: only the rows before a position, or up to it. */
+function narrowed(
+  source: ListSource,
   operator: '<=' | '<',
   name: string,
   position: Position,
-): Comparison {
-  return {
-    sql: `(${createdAt}, ${id}) ${operator} (timestamptz 'epoch'
-      + CAST(:${name}_us AS double precision) * interval '1 microsecond', CAST(:${name}_id AS uuid))`,
-    bindings: { [`${name}_us`]: position.createdUs, [`${name}_id`]: position.id },
-  };
+): ListSource {
+  const { createdAt, id, where, bindings } = source;
+  const condition = `(${createdAt}, ${id}) ${operator} (timestamptz 'epoch'
+    + CAST(:${name}_us AS double precision) * interval '1 microsecond', CAST(:${name}_id AS uuid))`;
+  const place = { [`${name}_us`]: position.createdUs, [`${name}_id`]: position.id };
+  return { ...source, where: [...where, condition], bindings: { ...bindings, ...place } };
 }
 
 async function countRows(database: Database, source: ListSource): Promise<number> {
   const row = await firstRow<{ count: number }>(
     database,
-    `SELECT count(*) AS count FROM ${source.table} WHERE ${conditions(source, [])}`,
+    `SELECT count(*) AS count FROM ${source.table} WHERE ${source.where.join(' AND ')}`,
     source.bindings,
   );
   return row!.count;
@@ -123,34 +119,22 @@ async function countRows(database: Database, source: ListSource): Promise<number
 
 async function select<Row>(
   database: Database,
-  source: ListSource,
-  comparisons: (Comparison | null)[],
+  { columns, table, createdAt, id, where, bindings }: ListSource,
   limit: number,
   offset: number,
 ): Promise<Positioned<Row>[]> {
-  const { columns, table, createdAt, id } = source;
   return rows<Positioned<Row>>(
     database,
     // Finds the page first, so that costly columns are not computed for the rows before it.
     `SELECT ${columns}, ${id} AS position_id,
        (extract(epoch FROM ${createdAt}) * 1000000)::bigint::text AS position_us
      FROM (
-       SELECT * FROM ${table} WHERE ${conditions(source, comparisons)}
+       SELECT * FROM ${table} WHERE ${where.join(' AND ')}
        ORDER BY ${createdAt} DESC, ${id} DESC LIMIT :limit OFFSET :offset
      ) AS listed
      ORDER BY ${createdAt} DESC, ${id} DESC`,
-    {
-      ...source.bindings,
-      ...Object.assign({}, ...comparisons.map((item) => item?.bindings)),
-      limit,
-      offset,
-    },
+    { ...bindings, limit, offset },
   );
-}
-
-function conditions(source: ListSource, comparisons: (Comparison | null)[]): string {
-  const extra = comparisons.filter((item) => item !== null).map(({ sql }) => sql);
-  return [...source.where, ...extra].join(' AND ');
 }
 
 function positionOf<Row>(row: Positioned<Row> | undefined): Position {

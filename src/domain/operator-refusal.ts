@@ -3,8 +3,5 @@
  * transaction, it rolls everything back.
  */
 export class OperatorRefusal extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'OperatorRefusal';
-  }
+  override readonly name = 'OperatorRefusal';
 }

@@ -11,9 +11,7 @@ export async function pausedChannels(
 
 /** Checks whether a channel is paused. It then takes no new payments, and sends none that wait. */
 export async function isPaused(database: Database | Transaction, code: number): Promise<boolean> {
-  return hasRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', {
-    code,
-  });
+  return hasRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', { code });
 }
 
 /** Explains why a statement inserted no payment: the channel is paused, or else `otherwise`. */
@@ -36,7 +34,5 @@ export async function pauseChannel(trx: Transaction, code: number): Promise<bool
 
 /** Resumes a channel. @returns false when it was not paused. */
 export async function resumeChannel(trx: Transaction, code: number): Promise<boolean> {
-  return hasRow(trx, 'DELETE FROM paused_channels WHERE code = :code RETURNING code', {
-    code,
-  });
+  return hasRow(trx, 'DELETE FROM paused_channels WHERE code = :code RETURNING code', { code });
 }

@@ -65,40 +65,23 @@ export function channelByCode(code: number): Channel | undefined {
 }
 
 /**
- * Channels of carriers by the digits after +254. The longest prefix wins. Null marks a carrier
+ * Channels of carriers, with their digits after +254. The longest prefix wins. Null marks a carrier
  * without a mobile-money channel. This is only a guess, because numbers can change carriers.
  */
-const CARRIER_CHANNELS: Readonly<Record<string, number | null>> = {
-  '10': 63903,
-  '11': 63902,
-  '14': 63902,
-  '70': 63902,
-  '71': 63902,
-  '72': 63902,
-  '73': 63903,
-  '74': 63902,
-  '75': 63903,
-  '77': 63907,
-  '78': 63903,
-  '79': 63902,
-  '120': 63907,
-  '744': null,
-  '747': null,
-  '757': 63902,
-  '758': 63902,
-  '759': 63902,
-  '761': 63903,
-  '762': 63903,
-  '768': 63902,
-  '769': 63902,
-};
+const CARRIERS: readonly { channel: number | null; prefixes: readonly number[] }[] = [
+  { channel: 63902, prefixes: [11, 14, 70, 71, 72, 74, 79, 757, 758, 759, 768, 769] },
+  { channel: 63903, prefixes: [10, 73, 75, 78, 761, 762] },
+  { channel: 63907, prefixes: [77, 120] },
+  { channel: null, prefixes: [744, 747] },
+];
 
 /** Guesses the mobile-money channel of a Kenyan phone; null when its carrier has none. */
 export function channelOfPhone(phone: string): number | null {
   const national = phone.slice('+254'.length);
-  const prefixes = [national.slice(0, 3), national.slice(0, 2)];
-  const prefix = prefixes.find((digits) => digits in CARRIER_CHANNELS);
-  return CARRIER_CHANNELS[prefix ?? ''] ?? null;
+  const carrierOf = (digits: string) =>
+    CARRIERS.find(({ prefixes }) => prefixes.includes(Number(digits)));
+  const carrier = carrierOf(national.slice(0, 3)) ?? carrierOf(national.slice(0, 2));
+  return carrier?.channel ?? null;
 }
 
 /**

@@ -2,36 +2,21 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 
-/**
- * - other_amount, other_account: the gateway moved another amount, or for another account.
- * - second_success: two receipts for one payment.
- * - failure_after_success: the gateway takes back a success.
- * - return_failed: money of a late collection could not be given back.
- * - paid_after_refund: a payout arrived after its money was put back.
- * - second_reversal: a reversal that had failed succeeded after another took its place.
- * - never_taken: it could not be sent before its deadline.
- * - taken_after_failure: the gateway took it after it was failed here.
- * - overdue: its deadline is past and the gateway has not said how it ended.
- * - missing_at_gateway: completed here, and not in the gateway's statement.
- * - unknown_movement: at the gateway, in its statement, and not with us.
- * - other_payment: a callback names another payment than its address.
- * - unknown_payment: a genuine callback for a payment that is not here.
- */
 export type DiscrepancyKind =
-  | 'other_amount'
-  | 'other_account'
-  | 'second_success'
-  | 'failure_after_success'
-  | 'return_failed'
-  | 'paid_after_refund'
-  | 'second_reversal'
-  | 'never_taken'
-  | 'taken_after_failure'
-  | 'overdue'
-  | 'missing_at_gateway'
-  | 'unknown_movement'
-  | 'other_payment'
-  | 'unknown_payment';
+  | 'other_amount' // the gateway moved another amount
+  | 'other_account' // the gateway moved money for another account
+  | 'second_success' // two receipts for one payment
+  | 'failure_after_success' // the gateway takes back a success
+  | 'return_failed' // money of a late collection could not be given back
+  | 'paid_after_refund' // a payout arrived after its money was put back
+  | 'second_reversal' // a failed reversal succeeded after another took its place
+  | 'never_taken' // it could not be sent before its deadline
+  | 'taken_after_failure' // the gateway took it after it was failed here
+  | 'overdue' // its deadline is past and the gateway has not said how it ended
+  | 'missing_at_gateway' // completed here, and not in the gateway's statement
+  | 'unknown_movement' // in the gateway's statement, and not with us
+  | 'other_payment' // a callback names another payment than its address
+  | 'unknown_payment'; // a genuine callback for a payment that is not here
 
 export interface NewDiscrepancy {
   kind: DiscrepancyKind;
@@ -60,10 +45,7 @@ export async function supersedeDiscrepancies(
   );
 }
 
-/**
- * Takes an unknown movement of a statement off the support list, because a payment or a
- * callback has explained it.
- */
+/** Takes an unknown movement off the support list: a payment or a callback has explained it. */
 export async function supersedeUnknownMovement(
   trx: Transaction,
   reference: string,
@@ -90,16 +72,16 @@ interface ShownMovement {
 export async function isOfUnknownPayment(
   trx: Transaction,
   gateway: string,
-  { reference, trans_id, amount_cents }: ShownMovement,
+  movement: ShownMovement,
 ): Promise<boolean> {
-  if (reference === null || !isUuid(reference)) return false;
+  if (movement.reference === null || !isUuid(movement.reference)) return false;
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies
      WHERE kind = 'unknown_payment' AND payment_id = :reference
        AND details->>'outcome' = 'succeeded' AND details->>'gateway' = :gateway
        AND coalesce(trans_id = :trans_id, true) AND coalesce(amount_cents = :amount_cents, true)`,
-    { gateway, reference, trans_id, amount_cents },
+    { ...movement, gateway },
   );
 }
 

@@ -42,13 +42,11 @@ function payloadOf(payment: MerchantPayment, type: string) {
       transaction_date: completedAt.toISOString(),
       external_ref: payment.external_ref ?? '',
       trans_id: payment.trans_id ?? '',
-      ...(payment.kind === 'reversal' ? { transaction_fee: REVERSAL_FEE } : {}),
+      // A reversal costs nothing.
+      ...(payment.kind === 'reversal' ? { transaction_fee: formatAmount(0) } : {}),
     },
   };
 }
-
-/** A reversal costs nothing. */
-const REVERSAL_FEE = formatAmount(0);
 
 /** Returns the network's code. A reversal reports only success or failure. */
 function resultCodeOf({ kind, status, result_code }: MerchantPayment): number | null {

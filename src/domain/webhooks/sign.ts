@@ -15,8 +15,7 @@ export interface Signable {
  * for two conventions: `X-Service-*`, and Standard Webhooks, which writes the secret as `whsec_`
  * and the base64 of its bytes.
  */
-export function signatureHeaders(message: Signable): Record<string, string> {
-  const { event_id, sequence, timestamp, body, secret } = message;
+export function signatureHeaders({ event_id, sequence, timestamp, body, secret }: Signable) {
   return {
     'x-service-timestamp': String(timestamp),
     'x-service-signature': hmac(secret, `${timestamp}.${body}`).toString('hex'),
