@@ -1,11 +1,11 @@
 import type { GatewayPaymentKind } from '../src/domain/gateway-results.ts';
+import { REVERSAL_STATES } from '../src/domain/payments/kinds.ts';
 import {
   isOpen,
   LATE_MOVES,
   MACHINES,
   type PaymentStatus,
 } from '../src/domain/payments/payment.ts';
-import { REVERSAL_STATES } from '../src/domain/payments/reversal.ts';
 import { withGeneratedPart } from './generated-part.ts';
 
 /** How each kind begins. */

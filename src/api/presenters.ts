@@ -1,9 +1,8 @@
 import { type Channel, type ChannelRoute, channelByCode } from '../domain/channels/channel.ts';
 import { formatAmount, MAX_AMOUNT_CENTS, MIN_AMOUNT_CENTS } from '../domain/money.ts';
-import type { Collection } from '../domain/payments/collection.ts';
+import type { Collection, Payout } from '../domain/payments/kinds.ts';
+import { netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/kinds.ts';
 import type { Payment } from '../domain/payments/payment.ts';
-import type { Payout } from '../domain/payments/payout.ts';
-import { netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/reversal.ts';
 import type { WalletTransaction } from '../domain/wallets/list-transactions.ts';
 
 /** The record of a collection that was just initiated. */

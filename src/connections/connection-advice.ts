@@ -1,11 +1,5 @@
 /** The settings of a store, as the advice names them. */
-interface StoreSettings {
-  url: string;
-  ca: string;
-  withoutTls: string;
-}
-
-export const POSTGRES_SETTINGS: StoreSettings = {
+export const POSTGRES_SETTINGS = {
   url: 'DATABASE_URL',
   ca: 'DATABASE_CA',
   withoutTls: 'remove DATABASE_SSL, DATABASE_CA and sslmode',
@@ -16,6 +10,8 @@ export const REDIS_SETTINGS: StoreSettings = {
   ca: 'REDIS_CA',
   withoutTls: 'begin REDIS_URL with redis://',
 };
+
+type StoreSettings = typeof POSTGRES_SETTINGS;
 
 /** Node's codes for a certificate whose chain does not begin with a trusted authority. */
 const UNKNOWN_SIGNER = [

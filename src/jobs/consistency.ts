@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../connections/database.ts';
+import { type Database, firstRow, hasRow, rows } from '../connections/database.ts';
 import { type JobData, queueOfRow, STEP_TABLES, type StepKind } from './job-types.ts';
 import { isDueUnsent } from './sweeper.ts';
 
@@ -52,11 +52,7 @@ export async function readDueSteps(database: Database, graceMs: number): Promise
   return read.filter((due) => due !== null);
 }
 
-async function readDueOfKind(
-  database: Database,
-  kind: StepKind,
-  graceMs: number,
-): Promise<DueSteps | null> {
+async function readDueOfKind(database: Database, kind: StepKind, graceMs: number) {
   const { table, id } = STEP_TABLES[kind];
   const found = await rows<DueStep & { count: number }>(
     database,
@@ -75,19 +71,14 @@ async function readDueOfKind(
 }
 
 /** Returns whether a row still has this step, and the step is still due and not in the outbox. */
-export async function isStillDue(
-  database: Database,
-  job: JobData,
-  graceMs: number,
-): Promise<boolean> {
+export function isStillDue(database: Database, job: JobData, graceMs: number): Promise<boolean> {
   const { table, id } = STEP_TABLES[job.kind];
-  const row = await firstRow(
+  return hasRow(
     database,
     `SELECT 1 FROM ${table} t WHERE t.merchant_id = :merchant_id AND t.${id} = :row_id
        AND t.step_no = :step_no AND ${isDueUnsent(job.kind)}`,
     { ...job, grace_ms: graceMs },
   );
-  return row !== undefined;
 }
 
 /** Webhook deliveries that are due and not admitted yet. */

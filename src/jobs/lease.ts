@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Database, firstRow, rows } from '../connections/database.ts';
+import { type Database, hasRow, rows } from '../connections/database.ts';
 
 /** Each dispatcher renews this lease, or takes it over, in every round of its sweeper. */
 export const SWEEPER_LEASE = 'sweeper';
@@ -31,7 +31,7 @@ export async function holdLease(
   holder: string,
   durationMs: number,
 ): Promise<boolean> {
-  const row = await firstRow(
+  return hasRow(
     database,
     `INSERT INTO leases (name, holder, held_until)
      VALUES (:name, :holder, now() + :duration_ms * interval '1 millisecond')
@@ -41,5 +41,4 @@ export async function holdLease(
      RETURNING name`,
     { name, holder, duration_ms: durationMs },
   );
-  return row !== undefined;
 }

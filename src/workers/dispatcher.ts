@@ -71,10 +71,7 @@ export function startDispatcher(
   };
 }
 
-async function sweepIfLeased(
-  { database, config, logger, meters }: Service,
-  holder: string,
-): Promise<void> {
+async function sweepIfLeased({ database, config, logger, meters }: Service, holder: string) {
   const leaseMs = config.sweepIntervalMs * SWEEP_LEASE_ROUNDS;
   if (!(await holdLease(database, SWEEPER_LEASE, holder, leaseMs))) return;
   const swept = await sweep(database, config.sweepGraceMs);

@@ -1,5 +1,5 @@
 import type { Worker } from 'bullmq';
-import { type Database, firstRow } from '../connections/database.ts';
+import { type Database, hasRow } from '../connections/database.ts';
 import { isOutage, isReadOnlyError, messageOf } from '../connections/database-errors.ts';
 import type { RestingQueues } from '../jobs/dispatch-outbox.ts';
 import type { JobData } from '../jobs/job-types.ts';
@@ -44,11 +44,8 @@ export async function probeQueue(worker: Worker<JobData>): Promise<ProbeResult> 
 
 /** Looks for outbox rows that no dispatcher has leased. @throws while the database is away */
 export async function probeOutbox(database: Database): Promise<ProbeResult> {
-  const waiting = await firstRow(
-    database,
-    'SELECT 1 FROM outbox WHERE leased_until < now() LIMIT 1',
-  );
-  return waiting ? 'due' : 'nothing due';
+  const waits = 'SELECT 1 FROM outbox WHERE leased_until < now() LIMIT 1';
+  return (await hasRow(database, waits)) ? 'due' : 'nothing due';
 }
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
 import { rows } from '../../src/connections/database.ts';
-import type { Payout } from '../../src/domain/payments/payout.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { makeFolder } from '../support/make-folder.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { firstRow } from '../../src/connections/database.ts';
-import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { keyRingFromText } from '../../src/process/key-ring.ts';

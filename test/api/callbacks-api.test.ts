@@ -1,7 +1,7 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { firstRow } from '../../src/connections/database.ts';
-import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { type CallbackTarget, callbackUrl } from '../../src/gateways/callback-address.ts';
 import { processStoredCallback } from '../../src/workers/callbacks.ts';

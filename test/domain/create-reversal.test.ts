@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
-import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
-import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { postJournal } from '../../src/domain/ledger/post-journal.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Payout } from '../../src/domain/payments/payout.ts';
 import { REFUND_STEP } from '../../src/domain/payments/schedule.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';

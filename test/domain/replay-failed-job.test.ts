@@ -5,7 +5,7 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { type Callback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
-import type { FailedJob } from '../../src/domain/support/failed-job.ts';
+import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
 import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { recordAudit } from '../../src/domain/audit.ts';
+import type { Return } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Return } from '../../src/domain/payments/return.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { restoreProgress } from '../../src/domain/upkeep/restore-progress.ts';

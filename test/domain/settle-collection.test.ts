@@ -2,9 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
-import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Collection, Return } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Return } from '../../src/domain/payments/return.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import {

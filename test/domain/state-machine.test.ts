@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { MACHINES, type PaymentStatus } from '../../src/domain/payments/payment.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Payout } from '../../src/domain/payments/payout.ts';
 import {
   canMove,
   IllegalTransitionError,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
+import type { Reversal } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Reversal } from '../../src/domain/payments/reversal.ts';
 import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Payout } from '../../src/domain/payments/payout.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Collection } from '../../src/domain/payments/collection.ts';
-import type { Reversal } from '../../src/domain/payments/reversal.ts';
+import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';

@@ -1,7 +1,7 @@
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import type { Payout } from '../../src/domain/payments/payout.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';

@@ -1,7 +1,7 @@
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
-import type { Payout } from '../../src/domain/payments/payout.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
 import type { NewPayout } from '../../src/domain/payouts/create-payout.ts';
-import type { FailedJob } from '../../src/domain/support/failed-job.ts';
+import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
 import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { type Replay, replayFailedJob } from '../../src/domain/support/replay-failed-job.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';

@@ -1,9 +1,8 @@
 import type { Database } from '../../src/connections/database.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
-import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
+import { costOf, type Payout } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
-import { costOf, type Payout } from '../../src/domain/payments/payout.ts';
-import type { Reversal } from '../../src/domain/payments/reversal.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';

@@ -1,7 +1,7 @@
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
 import type { Failed, Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
-import type { Collection } from '../../src/domain/payments/collection.ts';
+import type { Collection, Return } from '../../src/domain/payments/kinds.ts';
 import {
   type AnyPayment,
   findPayment,
@@ -9,7 +9,6 @@ import {
   type PaymentRef,
   refOf,
 } from '../../src/domain/payments/payment-store.ts';
-import type { Return } from '../../src/domain/payments/return.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import type { Settlement } from '../../src/domain/settlement/settlement.ts';
 import type { Config } from '../../src/process/config.ts';

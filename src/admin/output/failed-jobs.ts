@@ -1,5 +1,5 @@
 import type { ReplayAction, ReplayRefusal } from '../../domain/support/decide-replay.ts';
-import type { FailedJob } from '../../domain/support/failed-job.ts';
+import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { Replay } from '../../domain/support/replay-failed-job.ts';
 import type { View } from './answers.ts';
 import { rowDocument, shortened } from './document.ts';

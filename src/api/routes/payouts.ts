@@ -1,6 +1,6 @@
 import { rateOf } from '../../domain/identity/authenticate.ts';
 import { namedApp } from '../../domain/identity/choose-app.ts';
-import type { PayoutCategory } from '../../domain/payments/payout.ts';
+import type { PayoutCategory } from '../../domain/payments/kinds.ts';
 import { createPayout } from '../../domain/payouts/create-payout.ts';
 import { channelOfPayout } from '../../domain/payouts/payout-channel.ts';
 import type { ApiContext } from '../context.ts';

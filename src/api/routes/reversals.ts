@@ -1,7 +1,6 @@
 import { Refusal } from '../../domain/errors.ts';
-import { awaitAcceptance } from '../../domain/reversals/await-acceptance.ts';
+import { awaitAcceptance, findReversal } from '../../domain/reversals/await-acceptance.ts';
 import { createReversal } from '../../domain/reversals/create-reversal.ts';
-import { findReversal } from '../../domain/reversals/find-reversal.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';

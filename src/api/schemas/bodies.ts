@@ -1,4 +1,4 @@
-import { PAYOUT_CATEGORIES } from '../../domain/payments/payout.ts';
+import { PAYOUT_CATEGORIES } from '../../domain/payments/kinds.ts';
 import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
 import {
   accountNumber,

@@ -1,6 +1,5 @@
 import { CHANNEL_TYPES } from '../../domain/channels/channel.ts';
-import { PAYOUT_CATEGORIES } from '../../domain/payments/payout.ts';
-import { REVERSAL_STATES } from '../../domain/payments/reversal.ts';
+import { PAYOUT_CATEGORIES, REVERSAL_STATES } from '../../domain/payments/kinds.ts';
 import {
   accountNumber,
   callbackUrl,

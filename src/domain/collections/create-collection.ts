@@ -5,8 +5,8 @@ import { queueOf } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { commissionOn, type Rate } from '../money.ts';
-import { acceptance } from '../payments/acceptance.ts';
-import type { Collection } from '../payments/collection.ts';
+import type { Collection } from '../payments/kinds.ts';
+import { acceptance } from '../payments/transition.ts';
 
 export interface NewCollection {
   merchant_id: number;

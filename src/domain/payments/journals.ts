@@ -1,7 +1,6 @@
 import type { JournalLine, TransactionLabel } from '../ledger/post-journal.ts';
-import type { Collection } from './collection.ts';
-import { costOf, type Payout } from './payout.ts';
-import { netOf, type Reversal } from './reversal.ts';
+import type { Collection } from './kinds.ts';
+import { costOf, netOf, type Payout, type Reversal } from './kinds.ts';
 
 /**
  * The account that the gateway's movement is booked on so far: the float, or suspense when

@@ -1,11 +1,14 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { Collection } from './collection.ts';
+import type { Collection, Payout, Return, Reversal } from './kinds.ts';
 import { paymentColumns } from './payment-summary.ts';
-import type { Payout } from './payout.ts';
-import type { Return } from './return.ts';
-import type { Reversal } from './reversal.ts';
 
 /** Names a payment. Every query for one names its merchant too. */
 export interface PaymentRef {
@@ -20,15 +23,8 @@ export type MerchantPayment = Collection | Payout | Reversal;
 
 /** Returns the phone or bank account on the other side. */
 export function accountOf(payment: AnyPayment): string {
-  switch (payment.kind) {
-    case 'collection':
-      return payment.payfrom;
-    case 'payout':
-      return payment.payto;
-    case 'reversal':
-    case 'return':
-      return payment.account;
-  }
+  if (payment.kind === 'collection') return payment.payfrom;
+  return payment.kind === 'payout' ? payment.payto : payment.account;
 }
 
 export function refOf({ kind, merchant_id, id }: AnyPayment): PaymentRef {
@@ -47,6 +43,15 @@ export async function findPayment(
      WHERE t.merchant_id = :merchant_id AND t.id = :id ${lock}`,
     ref,
   );
+}
+
+/** Runs `work` in a transaction that locks the payment first. The payment may be missing. */
+export function withPaymentLocked<Result>(
+  database: Database,
+  ref: PaymentRef,
+  work: (trx: Transaction, payment: AnyPayment | undefined) => Promise<Result>,
+): Promise<Result> {
+  return inTransaction(database, async (trx) => work(trx, await lockPayment(trx, ref)));
 }
 
 /**

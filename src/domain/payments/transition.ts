@@ -1,7 +1,7 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { prefixed, type StepChange, stepSql } from '../../jobs/outbox.ts';
-import { remembered } from './history.ts';
+import { prefixed, queued, type StepChange, stepSql } from '../../jobs/outbox.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { MACHINES, type Payment, type PaymentStatus } from './payment.ts';
 import { paymentColumns } from './payment-summary.ts';
 import { assertCanMove, LostRaceError } from './state-machine.ts';
@@ -53,4 +53,39 @@ export async function transition<P extends Payment>(
   );
   if (!moved) throw new LostRaceError(`${kind} ${id}`);
   return moved;
+}
+
+/**
+ * Returns the statement that accepts a payment: it inserts the row, its history and its first
+ * job (in `:queue`) at once, so nothing can forget an accepted payment.
+ * @param insert is the INSERT without RETURNING.
+ * @param more is further CTEs. They read the new row from the CTE `moved`.
+ * @param cause is SQL: who asked for the payment.
+ */
+export function acceptance(
+  kind: GatewayPaymentKind,
+  insert: string,
+  more: readonly string[] = [],
+  cause = `'api'`,
+): string {
+  const parts = [
+    `moved AS (${insert} RETURNING *)`,
+    queued(kind),
+    remembered(kind, 'NULL', cause),
+    ...more,
+  ];
+  return `WITH ${parts.join(', ')} SELECT ${paymentColumns(kind, 'moved')} FROM moved`;
+}
+
+/**
+ * Returns the CTE `remembered`, which adds the move of the row of the CTE `moved` to its
+ * payment's history. No other SQL writes history.
+ * @param from and `cause` are SQL: the status before, and who or what moved it.
+ */
+function remembered(kind: GatewayPaymentKind, from: string, cause: string): string {
+  return `remembered AS (
+    INSERT INTO payment_history
+      (merchant_id, payment_kind, payment_id, from_status, to_status, cause)
+    SELECT merchant_id, '${kind}', id, ${from}, status, ${cause} FROM moved
+  )`;
 }

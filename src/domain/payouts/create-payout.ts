@@ -6,9 +6,9 @@ import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { ENTRIES_OF_JOURNAL, linesBinding } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
-import { acceptance } from '../payments/acceptance.ts';
 import { acceptedLines } from '../payments/journals.ts';
-import type { Payout, PayoutCategory } from '../payments/payout.ts';
+import type { Payout, PayoutCategory } from '../payments/kinds.ts';
+import { acceptance } from '../payments/transition.ts';
 
 export interface NewPayout {
   merchant_id: number;

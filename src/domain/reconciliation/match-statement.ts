@@ -75,11 +75,7 @@ async function matchBatch(
   );
 }
 
-async function unmatchedLines(
-  database: Database,
-  { import_id }: StatementRef,
-  after: number,
-): Promise<StoredLine[]> {
+async function unmatchedLines(database: Database, { import_id }: StatementRef, after: number) {
   return rows<StoredLine>(
     database,
     `SELECT * FROM statement_lines

@@ -22,18 +22,24 @@ export async function reportMissing(
   for (const kind of scope.kinds) {
     for (const movement of await findUnlisted(database, kind, scope)) {
       if (await wasListed(database, scope.gateway, movement.trans_id)) continue;
-      await reportAsMissing(database, scope.gateway, movement);
+      const { merchant_id, payment_id, trans_id, amount_cents } = movement;
+      await inTransaction(database, (trx) =>
+        openDiscrepancy(trx, {
+          kind: 'missing_at_gateway',
+          payment: { kind, merchant_id, id: payment_id },
+          trans_id,
+          amount_cents,
+          // Not the period, so that the same finding in another statement is no news.
+          details: { gateway: scope.gateway },
+        }),
+      );
       missing.push(movement);
     }
   }
   return missing;
 }
 
-async function findUnlisted(
-  database: Database,
-  kind: GatewayPaymentKind,
-  scope: StatementScope,
-): Promise<MissingMovement[]> {
+async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope: StatementScope) {
   return rows<MissingMovement>(
     database,
     `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id, m.trans_id, m.amount_cents
@@ -54,33 +60,12 @@ async function findUnlisted(
 }
 
 /** Looks for the receipt in other statements of this gateway: clocks differ around midnight. */
-async function wasListed(
-  database: Database,
-  gateway: string,
-  transId: string | null,
-): Promise<boolean> {
-  if (transId === null) return false;
+async function wasListed(database: Database, gateway: string, trans_id: string | null) {
+  if (trans_id === null) return false;
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
      WHERE i.gateway = :gateway AND l.trans_id = :trans_id LIMIT 1`,
-    { gateway, trans_id: transId },
-  );
-}
-
-/** Leaves out the period, so that the same finding in another statement is no news. */
-async function reportAsMissing(
-  database: Database,
-  gateway: string,
-  { kind, merchant_id, payment_id, trans_id, amount_cents }: MissingMovement,
-): Promise<void> {
-  await inTransaction(database, (trx) =>
-    openDiscrepancy(trx, {
-      kind: 'missing_at_gateway',
-      payment: { kind, merchant_id, id: payment_id },
-      trans_id,
-      amount_cents,
-      details: { gateway },
-    }),
+    { gateway, trans_id },
   );
 }

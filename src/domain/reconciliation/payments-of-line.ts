@@ -56,16 +56,12 @@ function paymentsNamed(kind: GatewayPaymentKind, reference: string): string {
   return `merchants m JOIN ${table} p ON p.merchant_id = m.id WHERE p.id = :reference`;
 }
 
-async function findByReceipt(
-  database: Database,
-  gateway: string,
-  transId: string | null,
-): Promise<PaymentRef[]> {
-  if (transId === null) return [];
+async function findByReceipt(database: Database, gateway: string, trans_id: string | null) {
+  if (trans_id === null) return [];
   return rows<PaymentRef>(
     database,
     `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM movements
      WHERE trans_id = :trans_id AND gateway = :gateway ORDER BY learned_at, payment_id`,
-    { trans_id: transId, gateway },
+    { trans_id, gateway },
   );
 }

@@ -106,11 +106,7 @@ async function countLines(
   return { lines, outside, newest };
 }
 
-async function linesOf(
-  database: Database,
-  { import_id }: StatementRef,
-  result: LineResult,
-): Promise<StoredLine[]> {
+async function linesOf(database: Database, { import_id }: StatementRef, result: LineResult) {
   return rows<StoredLine>(
     database,
     `SELECT * FROM statement_lines WHERE import_id = :import_id AND result = :result

@@ -1,12 +1,12 @@
-import {
-  type Database,
-  inTransaction,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind, QueryResult, Verdict } from '../gateway-results.ts';
-import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  type PaymentRef,
+  refOf,
+  withPaymentLocked,
+} from '../payments/payment-store.ts';
 import { settle } from '../settlement/settle.ts';
 import type { Settlement } from '../settlement/settlement.ts';
 import { callEndOf } from '../submission/attempts.ts';
@@ -100,8 +100,7 @@ async function applyAnswer(
   { payment: asked, askedAt }: Question,
   answer: Verdict,
 ): Promise<Settlement> {
-  return inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, refOf(asked));
+  return withPaymentLocked(database, refOf(asked), async (trx, payment) => {
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     return settle(trx, payment, answer, 'poll', askedAt);
   });
@@ -113,8 +112,7 @@ async function failByStatement(
   statement: CompleteStatement,
   asked: AnyPayment,
 ): Promise<boolean> {
-  return inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, refOf(asked));
+  return withPaymentLocked(database, refOf(asked), async (trx, payment) => {
     if (payment?.step_no !== asked.step_no) return false;
     // Checks again: meanwhile it may have been sent again, or a movement may have become known.
     const found = await findRuledOut(trx, asked.kind, statement, refOf(asked));

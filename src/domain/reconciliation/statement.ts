@@ -23,11 +23,8 @@ export interface StatementLine {
 export type LineResult = 'matched' | 'settled' | 'contradicts' | 'unknown';
 
 /** A line as it is stored. */
-export interface StoredLine {
+export interface StoredLine extends Pick<StatementLine, 'kind' | 'reference' | 'account'> {
   line_no: number;
-  kind: StatementLine['kind'];
-  reference: string | null;
-  account: string | null;
   amount_cents: number;
   trans_id: string | null;
   completed_at: Date;
@@ -107,22 +104,14 @@ async function insertLines(
   first: number,
   lines: StatementLine[],
 ): Promise<void> {
-  const values = lines.map((line, index) => ({
-    line_no: first + index + 1,
-    kind: line.kind,
-    reference: line.reference,
-    account: line.account,
-    amount_cents: line.amountCents,
-    trans_id: line.transId,
-    completed_at: line.completedAt.toISOString(),
-  }));
+  const values = lines.map((line, index) => ({ ...line, line_no: first + index + 1 }));
   await rows(
     trx,
     `INSERT INTO statement_lines
        (import_id, line_no, kind, reference, account, amount_cents, trans_id, completed_at)
      SELECT CAST(:import_id AS uuid), l.*
-     FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text,
-       reference text, account text, amount_cents bigint, trans_id text, completed_at timestamptz)`,
+     FROM jsonb_to_recordset(CAST(:lines AS jsonb)) AS l (line_no integer, kind text, reference text,
+       account text, "amountCents" bigint, "transId" text, "completedAt" timestamptz)`,
     { import_id: importId, lines: JSON.stringify(values) },
   );
 }

@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '../../connections/database.ts';
+import { type Database, firstRow } from '../../connections/database.ts';
 import { isOutage } from '../../connections/database-errors.ts';
-import type { Reversal } from '../payments/reversal.ts';
-import { findReversal, type ReversalName } from './find-reversal.ts';
+import type { Reversal } from '../payments/kinds.ts';
+import { paymentColumns } from '../payments/payment-summary.ts';
+
+/** A reversal by the name that its merchant gave it. */
+export type ReversalName = Pick<Reversal, 'merchant_id' | 'ref_no'>;
 
 /** The pauses before each look at the row. The last one repeats. */
 const LOOK_AFTER_MS = [50, 50, 100, 100, 200, 300, 500];
@@ -21,12 +24,16 @@ export async function awaitAcceptance(
 ): Promise<Reversal | null> {
   const endsAt = performance.now() + waitMs;
   for (let look = 0; !signal.aborted; look += 1) {
-    const reversal = await readIfPossible(database, name);
+    const reversal = await findReversal(database, name).catch((error) => {
+      // The reversal is recorded, so a short outage of the database is no refusal of it.
+      if (isOutage(error)) return undefined;
+      throw error;
+    });
     if (reversal && isAnswerable(reversal)) return reversal;
     const leftMs = endsAt - performance.now();
     if (leftMs <= 0) return null;
     const pauseMs = LOOK_AFTER_MS[Math.min(look, LOOK_AFTER_MS.length - 1)]!;
-    await pause(Math.min(pauseMs, leftMs), signal);
+    await sleep(Math.min(pauseMs, leftMs), undefined, { signal }).catch(() => {});
   }
   return null;
 }
@@ -35,23 +42,15 @@ function isAnswerable({ status, original_trans_id }: Reversal): boolean {
   return status !== 'pending' || original_trans_id === null;
 }
 
-/** The reversal is recorded, so a short outage of the database is no refusal of it. */
-async function readIfPossible(
+/** Finds a merchant's reversal by its reference. */
+export async function findReversal(
   database: Database,
   name: ReversalName,
 ): Promise<Reversal | undefined> {
-  try {
-    return await findReversal(database, name);
-  } catch (error) {
-    if (isOutage(error)) return undefined;
-    throw error;
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+  return firstRow<Reversal>(
+    database,
+    `SELECT ${paymentColumns('reversal', 'reversals')} FROM reversals
+     WHERE merchant_id = :merchant_id AND ref_no = :ref_no`,
+    name,
+  );
 }

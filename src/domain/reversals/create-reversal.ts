@@ -8,10 +8,9 @@ import {
 import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { Refusal } from '../errors.ts';
-import { acceptance } from '../payments/acceptance.ts';
-import type { Collection } from '../payments/collection.ts';
+import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
-import type { Reversal } from '../payments/reversal.ts';
+import { acceptance } from '../payments/transition.ts';
 
 export interface NewReversal {
   merchant_id: number;
@@ -53,11 +52,7 @@ const LOCK_COLLECTION = `
   WHERE merchant_id = :merchant_id AND ref_no = :checkout_ref_no FOR NO KEY UPDATE`;
 
 /** Names the reason for the merchant. The indexes are what prevents a second reversal. */
-async function refuseSecond(
-  trx: Transaction,
-  request: NewReversal,
-  collection: Collection,
-): Promise<void> {
+async function refuseSecond(trx: Transaction, request: NewReversal, collection: Collection) {
   const first = await firstRow<{ ref_no: string; status: Reversal['status'] }>(
     trx,
     `SELECT ref_no, status FROM reversals r
@@ -75,11 +70,7 @@ async function refuseSecond(
   throw new Refusal(first.status === 'completed' ? 'reversal_done' : 'reversal_in_progress');
 }
 
-async function insert(
-  trx: Transaction,
-  request: NewReversal,
-  collection: Collection,
-): Promise<Reversal> {
+async function insert(trx: Transaction, request: NewReversal, collection: Collection) {
   try {
     const reversal = await firstRow<Reversal>(trx, INSERT, {
       ...request,

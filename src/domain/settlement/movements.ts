@@ -88,26 +88,19 @@ export function repeatedMovement(known: Movement[], news: Succeeded): Movement |
   );
 }
 
-type Mismatch = 'other_account' | 'other_amount' | null;
-
-/** Returns how a movement differs from the one that was asked for, if it does. */
-export function mismatchOf(payment: AnyPayment, news: Succeeded): Mismatch {
-  return differenceOf(news, accountOf(payment), payment.amount_cents);
-}
-
-/** Returns how a repeat contradicts the movement that it repeats, if it does. */
-export function contradictionOf(
+/**
+ * Returns how a movement differs from the booked one that it repeats, or else from what was asked
+ * for, if it does. A gateway that names no account or no amount contradicts none.
+ */
+export function mismatchOf(
   payment: AnyPayment,
-  movement: Movement,
   news: Succeeded,
-): Mismatch {
-  return differenceOf(news, movement.account ?? accountOf(payment), movement.amount_cents);
-}
-
-/** A gateway that names no account or no amount contradicts none. */
-function differenceOf(news: Succeeded, account: string, amountCents: number): Mismatch {
+  booked?: Movement,
+): 'other_account' | 'other_amount' | null {
+  const account = booked?.account ?? accountOf(payment);
+  const { amount_cents } = booked ?? payment;
   if (news.account !== null && news.account !== account) return 'other_account';
-  const isOther = news.amountCents !== null && news.amountCents !== amountCents;
+  const isOther = news.amountCents !== null && news.amountCents !== amount_cents;
   return isOther ? 'other_amount' : null;
 }
 

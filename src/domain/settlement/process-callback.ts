@@ -1,8 +1,8 @@
-import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
+import type { Database, Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy, supersedeUnknownMovement } from '../discrepancies/discrepancy.ts';
 import type { ParsedCallback, Succeeded } from '../gateway-results.ts';
-import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { lockPayment, type PaymentRef, withPaymentLocked } from '../payments/payment-store.ts';
 import { type Callback, lockStoredUpTo } from './callback-store.ts';
 import { settle } from './settle.ts';
 import type { Settlement } from './settlement.ts';
@@ -22,9 +22,8 @@ export async function processCallback(
   callback: Callback,
   parse: ParseCallback,
 ): Promise<CallbackResult> {
-  return inTransaction(database, async (trx) => {
-    // The payment's lock comes first, so two jobs of one payment take turns.
-    await lockPayment(trx, refOfCallback(callback));
+  // The payment's lock comes first, so two jobs of one payment take turns.
+  return withPaymentLocked(database, refOfCallback(callback), async (trx) => {
     let result: CallbackResult = 'ignored';
     for (const waiting of await lockStoredUpTo(trx, callback)) {
       result = await apply(trx, waiting, parse(waiting.body));
@@ -66,11 +65,7 @@ async function apply(
 }
 
 /** Reports money of a payment that is not here. After a restore this may be all that is left of it. */
-async function reportUnknownPayment(
-  trx: Transaction,
-  callback: Callback,
-  news: Succeeded,
-): Promise<void> {
+async function reportUnknownPayment(trx: Transaction, callback: Callback, news: Succeeded) {
   const isNews = await openDiscrepancy(trx, {
     kind: 'unknown_payment',
     payment: refOfCallback(callback),

@@ -1,14 +1,9 @@
-import {
-  type Database,
-  inTransaction,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
 import { refundedLines } from '../payments/journals.ts';
-import { lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { awaitsRefund, type Payout } from '../payments/payout.ts';
+import { awaitsRefund, type Payout } from '../payments/kinds.ts';
+import { type PaymentRef, refOf, withPaymentLocked } from '../payments/payment-store.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 
@@ -27,8 +22,7 @@ export async function refundPayout(
   stepNo: number,
   { allPaused = false }: { allPaused?: boolean } = {},
 ): Promise<boolean> {
-  return inTransaction(database, async (trx) => {
-    const payout = await lockPayment(trx, ref);
+  return withPaymentLocked(database, ref, async (trx, payout) => {
     const isDue = payout?.step_no === stepNo && payout.next_step === 'refund';
     if (payout?.kind !== 'payout' || !isDue || !awaitsRefund(payout)) return false;
     if (allPaused) {

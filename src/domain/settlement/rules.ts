@@ -5,13 +5,11 @@ import {
   supersedeUnknownMovement,
 } from '../discrepancies/discrepancy.ts';
 import type { Failed } from '../gateway-results.ts';
-import type { Collection } from '../payments/collection.ts';
 import { collectedLines, paidOutLines, reversedLines } from '../payments/journals.ts';
+import type { Collection, Return, Reversal } from '../payments/kinds.ts';
+import { awaitsRefund, type Payout } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { awaitsRefund, type Payout } from '../payments/payout.ts';
-import type { Return } from '../payments/return.ts';
-import type { Reversal } from '../payments/reversal.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';

@@ -1,16 +1,15 @@
-import {
-  type Database,
-  firstRow,
-  inTransaction,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { isPaused } from '../channels/channel-store.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import { type AnyPayment, lockPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  type PaymentRef,
+  refOf,
+  withPaymentLocked,
+} from '../payments/payment-store.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
-import { reportIfOverdue } from './overdue.ts';
 
 /** The right to make one call to the gateway. */
 export interface SubmissionClaim {
@@ -39,8 +38,7 @@ export async function claimSubmission(
   stepNo: number,
   options: ClaimOptions,
 ): Promise<SubmissionClaim | null> {
-  return inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, ref);
+  return withPaymentLocked(database, ref, async (trx, payment) => {
     const due = payment?.step_no === stepNo && payment.next_step === 'submit';
     if (!payment || !due || payment.status !== 'pending') return null;
     options.check?.(payment);
@@ -93,6 +91,21 @@ async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void>
     payment: refOf(payment),
     amount_cents: payment.amount_cents,
     details: { deadline_at: payment.deadline_at.toISOString() },
+  });
+}
+
+/** Puts an overdue payment on the support list. It has not failed, and its steps go on. */
+export async function reportIfOverdue(
+  trx: Transaction,
+  payment: AnyPayment,
+  why: string,
+): Promise<void> {
+  if (!payment.overdue) return;
+  await openDiscrepancy(trx, {
+    kind: 'overdue',
+    payment: refOf(payment),
+    amount_cents: payment.amount_cents,
+    details: { deadline_at: payment.deadline_at.toISOString(), why },
   });
 }
 

@@ -1,9 +1,4 @@
-import {
-  type Database,
-  firstRow,
-  inTransaction,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { QueryResult } from '../gateway-results.ts';
@@ -11,15 +6,15 @@ import { isOpen } from '../payments/payment.ts';
 import {
   type AnyPayment,
   findPayment,
-  lockPayment,
   type PaymentRef,
   refOf,
+  withPaymentLocked,
 } from '../payments/payment-store.ts';
 import { pollSoonStep, pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { settle } from '../settlement/settle.ts';
 import { countNotFound } from './attempts.ts';
-import { reportIfOverdue } from './overdue.ts';
+import { reportIfOverdue } from './claim-submission.ts';
 
 /** A gateway's rule for sending a reference again. */
 export interface ResubmitRule {
@@ -71,8 +66,7 @@ export async function recordQuery(
   rule: ResubmitRule,
   pollFirstMs: number,
 ): Promise<void> {
-  await inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, refOf(asked));
+  await withPaymentLocked(database, refOf(asked), async (trx, payment) => {
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     if (result.outcome === 'succeeded' || result.outcome === 'failed') {
       await settle(trx, payment, result, 'poll', askedAt);
@@ -84,11 +78,7 @@ export async function recordQuery(
 }
 
 /** Plans the next question when the verdict did not end the payment. */
-async function askAgainIfOpen(
-  trx: Transaction,
-  asked: AnyPayment,
-  pollFirstMs: number,
-): Promise<void> {
+async function askAgainIfOpen(trx: Transaction, asked: AnyPayment, pollFirstMs: number) {
   const payment = await findPayment(trx, refOf(asked));
   if (!payment || !isOpen(payment) || payment.step_no !== asked.step_no) return;
   await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));

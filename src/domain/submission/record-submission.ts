@@ -1,14 +1,9 @@
-import {
-  type Database,
-  firstRow,
-  inTransaction,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { SubmitResult } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, fillEmpty, lockPayment, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, fillEmpty, refOf, withPaymentLocked } from '../payments/payment-store.ts';
 import { pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { settle } from '../settlement/settle.ts';
@@ -22,8 +17,7 @@ export async function recordSubmission(
   result: SubmitResult,
   pollFirstMs: number,
 ): Promise<void> {
-  await inTransaction(database, async (trx) => {
-    const payment = await lockPayment(trx, refOf(claim.payment));
+  await withPaymentLocked(database, refOf(claim.payment), async (trx, payment) => {
     if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
     const outcome = result.outcome === 'notTaken' ? 'not_taken' : result.outcome;
     await answerAttempt(trx, payment, claim.attemptNo, outcome, detailOf(result));
@@ -77,12 +71,12 @@ async function applyResult(
  */
 async function reportTakenAfterFailure(trx: Transaction, payment: AnyPayment): Promise<void> {
   if (payment.status !== 'failed') return;
-  const failedHere = await firstRow(
+  const failedHere = await hasRow(
     trx,
     `SELECT 1 FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND to_status = 'failed' AND cause IN ('support', 'statement')`,
-    refOf(payment),
+    payment,
   );
   if (!failedHere) return;
   await openDiscrepancy(trx, {

@@ -5,18 +5,16 @@ import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import type { Collection } from '../payments/collection.ts';
 import {
   acceptedLines,
   collectedLines,
   paidOutLines,
   reversedLines,
 } from '../payments/journals.ts';
+import type { Collection, Return, Reversal } from '../payments/kinds.ts';
+import { awaitsRefund, type Payout } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { awaitsRefund, type Payout } from '../payments/payout.ts';
-import type { Return } from '../payments/return.ts';
-import type { Reversal } from '../payments/reversal.ts';
 import { transition } from '../payments/transition.ts';
 import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
 import { postMovement } from '../settlement/suspense.ts';
@@ -106,11 +104,7 @@ function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
  * Gives up the commission as far as the amount goes. The merchant hears of the end once, so a
  * reversal that had failed has no second event.
  */
-async function completeReversal(
-  trx: Transaction,
-  reversal: Reversal,
-  movement: Movement,
-): Promise<void> {
+async function completeReversal(trx: Transaction, reversal: Reversal, movement: Movement) {
   const { amount_cents } = movement;
   const commission_cents = Math.min(reversal.commission_cents, amount_cents);
   await setAmounts(trx, reversal, { amount_cents, commission_cents });
@@ -178,12 +172,7 @@ async function setAmounts(
   );
 }
 
-async function post(
-  trx: Transaction,
-  payment: AnyPayment,
-  kind: string,
-  lines: JournalLine[],
-): Promise<void> {
+async function post(trx: Transaction, payment: AnyPayment, kind: string, lines: JournalLine[]) {
   if (lines.every(({ amount_cents }) => amount_cents === 0)) return;
   const { merchant_id, kind: source_kind, id: source_id } = payment;
   try {
@@ -194,11 +183,7 @@ async function post(
   }
 }
 
-async function rateOfMerchant(
-  trx: Transaction,
-  merchant_id: number,
-  defaults: Rate,
-): Promise<Rate> {
+async function rateOfMerchant(trx: Transaction, merchant_id: number, defaults: Rate) {
   const own = await firstRow<{ bps: number | null; fixed_cents: number | null }>(
     trx,
     `SELECT commission_bps AS bps, commission_fixed_cents AS fixed_cents

@@ -1,7 +1,7 @@
 import { JOB_FAILED, type StepName } from '../../jobs/job-types.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
-import type { FailedJob } from './failed-job.ts';
+import type { FailedJob } from './failed-job-store.ts';
 
 /** The actions of a replay, and the step that each gives the row. */
 export const REPLAY_STEPS = {

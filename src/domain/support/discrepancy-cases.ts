@@ -1,10 +1,35 @@
-import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS, selectSummaries } from '../payments/payment-summary.ts';
-import type { Discrepancy } from './discrepancy-store.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
+
+/** A row of the support list. */
+export interface Discrepancy {
+  id: string;
+  kind: DiscrepancyKind;
+  /** Null for a movement that no payment here explains, as are the next two. */
+  merchant_id: number | null;
+  payment_kind: GatewayPaymentKind | null;
+  payment_id: string | null;
+  movement_id: string | null;
+  trans_id: string | null;
+  amount_cents: number | null;
+  details: Record<string, unknown>;
+  opened_at: Date;
+  resolved_at: Date | null;
+  resolution: Resolution | 'superseded' | null;
+  resolved_by: string | null;
+  resolved_reason: string | null;
+}
 
 /** A discrepancy with the facts that support needs for a decision. */
 export interface DiscrepancyCase extends Discrepancy {
@@ -47,11 +72,8 @@ export function casesOf(
   database: Database | Transaction,
   payment: PaymentRef,
 ): Promise<DiscrepancyCase[]> {
-  return read(
-    database,
-    'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id',
-    payment,
-  );
+  const isOfPayment = 'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
+  return read(database, isOfPayment, payment);
 }
 
 /** Finds a discrepancy. Ids are unique over all merchants. */
@@ -67,11 +89,7 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
     WHERE d.payment_kind = '${kind}' AND t.merchant_id = d.merchant_id AND t.id = d.payment_id`,
 ).join(' UNION ALL ');
 
-async function read(
-  database: Database | Transaction,
-  condition: string,
-  bindings: object,
-): Promise<DiscrepancyCase[]> {
+async function read(database: Database, condition: string, bindings: object) {
   const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.account,
@@ -93,4 +111,43 @@ function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
       ? null
       : { kind: payment_kind, status, amount_cents: asked_cents };
   return allowedResolutions({ kind, payment, suspenseCents: suspense_cents });
+}
+
+/** Finds a discrepancy. Ids are unique over all merchants. Lock its payment before you lock it. */
+export async function findDiscrepancy(
+  trx: Transaction,
+  id: string,
+  lock: 'FOR UPDATE' | '' = '',
+): Promise<Discrepancy | undefined> {
+  return firstRow<Discrepancy>(trx, `SELECT * FROM discrepancies WHERE id = :id ${lock}`, { id });
+}
+
+/** Tells whether other money of the same payment waits for a decision. The payment must be locked. */
+export async function hasOtherQuestion(
+  trx: Transaction,
+  discrepancy: Discrepancy,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM discrepancies
+     WHERE merchant_id = :merchant_id AND payment_id = :payment_id
+       AND payment_kind = :payment_kind AND id <> :id
+       AND movement_id IS NOT NULL AND resolved_at IS NULL`,
+    discrepancy,
+  );
+}
+
+/** Takes a discrepancy off the support list. */
+export async function markResolved(
+  trx: Transaction,
+  id: string,
+  decision: { as: Resolution; actor: string; reason: string },
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET resolved_at = now(), resolution = :as, resolved_by = :actor,
+       resolved_reason = :reason
+     WHERE id = :id`,
+    { id, ...decision },
+  );
 }

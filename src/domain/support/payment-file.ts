@@ -2,7 +2,7 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
 import { casesOf, type DiscrepancyCase } from './discrepancy-cases.ts';
-import type { FailedJob } from './failed-job.ts';
+import type { FailedJob } from './failed-job-store.ts';
 import { listFailedJobs } from './failed-job-store.ts';
 
 /** A payment with more was replayed in vain for a long time. */

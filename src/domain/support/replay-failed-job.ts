@@ -1,8 +1,8 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { queueOf, STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
+import { awaitsRefund } from '../payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
-import { awaitsRefund } from '../payments/payout.ts';
 import { pollNow, REFUND_STEP, submitStep } from '../payments/schedule.ts';
 import { mayHaveArrived } from '../submission/attempts.ts';
 import { isTooLate } from '../submission/claim-submission.ts';
@@ -14,7 +14,7 @@ import {
   type ReplayDecision,
 } from './decide-replay.ts';
 import { casesOf } from './discrepancy-cases.ts';
-import type { FailedJob } from './failed-job.ts';
+import type { FailedJob } from './failed-job-store.ts';
 import { listFailedJobs } from './failed-job-store.ts';
 
 /** A failed job as it was, and the effect that its replay has or would have. */

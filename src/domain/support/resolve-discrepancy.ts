@@ -13,7 +13,7 @@ import {
   findDiscrepancy,
   hasOtherQuestion,
   markResolved,
-} from './discrepancy-store.ts';
+} from './discrepancy-cases.ts';
 import { clearMovement, failIfUndecided, returnMovement } from './leave-suspense.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 import { settleByHand } from './settle-by-hand.ts';
@@ -98,10 +98,7 @@ function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
   throw new OperatorRefusal('A receipt is only needed for a payment that is overdue');
 }
 
-async function movementInSuspense(
-  trx: Transaction,
-  discrepancy: Discrepancy,
-): Promise<Movement | null> {
+async function movementInSuspense(trx: Transaction, discrepancy: Discrepancy) {
   const { merchant_id, movement_id: id } = discrepancy;
   if (merchant_id === null || id === null) return null;
   const movement = await findMovement(trx, { merchant_id, id });

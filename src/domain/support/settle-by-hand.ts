@@ -47,11 +47,7 @@ async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promi
 }
 
 /** A receipt belongs to one movement. A slip of the hand must not book it twice. */
-async function refuseReceiptOfAnother(
-  trx: Transaction,
-  payment: AnyPayment,
-  transId: string,
-): Promise<void> {
+async function refuseReceiptOfAnother(trx: Transaction, payment: AnyPayment, transId: string) {
   // Without the lock two decisions at once could both find it free.
   await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', {
     name: `receipt ${payment.gateway} ${transId}`,

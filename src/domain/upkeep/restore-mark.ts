@@ -1,5 +1,5 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
-import type { Collection } from '../payments/collection.ts';
+import type { Collection } from '../payments/kinds.ts';
 
 /** The reason that is recorded with a payment that is treated as sent. */
 export const WHY_MAYBE_SENT = 'Restored from a backup: it may have been sent since';

@@ -1,10 +1,10 @@
 import { type Database, firstRow, inTransaction, rows } from '../../../src/connections/database.ts';
 import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
+import type { Return } from '../../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../../src/domain/payments/payment-store.ts';
-import type { Return } from '../../../src/domain/payments/return.ts';
 import { refundPayout } from '../../../src/domain/settlement/refund-payout.ts';
-import type { Discrepancy } from '../../../src/domain/support/discrepancy-store.ts';
+import type { Discrepancy } from '../../../src/domain/support/discrepancy-cases.ts';
 import type { Resolution } from '../../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../../src/domain/support/resolve-discrepancy.ts';
 import { learn, reread } from '../payments.ts';

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../../connections/database.ts';
 import type { GatewayPaymentKind } from '../../gateway-results.ts';
 import { formatAmount } from '../../money.ts';
-import { awaitsRefund } from '../../payments/payout.ts';
+import { awaitsRefund } from '../../payments/kinds.ts';
 import { type Accounts, type BookedPayment, bookedPayments } from './booked-payments.ts';
 import type { Finding } from './breaks.ts';
 import type { Scope } from './scope.ts';
