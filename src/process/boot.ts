@@ -5,24 +5,15 @@ import { databaseWarnings } from '../connections/database-warnings.ts';
 import { schemaProblem } from '../connections/migrations.ts';
 import { redisWarning } from '../connections/redis-warnings.ts';
 import { roleDefaultsProblem } from '../connections/role-defaults.ts';
-import type { ChannelRoute } from '../domain/channels/channel.ts';
-import { channelRoutes, createGateways, type Gateways } from '../gateways/registry.ts';
+import { channelRoutes, createGateways } from '../gateways/registry.ts';
 import { measuredGateway } from '../metrics/measured-gateway.ts';
-import { createMeters, type Meters } from '../metrics/meters.ts';
+import { createMeters } from '../metrics/meters.ts';
 import { type Config, loadConfig } from './config.ts';
 import { BootError } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 
-/** What every process of the service works with. */
-export interface Service {
-  config: Config;
-  logger: Logger;
-  database: Database;
-  gateways: Gateways;
-  /** Channels that have a driver, by code. */
-  channels: ReadonlyMap<number, ChannelRoute>;
-  meters: Meters;
-}
+/** The parts that every process of the service works with. */
+export type Service = ReturnType<typeof createService>;
 
 /**
  * Starts a process: reads the configuration, connects, and refuses a database that is
@@ -65,12 +56,13 @@ async function warnOfStores(
  * Puts together what a process works with. Connects to nothing.
  * @throws BootError when a channel names a driver that does not exist
  */
-export function createService(config: Config, logger: Logger, database: Database): Service {
+export function createService(config: Config, logger: Logger, database: Database) {
   const meters = createMeters();
   const drivers = [...createGateways(config)];
   const gateways = new Map(
     drivers.map(([name, driver]) => [name, measuredGateway(driver, meters.gatewayCalls)]),
   );
+  // Channels that have a driver, by code.
   const channels = channelRoutes(config, gateways);
   return { config, logger, database, gateways, channels, meters };
 }

@@ -3,7 +3,7 @@ import type { QueryResult } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { matchStatement } from './match-statement.ts';
 import { type MissingMovement, reportMissing } from './missing-movements.ts';
-import { failRuledOut } from './rule-out.ts';
+import { failRuledOut, type RuledOut } from './rule-out.ts';
 import {
   type LineResult,
   momentsOf,
@@ -15,7 +15,7 @@ import {
 } from './statement.ts';
 
 /** The differences between a statement and the books, and the payments that it settled. */
-export interface Reconciliation {
+export interface Reconciliation extends RuledOut {
   /** The number of lines by result. */
   lines: Record<LineResult, number>;
   /** The number of lines with a time outside of the period. */
@@ -28,10 +28,6 @@ export interface Reconciliation {
   missing: MissingMovement[];
   /** Payments whose lines were news. */
   settled: PaymentRef[];
-  /** Overdue payments that are not in the statement, and that the gateway's answer settled. */
-  answered: PaymentRef[];
-  /** Overdue payments that have failed because the statement rules them out. */
-  ruledOut: PaymentRef[];
 }
 
 export interface ReconcileOptions extends StatementRef {
