@@ -1,4 +1,4 @@
-import { FAILED_JOB_STATES } from '../../domain/support/failed-job.ts';
+import { FAILED_JOB_STATES } from '../../domain/support/failed-job-store.ts';
 import { findFailedJobs, requireFailedJobs } from '../../domain/support/find-failed-jobs.ts';
 import type { Replay } from '../../domain/support/replay-failed-job.ts';
 import { type ReplayOrder, type ReplayRun, replayJobs } from '../../domain/support/replay-jobs.ts';

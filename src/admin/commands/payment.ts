@@ -3,7 +3,7 @@ import { isOpen } from '../../domain/payments/payment.ts';
 import { PAYMENT_KINDS, type PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { journalDocument } from '../../domain/support/decide-discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
-import type { FailedJob } from '../../domain/support/failed-job.ts';
+import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { listForSupport } from '../../domain/support/list-for-support.ts';
 import { type PaymentFile, readPaymentFile } from '../../domain/support/payment-file.ts';

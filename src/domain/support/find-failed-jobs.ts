@@ -1,6 +1,6 @@
 import type { Database } from '../../connections/database.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import type { FailedJob } from './failed-job.ts';
+import type { FailedJob } from './failed-job-store.ts';
 import { type FailedJobFilter, type FailedJobPage, listFailedJobs } from './failed-job-store.ts';
 import { findPayments } from './find-payments.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, inTransaction } from '../../connections/database.ts';
 import type { Audited } from '../audited-change.ts';
-import type { FailedJob } from './failed-job.ts';
+import type { FailedJob } from './failed-job-store.ts';
 import { listFailedJobs } from './failed-job-store.ts';
 import { planReplay, type Replay, replayFailedJob } from './replay-failed-job.ts';
 
