@@ -71,9 +71,7 @@ export function errorHandler(
   return (error, _req, res, next) => {
     if (res.headersSent) return next(error);
     const refusal = error instanceof Refusal ? error : refusalOf(error);
-    if (refusal && refusal !== error && refusal.code === 'unavailable') {
-      logger.warn('unavailable', { error: messageOf(error) });
-    }
+    if (isOutage(error)) logger.warn('unavailable', { error: messageOf(error) });
     if (refusal) {
       refusals.inc({ code: refusal.code });
       return refuse(res, refusal);
@@ -93,10 +91,7 @@ function refuse(res: Response, refusal: Refusal): void {
 /** Translates errors of the body parser and the database. Returns null for unexpected errors. */
 function refusalOf(error: { type?: string; status?: number }): Refusal | null {
   if (error.type === 'entity.too.large') return new Refusal('body_too_large');
-  if (error.type === 'charset.unsupported' || error.type === 'encoding.unsupported') {
-    return new Refusal('media_type_unsupported');
-  }
-  if (error.type === 'entity.parse.failed') return new Refusal('body_not_json');
+  if (error.type === 'encoding.unsupported') return new Refusal('media_type_unsupported');
   // The path cannot be decoded, so it is not one of ours.
   if (error instanceof URIError) return new Refusal('path_not_found');
   if (isOutage(error)) return new Refusal('unavailable');

@@ -11,49 +11,35 @@ import type { TransactionFilter } from '../domain/wallets/list-transactions.ts';
 
 type Query = Record<string, unknown>;
 
-/** For the lists of payments. */
-export function paymentFilterIn(query: Query): PaymentFilter {
-  const status = query.status as number | undefined;
-  return {
-    ...daysIn(query),
-    ref_no: query.ref_no as string | undefined,
-    checkout_ref_no: query.checkout_ref_no as string | undefined,
-    statuses: status === undefined ? undefined : [STATUS_CODES[status]!],
-  };
-}
-
-/** The deprecated lists show two statuses as one. */
+/** The deprecated lists name statuses, and show two as one. The others have codes. */
 const DEPRECATED_STATUSES: Record<string, PaymentStatus[]> = {
   pending: ['pending', 'processing'],
   completed: ['completed'],
   failed: ['failed'],
 };
 
-/** For the deprecated lists of payments. */
-export function deprecatedFilterIn(query: Query): PaymentFilter {
+/** For the lists of payments. */
+export function paymentFilterIn(query: Query): PaymentFilter {
+  const { status } = query;
   return {
-    ...daysIn(query),
-    ref_no: query.ref_no as string | undefined,
-    statuses: DEPRECATED_STATUSES[String(query.status)],
+    ...sharedFilterIn(query),
+    checkout_ref_no: query.checkout_ref_no as string | undefined,
+    statuses:
+      typeof status === 'number' ? [STATUS_CODES[status]!] : DEPRECATED_STATUSES[String(status)],
     account: phoneIn(query),
   };
 }
 
 /** For the list of wallet transactions. */
 export function transactionFilterIn(query: Query): TransactionFilter {
-  return {
-    ...daysIn(query),
-    wallet: query.wallet as TransactionFilter['wallet'],
-    type: query.type as string | undefined,
-    ref_no: query.ref_no as string | undefined,
-    phone: phoneIn(query),
-  };
+  const { wallet, type } = query as TransactionFilter;
+  return { ...sharedFilterIn(query), wallet, type, phone: phoneIn(query) };
 }
 
-function daysIn(query: Query): Days {
-  const { date_from, date_to } = query as Days;
+function sharedFilterIn(query: Query) {
+  const { date_from, date_to, ref_no } = query as Days & { ref_no?: string };
   if (date_from && date_to && date_from > date_to) throw new Refusal('invalid_query', 'date_from');
-  return { date_from, date_to };
+  return { date_from, date_to, ref_no };
 }
 
 /** Restores the plus, which is a space in an address unless it is written %2B. */

@@ -1,5 +1,5 @@
 import { BASE_PATH } from '../base-path.ts';
-import { type Endpoint, endpoints, TAGS } from '../endpoints/endpoints.ts';
+import { type Endpoint, SECTIONS } from '../endpoints/endpoints.ts';
 import { ANSWERS } from '../errors.ts';
 import { error } from '../schemas/records.ts';
 import { contentOf, published } from './content.ts';
@@ -18,7 +18,7 @@ export function openApiDocument(publicUrl: string) {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}${BASE_PATH}` }],
-    tags: TAGS.map((name) => ({ name })),
+    tags: Object.keys(SECTIONS).map((name) => ({ name })),
     paths: paths(),
     webhooks: webhooks(),
     components: {
@@ -30,24 +30,27 @@ export function openApiDocument(publicUrl: string) {
 
 function paths(): Record<string, Record<string, unknown>> {
   const result: Record<string, Record<string, unknown>> = {};
-  for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
-    const { path, method } = endpoint;
-    result[path] = { ...result[path], [method]: operation(id, endpoint) };
+  for (const [tag, endpoints] of Object.entries(SECTIONS)) {
+    for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
+      const { path, method } = endpoint;
+      result[path] = { ...result[path], [method]: operation(id, tag, endpoint) };
+    }
   }
   return result;
 }
 
-function operation(id: string, endpoint: Endpoint) {
-  const { tag, summary, description, roles, body, deprecated } = endpoint;
+/** Fields that are undefined are not in the JSON. */
+function operation(operationId: string, tag: string, endpoint: Endpoint) {
+  const { summary, description, roles, body, deprecated } = endpoint;
   return {
-    operationId: id,
+    operationId,
     tags: [tag],
     summary,
-    ...(description ? { description } : {}),
-    ...(deprecated ? { deprecated: true } : {}),
+    description,
+    deprecated,
     security: roles ? [{ token: [] }] : [],
     parameters: parameters(endpoint),
-    ...(body ? { requestBody: { required: true, content: contentOf(body) } } : {}),
+    requestBody: body && { required: true, content: contentOf(body) },
     responses: { 200: success(endpoint), ...failures(endpoint) },
   };
 }
@@ -93,13 +96,14 @@ function success(endpoint: Endpoint) {
     description: 'Done',
     headers: {
       'X-Request-Id': header('Names this request in our logs'),
-      ...(endpoint.roles ? LIMIT_HEADERS : {}),
-      ...(takesKey(endpoint)
-        ? { 'Idempotent-Replayed': header('True when this is the first answer again') }
-        : {}),
-      ...(endpoint.deprecated
-        ? { Deprecation: header('Always true'), Link: header('What replaces this') }
-        : {}),
+      ...(endpoint.roles && LIMIT_HEADERS),
+      ...(takesKey(endpoint) && {
+        'Idempotent-Replayed': header('True when this is the first answer again'),
+      }),
+      ...(endpoint.deprecated && {
+        Deprecation: header('Always true'),
+        Link: header('What replaces this'),
+      }),
     },
     content: contentOf(endpoint.answer),
   };
@@ -125,7 +129,7 @@ function failure(status: number, examples: object) {
   return {
     description:
       status === 502 ? 'Recorded; the outcome is not known yet' : 'Refused; nothing was changed',
-    ...(waits ? { headers: { 'Retry-After': header('Seconds to wait') } } : {}),
+    ...(waits && { headers: { 'Retry-After': header('Seconds to wait') } }),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };
 }

@@ -7,7 +7,6 @@ export const accessEndpoints = {
   issueAppTokens: {
     method: 'post',
     path: '/auth/app/token',
-    tag: 'Access',
     summary: 'Get tokens for an app',
     description: 'Exchanges an app’s key and secret for an access token and a refresh token.',
     body: bodies.appCredentials,
@@ -23,7 +22,6 @@ export const accessEndpoints = {
   refreshTokens: {
     method: 'post',
     path: '/auth/refresh',
-    tag: 'Access',
     summary: 'Get new tokens for a refresh token',
     description:
       'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in.',
@@ -42,7 +40,6 @@ export const accessEndpoints = {
   logIn: {
     method: 'post',
     path: '/auth/login',
-    tag: 'Access',
     summary: 'Log a person in',
     body: bodies.logIn,
     answer: records.merchantTokens,

@@ -2,17 +2,8 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Role } from '../../domain/identity/manage-users.ts';
 import type { Product } from '../../domain/merchants/manage-apps.ts';
 import type { Schema } from '../schemas/fields.ts';
+import { deprecatedPayments } from '../schemas/queries.ts';
 import type { InputSchema } from '../schemas/validator.ts';
-
-/** The sections of the documentation, in their order. */
-export const TAGS = [
-  'Access',
-  'Collections',
-  'Payouts',
-  'Reversals',
-  'Wallets',
-  'Channels',
-] as const;
 
 export type Refused = readonly [code: ErrorCode, subject?: string];
 
@@ -21,7 +12,6 @@ export interface Endpoint {
   method: 'get' | 'post';
   /** Relative to the base path, with parameters in braces. */
   path: string;
-  tag: (typeof TAGS)[number];
   summary: string;
   description?: string;
   /**
@@ -44,3 +34,42 @@ export interface Endpoint {
 export const ALL: readonly Role[] = ['Admin', 'Finance', 'Operator'];
 export const MONEY: readonly Role[] = ['Admin', 'Finance'];
 export const ADMIN: readonly Role[] = ['Admin'];
+
+/** A list of payments, newest first. */
+export function listOf(path: string, plural: string, query: InputSchema, answer: Schema): Endpoint {
+  return {
+    method: 'get',
+    path,
+    summary: `List ${plural}`,
+    description: `Newest first. Follow \`next\`: it stays in step while ${plural} are added.`,
+    roles: ALL,
+    query,
+    answer,
+  };
+}
+
+/** A list of payments in the form of earlier versions. */
+export function deprecatedListOf(path: string, plural: string, answer: Schema): Endpoint {
+  return {
+    method: 'get',
+    path,
+    summary: `List ${plural} (deprecated)`,
+    description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
+    roles: ALL,
+    query: deprecatedPayments,
+    answer,
+    deprecated: true,
+  };
+}
+
+/** One payment, by the parameter that ends the path. */
+export function detailOf(path: string, kind: string, answer: Schema): Endpoint {
+  return {
+    method: 'get',
+    path,
+    summary: `Get one ${kind}`,
+    roles: ALL,
+    answer,
+    refusals: [['transaction_not_found']],
+  };
+}

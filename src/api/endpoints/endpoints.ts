@@ -1,10 +1,18 @@
 import { accessEndpoints } from './access.ts';
-import { collectionsEndpoints } from './collections.ts';
-import { payoutsEndpoints } from './payouts.ts';
-import { reversalsEndpoints } from './reversals.ts';
-import { walletsEndpoints } from './wallets.ts';
+import { collectionsEndpoints, payoutsEndpoints, reversalsEndpoints } from './payments.ts';
+import { channelsEndpoints, walletsEndpoints } from './wallets.ts';
 
-export { type Endpoint, type Refused, TAGS } from './endpoint.ts';
+export type { Endpoint, Refused } from './endpoint.ts';
+
+/** The endpoints by the section of the documentation that describes them. */
+export const SECTIONS = {
+  Access: accessEndpoints,
+  Collections: collectionsEndpoints,
+  Payouts: payoutsEndpoints,
+  Reversals: reversalsEndpoints,
+  Wallets: walletsEndpoints,
+  Channels: channelsEndpoints,
+};
 
 /** Every endpoint of the API by its id. Requests are checked by this table, and documented from it. */
 export const endpoints = {
@@ -13,4 +21,5 @@ export const endpoints = {
   ...payoutsEndpoints,
   ...reversalsEndpoints,
   ...walletsEndpoints,
-} as const;
+  ...channelsEndpoints,
+};

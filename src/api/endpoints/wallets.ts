@@ -3,12 +3,10 @@ import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ADMIN, ALL, type Endpoint, MONEY } from './endpoint.ts';
 
-/** Endpoints of wallets and channels. */
 export const walletsEndpoints = {
   getBalance: {
     method: 'get',
     path: '/wallets/balance',
-    tag: 'Wallets',
     summary: 'Get the balances of both wallets',
     roles: MONEY,
     answer: records.walletBalance,
@@ -17,7 +15,6 @@ export const walletsEndpoints = {
   listTransactions: {
     method: 'get',
     path: '/wallets/transactions',
-    tag: 'Wallets',
     summary: 'List wallet transactions',
     description: 'Every movement of both wallets, newest first, with the balance after it.',
     roles: MONEY,
@@ -27,7 +24,6 @@ export const walletsEndpoints = {
   transfer: {
     method: 'post',
     path: '/wallets/transfers',
-    tag: 'Wallets',
     summary: 'Move money to the payout wallet',
     description: 'From the collection wallet to the payout wallet, at once.',
     roles: ADMIN,
@@ -36,10 +32,12 @@ export const walletsEndpoints = {
     answer: records.walletTransaction,
     refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_reference']],
   },
+} as const satisfies Record<string, Endpoint>;
+
+export const channelsEndpoints = {
   listChannels: {
     method: 'get',
     path: '/channels',
-    tag: 'Channels',
     summary: 'List payment channels',
     roles: ALL,
     query: queries.channels,

@@ -19,7 +19,6 @@ export function addChannelRoutes(context: ApiContext): void {
       rows: CHANNELS.slice(end - pageSize, end),
       next: end < CHANNELS.length ? ('plain' as const) : null,
     };
-    const { path } = endpoints.listChannels;
-    return { body: envelopeOf(config.publicUrl, path, query, found, present) };
+    return { body: envelopeOf(config, endpoints.listChannels, query, found, present) };
   });
 }

@@ -8,17 +8,15 @@ import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { collectionDetail, collectionRecord, listedCollection } from '../presenters.ts';
 import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
-import { answerWith, mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
+import { answerWith, mountDetail, mountList } from './payment-reads.ts';
 
 export function addCollectionRoutes(context: ApiContext): void {
-  const { initiateCollection, listCollections, getCollection, listCollectionsDeprecated } =
-    endpoints;
-  mount(context, initiateCollection, async (call) =>
+  mount(context, endpoints.initiateCollection, async (call) =>
     answerWith(await initiate(context, call), collectionRecord),
   );
-  mountList(context, listCollections, 'collection', collectionDetail);
-  mountDetail(context, getCollection, 'collection', collectionDetail);
-  mountDeprecatedList(context, listCollectionsDeprecated, 'collection', listedCollection);
+  mountList(context, endpoints.listCollections, 'collection', collectionDetail);
+  mountDetail(context, endpoints.getCollection, 'collection', collectionDetail);
+  mountList(context, endpoints.listCollectionsDeprecated, 'collection', listedCollection);
 }
 
 async function initiate(

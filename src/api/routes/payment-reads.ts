@@ -5,7 +5,7 @@ import { addLogContext } from '../../process/logger.ts';
 import { BASE_PATH } from '../base-path.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, endpoints } from '../endpoints/endpoints.ts';
-import { deprecatedFilterIn, paymentFilterIn } from '../filters.ts';
+import { paymentFilterIn } from '../filters.ts';
 import { type Answer, mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 import { UUID } from '../schemas/fields.ts';
@@ -14,32 +14,23 @@ type Kind = MerchantPayment['kind'];
 type PaymentOf<K extends Kind> = Extract<MerchantPayment, { kind: K }>;
 type Present<K extends Kind> = (payment: PaymentOf<K>) => unknown;
 
-/** Serves a list of payments, newest first. */
+/** Serves a list of payments, newest first. The headers of a deprecated list name its successor. */
 export function mountList<K extends Kind>(
   context: ApiContext,
   endpoint: Endpoint,
   kind: K,
   present: Present<K>,
-  { filterIn = paymentFilterIn, headers = {} } = {},
 ): void {
   const { database, config } = context;
+  const successor = `${config.publicUrl}${BASE_PATH}${endpoints.listTransactions.path}`;
+  const headers: Record<string, string> = endpoint.deprecated
+    ? { Deprecation: 'true', Link: `<${successor}>; rel="successor-version"` }
+    : {};
   mount(context, endpoint, async ({ caller: { merchant_id }, query }) => {
-    const request = pageRequestOf(query);
-    const page = await listPayments(database, kind, merchant_id, filterIn(query), request);
-    return { headers, body: envelopeOf(config.publicUrl, endpoint.path, query, page, present) };
+    const filter = paymentFilterIn(query);
+    const page = await listPayments(database, kind, merchant_id, filter, pageRequestOf(query));
+    return { headers, body: envelopeOf(config, endpoint, query, page, present) };
   });
-}
-
-/** Serves a deprecated list. Its headers name the replacement. */
-export function mountDeprecatedList<K extends Kind>(
-  context: ApiContext,
-  endpoint: Endpoint,
-  kind: K,
-  present: Present<K>,
-): void {
-  const successor = `${context.config.publicUrl}${BASE_PATH}${endpoints.listTransactions.path}`;
-  const headers = { Deprecation: 'true', Link: `<${successor}>; rel="successor-version"` };
-  mountList(context, endpoint, kind, present, { filterIn: deprecatedFilterIn, headers });
 }
 
 /** Serves one payment by its id, the only parameter of the path. */

@@ -9,7 +9,7 @@ import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { listedPayout, payoutDetail, payoutRecord } from '../presenters.ts';
 import { DEFAULT_NARRATION } from '../schemas/bodies.ts';
 import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
-import { answerWith, mountDeprecatedList, mountDetail, mountList } from './payment-reads.ts';
+import { answerWith, mountDetail, mountList } from './payment-reads.ts';
 
 export function addPayoutRoutes(context: ApiContext): void {
   const { initiatePayout, listPayouts, listPayoutsDeprecated, getPayout } = endpoints;
@@ -18,7 +18,7 @@ export function addPayoutRoutes(context: ApiContext): void {
   );
   mountList(context, listPayouts, 'payout', payoutDetail);
   // Before the detail, whose path matches this one too.
-  mountDeprecatedList(context, listPayoutsDeprecated, 'payout', listedPayout);
+  mountList(context, listPayoutsDeprecated, 'payout', listedPayout);
   mountDetail(context, getPayout, 'payout', payoutDetail);
 }
 

@@ -29,8 +29,8 @@ export function addWalletRoutes(context: ApiContext): void {
   mount(context, endpoints.listTransactions, async ({ caller, query }) => {
     const filter = transactionFilterIn(query);
     const page = await listTransactions(database, caller.merchant_id, filter, pageRequestOf(query));
-    const { path } = endpoints.listTransactions;
-    return { body: envelopeOf(config.publicUrl, path, query, page, walletTransaction) };
+    const body = envelopeOf(config, endpoints.listTransactions, query, page, walletTransaction);
+    return { body };
   });
 
   mount(context, endpoints.transfer, async ({ caller, body, database: target }) => {

@@ -1,0 +1,94 @@
+import * as bodies from '../schemas/bodies.ts';
+import { payments, reversals } from '../schemas/queries.ts';
+import * as records from '../schemas/records.ts';
+import { deprecatedListOf, detailOf, type Endpoint, listOf, MONEY } from './endpoint.ts';
+
+export const collectionsEndpoints = {
+  initiateCollection: {
+    method: 'post',
+    path: '/collections/checkouts/initiate',
+    summary: 'Charge a customer',
+    description:
+      'Records the collection and prompts the customer. The outcome comes as a webhook to `callback_url`; the answer only says that it was accepted.',
+    roles: MONEY,
+    approvedFor: 'collections',
+    product: 'collections',
+    body: bodies.newCollection,
+    answer: records.collection,
+    refusals: [
+      ['app_not_found'],
+      ['field_required', 'app_code'],
+      ['channel_not_available', '63903'],
+      ['wallet_missing'],
+      ['duplicate_reference'],
+      ['channel_paused'],
+    ],
+  },
+  listCollections: listOf('/collections/checkouts', 'collections', payments, records.collections),
+  getCollection: detailOf(
+    '/collections/checkouts/{checkout_id}',
+    'collection',
+    records.collectionDetail,
+  ),
+  listCollectionsDeprecated: deprecatedListOf(
+    '/collections/list',
+    'collections',
+    records.listedCollections,
+  ),
+} as const satisfies Record<string, Endpoint>;
+
+export const payoutsEndpoints = {
+  initiatePayout: {
+    method: 'post',
+    path: '/payouts/initiate',
+    summary: 'Pay a recipient',
+    description:
+      'Debits the payout wallet and sends the money to a phone or a bank account. The outcome comes as a webhook to `callback_url`; a payout that fails is put back into the wallet first.',
+    roles: MONEY,
+    approvedFor: 'payouts',
+    product: 'payouts',
+    body: bodies.newPayout,
+    answer: records.payout,
+    refusals: [
+      ['invalid_phone_number'],
+      ['channel_invalid', '99'],
+      ['channel_required'],
+      ['channel_not_available', '68'],
+      ['insufficient_balance', 'payout'],
+      ['app_not_found'],
+      ['wallet_missing'],
+      ['duplicate_reference'],
+      ['channel_paused'],
+    ],
+  },
+  listPayouts: listOf('/payouts', 'payouts', payments, records.payouts),
+  // Before getPayout, whose path matches this one too.
+  listPayoutsDeprecated: deprecatedListOf('/payouts/list', 'payouts', records.listedPayouts),
+  getPayout: detailOf('/payouts/{payout_id}', 'payout', records.payoutDetail),
+} as const satisfies Record<string, Endpoint>;
+
+export const reversalsEndpoints = {
+  initiateReversal: {
+    method: 'post',
+    path: '/reversals/initiate',
+    summary: 'Give a collection back',
+    description:
+      'Gives a completed collection back to the customer, in full. Waits up to 10 s for the network to take it: status 1 says that it has, not that it is done; status 0 that the receipt of the collection is awaited first. The outcome comes as a webhook to `callback_url`.',
+    roles: MONEY,
+    approvedFor: 'reversals',
+    product: 'collections',
+    body: bodies.newReversal,
+    answer: records.reversal,
+    refusals: [
+      ['collection_not_completed'],
+      ['transaction_not_found'],
+      ['reversal_done'],
+      ['reversal_in_progress'],
+      ['duplicate_reference'],
+      ['channel_paused'],
+      ['gateway_unreachable'],
+    ],
+  },
+  listReversals: listOf('/reversals', 'reversals', reversals, records.reversals),
+  getReversal: detailOf('/reversals/{ref_no}', 'reversal', records.reversal),
+} as const satisfies Record<string, Endpoint>;
