@@ -1,11 +1,10 @@
-import express, { type Express, Router } from 'express';
+import express, { type Express, type RequestHandler, Router } from 'express';
 import helmet from 'helmet';
 import { Refusal } from '../domain/errors.ts';
 import type { Service } from '../process/boot.ts';
 import { BASE_PATH } from './base-path.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { errorHandler } from './errors.ts';
-import { requireHttps } from './middleware/https.ts';
 import { measureRequests } from './middleware/measure.ts';
 import { requestContext } from './middleware/request-context.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
@@ -19,16 +18,14 @@ import { addPayoutRoutes } from './routes/payouts.ts';
 import { addReversalRoutes } from './routes/reversals.ts';
 import { addWalletRoutes } from './routes/wallets.ts';
 
-interface AppOptions {
-  /** Default: a limiter of this process alone. */
-  rateLimiter?: RateLimiter;
-  /** Says that the process is stopping, so that it is no longer ready. */
-  isStopping?: () => boolean;
-}
-
-/** Creates the HTTP app. It validates and records; the workers do everything slow. */
-export function createApp(service: Service, options: AppOptions = {}): Express {
-  const { rateLimiter = createRateLimiter(null), isStopping = () => false } = options;
+/**
+ * Creates the HTTP app. It validates and records; the workers do everything slow. A process that
+ * is stopping is no longer ready.
+ */
+export function createApp(
+  service: Service,
+  { rateLimiter = createRateLimiter(null), isStopping = (): boolean => false } = {},
+): Express {
   const { config, logger, meters } = service;
   const app = express();
   app.set('trust proxy', config.trustProxy);
@@ -38,7 +35,7 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: CONTENT_POLICY } }));
   // Before the check for HTTPS, because probes come from inside, often over plain HTTP.
   app.use(healthRoutes(service, isStopping));
-  app.use(requireHttps(config.requireHttps));
+  if (config.requireHttps) app.use(refusePlainHttp);
   app.use(metricsRoutes(config.metricsToken, meters.registry));
   app.use(gatewayCallbackRoutes(service));
   app.use(documentationRoutes(config.publicUrl));
@@ -49,6 +46,12 @@ export function createApp(service: Service, options: AppOptions = {}): Express {
   app.use(errorHandler(logger, meters.http));
   return app;
 }
+
+/** Trusted proxies say whether a request came over HTTPS. */
+const refusePlainHttp: RequestHandler = (req, _res, next) => {
+  if (!req.secure) throw new Refusal('https_required');
+  next();
+};
 
 function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
   const context = { ...service, rateLimiter, router: Router() };

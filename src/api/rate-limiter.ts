@@ -17,13 +17,7 @@ export interface Decision {
   retryInMs: number;
 }
 
-/** Buckets by key, which all processes share if there is Redis. */
-export interface RateLimiter {
-  /** Takes one request out of a bucket, if one is left. */
-  take(key: string, limit: Limit): Promise<Decision>;
-  /** Puts a request back that turned out not to count. */
-  giveBack(key: string, limit: Limit): Promise<void>;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** The longest wait for an answer of Redis. */
 export const ANSWER_TIMEOUT_MS = 50;
@@ -32,8 +26,8 @@ const PAUSE_AFTER_FAILURE_MS = 1_000;
 const KEY_PREFIX = '{malipo}:rate:';
 const MINUTE_MS = 60_000;
 
-/** Limits through Redis, or in this process alone while there is no Redis. */
-export function createRateLimiter(redis: RedisClient | null): RateLimiter {
+/** Limits through Redis, for all processes, or in this one alone while there is no Redis. */
+export function createRateLimiter(redis: RedisClient | null) {
   const local = new LocalBuckets();
   let awayUntil = 0;
   const change = async (key: string, limit: Limit, cost: number): Promise<Decision> => {
@@ -50,10 +44,10 @@ export function createRateLimiter(redis: RedisClient | null): RateLimiter {
     }
   };
   return {
-    take: (key, limit) => change(key, limit, 1),
-    giveBack: async (key, limit) => {
-      await change(key, limit, -1);
-    },
+    /** Takes one request out of a bucket, if one is left. */
+    take: (key: string, limit: Limit) => change(key, limit, 1),
+    /** Puts a request back that turned out not to count. */
+    giveBack: (key: string, limit: Limit) => change(key, limit, -1),
   };
 }
 

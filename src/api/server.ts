@@ -15,11 +15,7 @@ const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** The wait for a request that was on its way when the port closed. */
 const STRAGGLER_MS = 250;
 
-export interface ApiServer {
-  port: number;
-  /** Takes no new connections, answers the requests under way, and drops idle connections. */
-  close(): Promise<void>;
-}
+export type ApiServer = Awaited<ReturnType<typeof startApiServer>>;
 
 /**
  * Serves the app. Once `stopping` is aborted every answer closes its connection, because a kept
@@ -30,7 +26,7 @@ export async function startApiServer(
   config: Pick<Config, 'tls' | 'port' | 'host'>,
   app: RequestListener,
   stopping: AbortSignal,
-): Promise<ApiServer> {
+) {
   const underWay = new Set<ServerResponse>();
   const server = serverFor(config, (request, response) => {
     underWay.add(response);
@@ -47,6 +43,7 @@ export async function startApiServer(
   await listen(server, config.port, config.host);
   return {
     port: (server.address() as AddressInfo).port,
+    /** Takes no new connections, answers the requests under way, and drops idle connections. */
     close: () => closeServer(server, underWay),
   };
 }
@@ -63,16 +60,13 @@ function serverFor({ tls }: Pick<Config, 'tls'>, app: RequestListener): Server {
 
 function listen(server: Server, port: number, host: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(error, port, host)));
+    server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+      const isTaken = code === 'EADDRINUSE';
+      const taken = `Port ${port} is taken: set PORT to another one, or 0 for any free one`;
+      reject(new BootError(isTaken ? taken : `Cannot listen on ${host}:${port}: ${message}`));
+    });
     server.listen(port, host, resolve);
   });
-}
-
-function listenError(error: NodeJS.ErrnoException, port: number, host: string): BootError {
-  if (error.code === 'EADDRINUSE') {
-    return new BootError(`Port ${port} is taken: set PORT to another one, or 0 for any free one`);
-  }
-  return new BootError(`Cannot listen on ${host}:${port}: ${error.message}`);
 }
 
 async function closeServer(server: Server, underWay: Set<ServerResponse>): Promise<void> {

@@ -17,15 +17,13 @@ function exampleOf(schema: Schema): unknown {
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const types = [schema.type].flat();
-  if (types.includes('object')) return exampleObject(schema);
+  if (types.includes('object')) {
+    const entries = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
+    return Object.fromEntries(entries.map(([name, field]) => [name, exampleOf(field)]));
+  }
   if (types.includes('array')) return [exampleOf(schema.items as Schema)];
   if (types.includes('null')) return null;
   return BY_TYPE[String(types[0])];
 }
 
 const BY_TYPE: Record<string, unknown> = { boolean: true, integer: 1, string: 'text' };
-
-function exampleObject({ properties = {} }: Schema): object {
-  const entries = Object.entries(properties as Record<string, Schema>);
-  return Object.fromEntries(entries.map(([name, schema]) => [name, exampleOf(schema)]));
-}

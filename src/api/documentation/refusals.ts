@@ -1,4 +1,3 @@
-import type { ErrorCode } from '../../domain/errors.ts';
 import type { Endpoint, Refused } from '../endpoints/endpoints.ts';
 import { REFUSAL } from '../schemas/fields.ts';
 
@@ -21,7 +20,7 @@ export function refusalsOf(endpoint: Endpoint): Refused[] {
 
 function bodyRefusals({ required = [], properties }: NonNullable<Endpoint['body']>): Refused[] {
   const wrong = Object.entries(properties).map(([name, schema]): Refused => {
-    const code = schema[REFUSAL] as ErrorCode | undefined;
+    const code = schema[REFUSAL];
     return code ? [code] : ['invalid_field', name];
   });
   return [

@@ -36,7 +36,7 @@ function eventOf(
       amount: money,
       ...reference,
       beneficiary: record({ account, kyc: { type: ['string', 'null'] } }),
-      transaction_date: { ...timestamp, examples: ['2026-11-20T09:30:00.000Z'] },
+      transaction_date: timestamp,
       external_ref: { type: 'string', examples: ['ws_CO_20112026093000'] },
       trans_id: { type: 'string', examples: ['TKJ7A1B2C3'] },
       ...more,

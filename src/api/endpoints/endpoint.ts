@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Role } from '../../domain/identity/manage-users.ts';
 import type { Product } from '../../domain/merchants/manage-apps.ts';
-import type { Schema } from '../schemas/fields.ts';
+import { envelope, type Schema } from '../schemas/fields.ts';
 import { deprecatedPayments } from '../schemas/queries.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
@@ -36,7 +36,7 @@ export const MONEY: readonly Role[] = ['Admin', 'Finance'];
 export const ADMIN: readonly Role[] = ['Admin'];
 
 /** A list of payments, newest first. */
-export function listOf(path: string, plural: string, query: InputSchema, answer: Schema): Endpoint {
+export function listOf(path: string, plural: string, query: InputSchema, item: Schema): Endpoint {
   return {
     method: 'get',
     path,
@@ -44,12 +44,12 @@ export function listOf(path: string, plural: string, query: InputSchema, answer:
     description: `Newest first. Follow \`next\`: it stays in step while ${plural} are added.`,
     roles: ALL,
     query,
-    answer,
+    answer: envelope(item),
   };
 }
 
 /** A list of payments in the form of earlier versions. */
-export function deprecatedListOf(path: string, plural: string, answer: Schema): Endpoint {
+export function deprecatedListOf(path: string, plural: string, item: Schema): Endpoint {
   return {
     method: 'get',
     path,
@@ -57,7 +57,7 @@ export function deprecatedListOf(path: string, plural: string, answer: Schema): 
     description: 'Will be removed in a future version; use `GET /wallets/transactions`.',
     roles: ALL,
     query: deprecatedPayments,
-    answer,
+    answer: envelope(item),
     deprecated: true,
   };
 }

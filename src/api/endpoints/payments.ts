@@ -24,7 +24,12 @@ export const collectionsEndpoints = {
       ['channel_paused'],
     ],
   },
-  listCollections: listOf('/collections/checkouts', 'collections', payments, records.collections),
+  listCollections: listOf(
+    '/collections/checkouts',
+    'collections',
+    payments,
+    records.collectionDetail,
+  ),
   getCollection: detailOf(
     '/collections/checkouts/{checkout_id}',
     'collection',
@@ -33,7 +38,7 @@ export const collectionsEndpoints = {
   listCollectionsDeprecated: deprecatedListOf(
     '/collections/list',
     'collections',
-    records.listedCollections,
+    records.listedCollection,
   ),
 } as const satisfies Record<string, Endpoint>;
 
@@ -61,9 +66,9 @@ export const payoutsEndpoints = {
       ['channel_paused'],
     ],
   },
-  listPayouts: listOf('/payouts', 'payouts', payments, records.payouts),
+  listPayouts: listOf('/payouts', 'payouts', payments, records.payoutDetail),
   // Before getPayout, whose path matches this one too.
-  listPayoutsDeprecated: deprecatedListOf('/payouts/list', 'payouts', records.listedPayouts),
+  listPayoutsDeprecated: deprecatedListOf('/payouts/list', 'payouts', records.listedPayout),
   getPayout: detailOf('/payouts/{payout_id}', 'payout', records.payoutDetail),
 } as const satisfies Record<string, Endpoint>;
 
@@ -89,6 +94,6 @@ export const reversalsEndpoints = {
       ['gateway_unreachable'],
     ],
   },
-  listReversals: listOf('/reversals', 'reversals', reversals, records.reversals),
+  listReversals: listOf('/reversals', 'reversals', reversals, records.reversal),
   getReversal: detailOf('/reversals/{ref_no}', 'reversal', records.reversal),
 } as const satisfies Record<string, Endpoint>;

@@ -1,4 +1,5 @@
 import * as bodies from '../schemas/bodies.ts';
+import { envelope } from '../schemas/fields.ts';
 import * as queries from '../schemas/queries.ts';
 import * as records from '../schemas/records.ts';
 import { ADMIN, ALL, type Endpoint, MONEY } from './endpoint.ts';
@@ -19,7 +20,7 @@ export const walletsEndpoints = {
     description: 'Every movement of both wallets, newest first, with the balance after it.',
     roles: MONEY,
     query: queries.walletTransactions,
-    answer: records.walletTransactions,
+    answer: envelope(records.walletTransaction),
   },
   transfer: {
     method: 'post',
@@ -41,6 +42,6 @@ export const channelsEndpoints = {
     summary: 'List payment channels',
     roles: ALL,
     query: queries.channels,
-    answer: records.channels,
+    answer: envelope(records.channel),
   },
 } as const satisfies Record<string, Endpoint>;

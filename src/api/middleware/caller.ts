@@ -10,17 +10,13 @@ export async function callerOfRequest(
   { database, config }: ApiContext,
   req: Request,
 ): Promise<Caller> {
-  const token = bearerToken(req.get('authorization'));
-  const caller = await authenticate(database, config.jwtKeys, token, addressOf(req));
-  addLogContext({ merchant_id: caller.merchant_id });
-  return caller;
-}
-
-function bearerToken(header: string | undefined): string {
+  const header = req.get('authorization');
   if (!header) throw new Refusal('credentials_missing');
   const [, token] = /^Bearer ([^\s]+)$/i.exec(header) ?? [];
   if (!token) throw new Refusal('token_format');
-  return token;
+  const caller = await authenticate(database, config.jwtKeys, token, addressOf(req));
+  addLogContext({ merchant_id: caller.merchant_id });
+  return caller;
 }
 
 /**

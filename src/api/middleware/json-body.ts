@@ -1,9 +1,10 @@
+import { promisify } from 'node:util';
 import express, { type Request, type Response } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 
 const MAX_BODY_BYTES = 64 * 1_024;
 
-const readBytes = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
+const readBytes = promisify(express.raw({ limit: MAX_BODY_BYTES, type: () => true }));
 
 /**
  * Reads the body as JSON in UTF-8. Runs after authentication, so that bodies of strangers are not
@@ -12,9 +13,7 @@ const readBytes = express.raw({ limit: MAX_BODY_BYTES, type: () => true });
  */
 export async function readJson(req: Request, res: Response): Promise<unknown> {
   refuseOtherTypes(req);
-  await new Promise<void>((resolve, reject) => {
-    readBytes(req, res, (error?: unknown) => (error ? reject(error) : resolve()));
-  });
+  await readBytes(req, res);
   if (!Buffer.isBuffer(req.body) || req.body.length === 0) throw new Refusal('invalid_request');
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(req.body));

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from 'express';
+import type { RequestHandler } from 'express';
 import type { HttpMeters } from '../../metrics/meters.ts';
 
 /** The methods of our routes. Others are counted as one, because strangers may send any. */
@@ -10,22 +10,14 @@ export function measureRequests({ requests }: Pick<HttpMeters, 'requests'>): Req
   return (req, res, next) => {
     const stop = requests.startTimer();
     res.once('close', () =>
-      stop({ method: methodOf(req), route: routeOf(req), status: statusOf(res) }),
+      stop({
+        method: METHODS.includes(req.method) ? req.method : OTHER,
+        // As the endpoints write it: with braces, without the base path.
+        route: req.route ? String(req.route.path).replace(/:(\w+)/g, '{$1}') : OTHER,
+        // The caller may be gone before the answer is sent.
+        status: res.writableFinished ? String(res.statusCode) : 'aborted',
+      }),
     );
     next();
   };
-}
-
-function methodOf({ method }: Request): string {
-  return METHODS.includes(method) ? method : OTHER;
-}
-
-/** Writes the route as the endpoints do: with braces, without the base path. */
-function routeOf({ route }: Request): string {
-  return route ? String(route.path).replace(/:(\w+)/g, '{$1}') : OTHER;
-}
-
-/** The caller may be gone before the answer is sent. */
-function statusOf(res: Response): string {
-  return res.writableFinished ? String(res.statusCode) : 'aborted';
 }

@@ -5,14 +5,11 @@ import type { ApiContext } from '../context.ts';
 import type { Endpoint } from '../endpoints/endpoints.ts';
 import type { WaitingRoom } from '../waiting-room.ts';
 import {
-  type Admitted,
   type Answer,
   type AuthenticatedCall,
   admission,
   type Handler,
-  type Performed,
   perform,
-  SUCCESS,
   send,
   serve,
 } from './mount.ts';
@@ -38,40 +35,30 @@ export function mountAwaited(
   context: ApiContext,
   endpoint: Endpoint,
   room: WaitingRoom,
-  operation: AwaitedOperation,
+  { record, settle, current }: AwaitedOperation,
 ): void {
   const admit = admission(context, endpoint);
   serve(context, endpoint, async (req, res) => {
     const admitted = await admit(req, res);
-    const record: Handler = (call) => {
+    const signal = signalOfClose(res);
+    const call = { ...admitted.call, database: context.database };
+    const recordInside: Handler = (recordedCall) => {
       room.enter(admitted);
-      return operation.record(call);
+      return record(recordedCall);
     };
     try {
-      const awaited = { ...operation, record };
-      send(res, await performAwaited(context, admitted, awaited, signalOfClose(res)));
+      let answer = await perform(context, admitted, recordInside, true);
+      if (!answer.replayed) {
+        answer = { ...answer, ...(await settle(call, signal)) };
+        if (admitted.request) await keepAnswer(context, admitted.request, answer);
+      } else if (answer.provisional) {
+        answer = { ...answer, ...(await current(call)) };
+      }
+      send(res, answer);
     } finally {
       room.leave(admitted);
     }
   });
-}
-
-async function performAwaited(
-  context: ApiContext,
-  admitted: Admitted,
-  { record, settle, current }: AwaitedOperation,
-  signal: AbortSignal,
-): Promise<Performed> {
-  const recorded = await perform(context, admitted, record, true);
-  const call = { ...admitted.call, database: context.database };
-  if (recorded.replayed) {
-    return recorded.provisional ? { ...recorded, ...(await current(call)) } : recorded;
-  }
-  const answer = await settle(call, signal);
-  if (admitted.request) {
-    await keepAnswer(context, admitted.request, { status: SUCCESS, body: answer.body });
-  }
-  return { ...recorded, ...answer };
 }
 
 /** The operation is committed, so the caller gets its answer even if the key cannot keep it. */

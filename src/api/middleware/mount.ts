@@ -37,7 +37,7 @@ export interface Answer {
 
 export type Handler<AnyCall = AuthenticatedCall> = (call: AnyCall) => Promise<Answer>;
 
-export const SUCCESS = 200;
+const SUCCESS = 200;
 
 /** Serves an endpoint that needs no token. */
 export function mountPublic(context: ApiContext, endpoint: Endpoint, handle: Handler<Call>): void {

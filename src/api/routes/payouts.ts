@@ -12,14 +12,13 @@ import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
 import { answerWith, mountDetail, mountList } from './payment-reads.ts';
 
 export function addPayoutRoutes(context: ApiContext): void {
-  const { initiatePayout, listPayouts, listPayoutsDeprecated, getPayout } = endpoints;
-  mount(context, initiatePayout, async (call) =>
+  mount(context, endpoints.initiatePayout, async (call) =>
     answerWith(await initiate(context, call), payoutRecord),
   );
-  mountList(context, listPayouts, 'payout', payoutDetail);
+  mountList(context, endpoints.listPayouts, 'payout', payoutDetail);
   // Before the detail, whose path matches this one too.
-  mountList(context, listPayoutsDeprecated, 'payout', listedPayout);
-  mountDetail(context, getPayout, 'payout', payoutDetail);
+  mountList(context, endpoints.listPayoutsDeprecated, 'payout', listedPayout);
+  mountDetail(context, endpoints.getPayout, 'payout', payoutDetail);
 }
 
 async function initiate(

@@ -15,11 +15,10 @@ import { answerWith, mountList } from './payment-reads.ts';
 export const MAX_WAITING = 100;
 
 export function addReversalRoutes(context: ApiContext): void {
-  const { initiateReversal, listReversals, getReversal } = endpoints;
   const room = createWaitingRoom(MAX_WAITING, context.meters.http);
-  mountAwaited(context, initiateReversal, room, initiation(context));
-  mountList(context, listReversals, 'reversal', reversalRecord);
-  mount(context, getReversal, (call) => detail(context, call, call.params.ref_no ?? ''));
+  mountAwaited(context, endpoints.initiateReversal, room, initiation(context));
+  mountList(context, endpoints.listReversals, 'reversal', reversalRecord);
+  mount(context, endpoints.getReversal, (call) => detail(context, call, call.params.ref_no ?? ''));
 }
 
 function initiation(context: ApiContext): AwaitedOperation {

@@ -6,13 +6,14 @@ import {
   appCode,
   CHECK,
   callbackUrl,
+  described,
   phone,
   refNo,
   reversalRefNo,
   type Schema,
   text,
 } from './fields.ts';
-import type { FieldCheck, InputSchema } from './validator.ts';
+import type { InputSchema } from './validator.ts';
 
 /** Schemas of the requests' bodies. Wrong fields are refused in the order in which they stand here. */
 
@@ -58,9 +59,6 @@ export const newCollection = body(
 
 export const DEFAULT_NARRATION = 'Disbursement';
 
-const checkPayto: FieldCheck = ({ payto, channel }) =>
-  paytoProblem(String(payto), typeof channel === 'number' ? channel : undefined);
-
 export const newPayout = body(
   {
     payto: {
@@ -68,18 +66,18 @@ export const newPayout = body(
       description:
         'The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits',
       examples: ['+254712345678'],
-      [CHECK]: checkPayto,
+      [CHECK]: ({ payto, channel }) =>
+        paytoProblem(String(payto), typeof channel === 'number' ? channel : undefined),
     },
     amount,
     ref_no: refNo,
     callback_url: callbackUrl,
     category: { enum: PAYOUT_CATEGORIES, default: 'other', examples: ['other'] },
-    narration: {
-      ...text(MAX_NARRATION_LENGTH),
-      default: DEFAULT_NARRATION,
-      description: 'Sent to the gateway',
-      examples: ['Salary November'],
-    },
+    narration: described(
+      { ...text(MAX_NARRATION_LENGTH), default: DEFAULT_NARRATION },
+      'Sent to the gateway',
+      'Salary November',
+    ),
     channel: {
       type: 'integer',
       description:
@@ -96,11 +94,11 @@ export const newReversal = body(
     checkout_ref_no: { ...refNo, description: 'Your reference of the collection to give back' },
     ref_no: reversalRefNo,
     callback_url: callbackUrl,
-    reason: {
-      ...text(MAX_REASON_LENGTH),
-      description: 'Recorded, and sent to the network as remarks',
-      examples: ['Out of stock'],
-    },
+    reason: described(
+      text(MAX_REASON_LENGTH),
+      'Recorded, and sent to the network as remarks',
+      'Out of stock',
+    ),
   },
   ['reason'],
 );

@@ -1,29 +1,31 @@
 import { MAX_CALLBACK_URL_LENGTH } from '../../domain/callback-url.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
 
 /** Schemas of single fields. They check requests and make the documentation. */
 
-export interface Schema {
-  [keyword: string]: unknown;
-}
-
 /** Keyword: the refusal of a wrong value. Without it the refusal is `Invalid {field}`. */
 export const REFUSAL = 'x-refusal';
-
-/**
- * Keyword: a check that depends on other fields, `(fields) => ErrorCode | null`. It runs when the
- * rest of the field's schema is satisfied. It is not published.
- */
+/** Keyword: a check of a field whose schema is satisfied. Other fields may be wrong. */
 export const CHECK = 'x-check';
+
+/** The keywords of our own are not published. */
+export interface Schema {
+  [keyword: string]: unknown;
+  [REFUSAL]?: ErrorCode;
+  [CHECK]?: (fields: Record<string, unknown>) => ErrorCode | null;
+}
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const REVERSAL_REF_NO = /^[A-Za-z0-9_-]{1,60}$/;
+
+export const string = { type: 'string' };
 
 /** Text without control characters. */
 export function text(maxLength: number) {
   return { type: 'string', maxLength, format: 'plain-text' };
 }
 
-export const amount = {
+export const amount: Schema = {
   type: 'string',
   format: 'amount',
   pattern: '^\\d{1,6}\\.\\d{2}$',
@@ -32,7 +34,7 @@ export const amount = {
   [REFUSAL]: 'invalid_amount',
 };
 
-export const phone = {
+export const phone: Schema = {
   type: 'string',
   format: 'kenyan-mobile',
   description: 'Kenyan mobile number in E.164 form',
@@ -57,11 +59,7 @@ export const reversalRefNo = {
 };
 
 /** The recipient of a payout, in an answer. */
-export const payto = {
-  type: 'string',
-  description: 'The recipient’s phone or bank account',
-  examples: ['+254712345678'],
-};
+export const payto = described(string, 'The recipient’s phone or bank account', '+254712345678');
 
 export const accountNumber = {
   type: 'string',
@@ -116,6 +114,11 @@ export const uuid = {
   format: 'uuid',
   examples: ['01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f'],
 };
+
+/** A field with its description in the documentation, and an example. */
+export function described(schema: Schema, description: string, example: unknown): Schema {
+  return { ...schema, description, examples: [example] };
+}
 
 export function nullable(schema: Schema): Schema {
   return { ...schema, type: [schema.type, 'null'] };

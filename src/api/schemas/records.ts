@@ -5,7 +5,7 @@ import {
   callbackUrl,
   checkoutRefNo,
   createdAt,
-  envelope,
+  described,
   money,
   nullable,
   payto,
@@ -14,6 +14,7 @@ import {
   refNo,
   reversalRefNo,
   type Schema,
+  string,
   timestamp,
   uuid,
 } from './fields.ts';
@@ -107,7 +108,7 @@ export const payoutDetail = record({
   ...outcome,
   ...channelFields,
   narration: { type: 'string', examples: ['Salary November'] },
-  fee: { ...money, description: 'KES, debited with the amount', examples: ['0.00'] },
+  fee: described(money, 'KES, debited with the amount', '0.00'),
 });
 
 export const listedPayout = record({
@@ -125,22 +126,14 @@ export const REVERSAL_STATUSES = reversalStates
 export const reversal = record({
   ref_no: reversalRefNo,
   checkout_ref_no: checkoutRefNo,
-  original_trans_id: {
-    type: ['string', 'null'],
-    description: 'The network’s receipt of the collection; null while it is not known',
-    examples: ['TKJ7A1B2C3'],
-  },
+  original_trans_id: described(
+    nullable(string),
+    'The network’s receipt of the collection; null while it is not known',
+    'TKJ7A1B2C3',
+  ),
   amount: { ...money, description: 'KES, what the customer gets' },
-  reversed_net_amount: {
-    ...money,
-    description: 'KES, what the collection wallet gives',
-    examples: ['246.25'],
-  },
-  reversed_commission: {
-    ...money,
-    description: 'KES, commission that you get back',
-    examples: ['3.75'],
-  },
+  reversed_net_amount: described(money, 'KES, what the collection wallet gives', '246.25'),
+  reversed_commission: described(money, 'KES, commission that you get back', '3.75'),
   status: {
     enum: reversalStates.map(({ code }) => code),
     description: REVERSAL_STATUSES,
@@ -150,16 +143,8 @@ export const reversal = record({
     enum: reversalStates.map(({ label }) => label),
     examples: [REVERSAL_STATES.processing.label],
   },
-  result_description: {
-    type: ['string', 'null'],
-    description: 'Null while open',
-    examples: [null],
-  },
-  trans_id: {
-    type: ['string', 'null'],
-    description: 'The network’s receipt of the reversal itself',
-    examples: [null],
-  },
+  result_description: described(nullable(string), 'Null while open', null),
+  trans_id: described(nullable(string), 'The network’s receipt of the reversal itself', null),
   reason: { type: ['string', 'null'], examples: ['Out of stock'] },
   created_at: timestamp,
   payment_completed_at: { ...nullable(timestamp), examples: [null] },
@@ -211,11 +196,3 @@ export const channel = record({
 export const error: Schema = record({
   detail: { type: 'string', description: 'What is wrong, in words' },
 });
-
-export const collections = envelope(collectionDetail);
-export const listedCollections = envelope(listedCollection);
-export const payouts = envelope(payoutDetail);
-export const listedPayouts = envelope(listedPayout);
-export const reversals = envelope(reversal);
-export const walletTransactions = envelope(walletTransaction);
-export const channels = envelope(channel);

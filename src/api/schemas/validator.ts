@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { isCallbackUrl } from '../../domain/callback-url.ts';
-import { type ErrorCode, Refusal } from '../../domain/errors.ts';
+import { Refusal } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
@@ -12,9 +12,6 @@ export interface InputSchema extends Schema {
   properties: Record<string, Schema>;
   required?: readonly string[];
 }
-
-/** Returns what is wrong with a field whose own schema is satisfied. Other fields may be wrong. */
-export type FieldCheck = (fields: Record<string, unknown>) => ErrorCode | null;
 
 /** Creates the validator, with the formats of our schemas. */
 export function createAjv(): Ajv {
@@ -59,24 +56,12 @@ export function bodyParser(schema: InputSchema): (body: unknown) => Record<strin
     }
     const wrong = wrongFields(validate, fields);
     for (const [name, property] of Object.entries(schema.properties)) {
-      const code = wrong.has(name) ? codeOf(property) : checked(property, name, fields);
+      const check = Object.hasOwn(fields, name) ? property[CHECK] : undefined;
+      const code = wrong.has(name) ? (property[REFUSAL] ?? 'invalid_field') : check?.(fields);
       if (code) throw new Refusal(code, code === 'invalid_field' ? name : '');
     }
     return fields;
   };
-}
-
-function codeOf(property: Schema): ErrorCode {
-  return (property[REFUSAL] as ErrorCode | undefined) ?? 'invalid_field';
-}
-
-function checked(
-  property: Schema,
-  name: string,
-  fields: Record<string, unknown>,
-): ErrorCode | null {
-  const check = property[CHECK] as FieldCheck | undefined;
-  return check && Object.hasOwn(fields, name) ? check(fields) : null;
 }
 
 /** Returns the fields that have a value. Fields that the schema does not have are ignored. */
@@ -84,12 +69,12 @@ function withoutEmpty(
   body: Record<string, unknown>,
   { properties, required = [] }: InputSchema,
 ): Record<string, unknown> {
-  const isMissing = (name: string, value: unknown) =>
-    value === null || value === undefined || (value === '' && required.includes(name));
-  const fields = Object.keys(properties)
-    .filter((name) => Object.hasOwn(body, name) && !isMissing(name, body[name]))
-    .map((name) => [name, body[name]]);
-  return Object.fromEntries(fields);
+  const isGiven = (name: string) =>
+    Object.hasOwn(body, name) &&
+    body[name] != null &&
+    (body[name] !== '' || !required.includes(name));
+  const given = Object.keys(properties).filter(isGiven);
+  return Object.fromEntries(given.map((name) => [name, body[name]]));
 }
 
 /**
