@@ -1,5 +1,6 @@
 import {
   checkoutRefNo,
+  described,
   money,
   payto,
   phone,
@@ -24,11 +25,7 @@ function eventOf(
       event: { enum: ['transaction.completed', 'transaction.failed'] },
     }),
     data: record({
-      result_code: {
-        type: 'integer',
-        description: '0 on success; a reversal that failed has 1',
-        examples: [0],
-      },
+      result_code: described({ type: 'integer' }, '0 on success; a reversal that failed has 1', 0),
       result_description: {
         type: 'string',
         examples: ['The service request is processed successfully.'],
