@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Runner } from 'mocha';
 import { type Reaper, startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
-import { environment, shareServers } from './environment.ts';
+import { backendsUnderTest, environment, shareServers } from './environment.ts';
 import { findKeptDatabase } from './kept-database.ts';
 import { REQUIRE_ALL } from './programs.ts';
 import { dropTemplate, makeTemplate, templateName } from './template.ts';
@@ -19,7 +19,10 @@ const stops: (() => Promise<unknown>)[] = [];
  * Starts what all workers share: one PostgreSQL with a migrated template from which each
  * file clones its database. Mocha runs this once, in its main process.
  */
-export async function mochaGlobalSetup(): Promise<void> {
+export async function mochaGlobalSetup(this: Runner): Promise<void> {
+  if (process.env.REDIS_URL && isParallel(this)) {
+    throw new Error('Workers cannot share the Redis of REDIS_URL: add --no-parallel');
+  }
   const reaper = await startReaper();
   stops.push(() => reaper.close());
   const folder = mkdtempSync(join(tmpdir(), 'malipo-test-'));
@@ -27,6 +30,12 @@ export async function mochaGlobalSetup(): Promise<void> {
   chmodSync(folder, TRAVERSABLE);
   reaper.removeFolder(folder);
   shareServers({ folder, ...(await findDatabase(folder, reaper)) });
+  console.log(`Queue backends under test: ${backendsUnderTest().join(' and ')}`);
+}
+
+/** The types of Mocha lack this method. */
+function isParallel(runner: Runner): boolean {
+  return (runner as unknown as { isParallelMode(): boolean }).isParallelMode();
 }
 
 /** Leaves nothing behind, but for the logs of a run that has failed. */
