@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import winston from 'winston';
@@ -18,6 +17,7 @@ import {
 } from '../../src/workers/start-workers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
+import { eventually } from './eventually.ts';
 
 export interface TestService extends Service {
   /** Of the API, without its version. */
@@ -85,7 +85,7 @@ export async function startTestService(
   const redis = options.limiterRedisUrl
     ? openImpatientRedis(options.limiterRedisUrl, ANSWER_TIMEOUT_MS, service.logger)
     : null;
-  if (redis) await once(redis, 'ready');
+  if (redis) await eventually('Redis to be ready', async () => redis.status === 'ready');
   server.on('request', createApp(service, { rateLimiter: createRateLimiter(redis) }));
   const backend = createQueueBackend(config, processName(workers));
   const parts = startWorkers(service, backend, workers);
