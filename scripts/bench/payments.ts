@@ -4,7 +4,7 @@ import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { createPayout } from '../../src/domain/payouts/create-payout.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { topUpPayoutWallet } from '../sandbox/top-up.ts';
 import type { Stage } from './stage.ts';
 
 const FULL_WALLET_CENTS = 100_000_000_000;

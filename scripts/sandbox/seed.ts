@@ -3,9 +3,9 @@ import { type Database, firstRow } from '../../src/connections/database.ts';
 import { createUser, type Role } from '../../src/domain/identity/manage-users.ts';
 import { type AppCredentials, createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import type { KeyRing } from '../../src/process/key-ring.ts';
 import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
+import { topUpPayoutWallet } from './top-up.ts';
 
 const EMAIL_DOMAIN = 'sandbox.example';
 const PAYOUT_WALLET_CENTS = 50_000_000;

@@ -1,8 +1,8 @@
 import { Agent } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { BASE_PATH } from '../../src/api/base-path.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { clientOf, request } from '../support/api-client.ts';
 import { type FuzzedRequest, type Operation, requestsTo, sendRaw } from '../support/fuzz.ts';
 import { FUZZED_REQUESTS_COUNT } from '../support/matrix.ts';

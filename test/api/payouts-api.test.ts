@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { clientOf, payoutBody } from '../support/api-client.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import {

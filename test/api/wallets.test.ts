@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { bookOperatorEntry, topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
+import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { learn, newCollection, PAYER, succeeded } from '../support/payments.ts';
 import {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { PAYOUT_FEE_CENTS, payoutRequest } from '../support/payment-kinds.ts';
 import {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import {
   type Account,
@@ -8,7 +9,6 @@ import {
   type JournalLine,
   postJournal,
 } from '../../src/domain/ledger/post-journal.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
 import { countOf, createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import {
   type DiscrepancyKind,
@@ -7,7 +8,6 @@ import {
 import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { RESOLUTIONS, type Resolution } from '../../src/domain/support/resolution.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import {
   booksOf,

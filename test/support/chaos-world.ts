@@ -4,9 +4,9 @@ import {
   startEmbeddedPostgres,
 } from '../../scripts/sandbox/embedded/postgres.ts';
 import type { StackType } from '../../scripts/sandbox/stack.ts';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { request } from './api-client.ts';

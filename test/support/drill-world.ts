@@ -10,9 +10,9 @@ import {
   startProcess,
   startStack,
 } from '../../scripts/sandbox/stack.ts';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { environment } from './environment.ts';

@@ -1,8 +1,8 @@
 import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createTestDatabase } from './database.ts';

@@ -1,3 +1,4 @@
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
@@ -5,7 +6,6 @@ import { costOf, type Payout } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { AMOUNT_CENTS, learn, newCollection, newReturn, PAYER, succeeded } from './payments.ts';
 import type { TestMerchant } from './test-merchant.ts';
 

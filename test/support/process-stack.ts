@@ -9,8 +9,8 @@ import {
 } from '../../scripts/sandbox/merchant-receiver.ts';
 import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { STACK_TYPES, startProcess } from '../../scripts/sandbox/stack.ts';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
-import { topUpPayoutWallet } from '../../src/domain/wallets/operator-entries.ts';
 import { type Config, loadConfig } from '../../src/process/config.ts';
 import { type Answer, clientOf, collectionBody, payoutBody, reversalBody } from './api-client.ts';
 import { environment } from './environment.ts';

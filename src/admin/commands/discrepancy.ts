@@ -1,5 +1,5 @@
 import type { DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
-import { KIND_WORDS } from '../../domain/discrepancies/kind-words.ts';
+import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { decideDiscrepancy } from '../../domain/support/decide-discrepancy.ts';
 import { listCases } from '../../domain/support/discrepancy-cases.ts';
 import { RESOLUTIONS } from '../../domain/support/resolution.ts';
@@ -11,7 +11,7 @@ import { render } from '../output/table.ts';
 import { changes, type Noun } from '../verb.ts';
 
 const MAX_RECEIPT_LENGTH = 100;
-const kinds = read.oneOf(Object.keys(KIND_WORDS) as DiscrepancyKind[]);
+const kinds = read.oneOf(Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[]);
 const receipt = read.text('RECEIPT', MAX_RECEIPT_LENGTH);
 
 const list = lists(discrepancies, read.uuid, {

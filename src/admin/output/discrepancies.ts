@@ -1,4 +1,4 @@
-import { KIND_WORDS } from '../../domain/discrepancies/kind-words.ts';
+import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import type { View } from './answers.ts';
 import { rowDocument } from './document.ts';
@@ -10,13 +10,13 @@ export const discrepancies: View<DiscrepancyCase> = {
   // `amount` is the amount that the gateway names, `asked` that of the payment.
   document: ({ details, ...row }) => ({
     ...rowDocument(row),
-    what: KIND_WORDS[row.kind],
+    what: DISCREPANCY_KINDS[row.kind],
     details: rowDocument(details),
   }),
   columns: [
     'id',
     ['SINCE', 'opened_at'],
-    ['WHAT', ({ kind }) => `${kind}: ${KIND_WORDS[kind]}`],
+    ['WHAT', ({ kind }) => `${kind}: ${DISCREPANCY_KINDS[kind]}`],
     ['MERCHANT', 'merchant_id'],
     ['PAYMENT', paymentOf],
     'status',

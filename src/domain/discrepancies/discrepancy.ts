@@ -2,21 +2,24 @@ import { validate as isUuid, v7 as uuidv7 } from 'uuid';
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 
-export type DiscrepancyKind =
-  | 'other_amount' // the gateway moved another amount
-  | 'other_account' // the gateway moved money for another account
-  | 'second_success' // two receipts for one payment
-  | 'failure_after_success' // the gateway takes back a success
-  | 'return_failed' // money of a late collection could not be given back
-  | 'paid_after_refund' // a payout arrived after its money was put back
-  | 'second_reversal' // a failed reversal succeeded after another took its place
-  | 'never_taken' // it could not be sent before its deadline
-  | 'taken_after_failure' // the gateway took it after it was failed here
-  | 'overdue' // its deadline is past and the gateway has not said how it ended
-  | 'missing_at_gateway' // completed here, and not in the gateway's statement
-  | 'unknown_movement' // in the gateway's statement, and not with us
-  | 'other_payment' // a callback names another payment than its address
-  | 'unknown_payment'; // a genuine callback for a payment that is not here
+/** The kinds, with the words that support reads. */
+export const DISCREPANCY_KINDS = {
+  other_amount: 'another amount moved than was asked for',
+  other_account: 'money moved from or to another account',
+  second_success: 'a second receipt for one payment',
+  failure_after_success: 'the gateway takes back a success',
+  return_failed: 'late money could not be given back',
+  paid_after_refund: 'a payout arrived after its refund',
+  second_reversal: 'a failed reversal succeeded after another took its place',
+  never_taken: 'it could not be sent before its deadline',
+  taken_after_failure: 'the gateway took it after it was failed here',
+  overdue: 'the gateway has not said in time how it ended',
+  missing_at_gateway: "not in the gateway's statement",
+  unknown_movement: 'at the gateway, not with us',
+  other_payment: 'a callback names another payment than its address',
+  unknown_payment: 'a callback for a payment that is not with us',
+} as const;
+export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 
 export interface NewDiscrepancy {
   kind: DiscrepancyKind;

@@ -1,10 +1,5 @@
 import { v5 as uuidv5 } from 'uuid';
-import {
-  type Database,
-  firstRow,
-  inTransaction,
-  type Transaction,
-} from '../../connections/database.ts';
+import { firstRow, type Transaction } from '../../connections/database.ts';
 import { postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/manage-merchants.ts';
 import { formatAmount } from '../money.ts';
@@ -49,26 +44,6 @@ export async function bookOperatorEntry(
   const isPosted = await post(trx, entry);
   const booked = sameAs(entry, (await findEntry(trx, entry))!);
   return { booked, repeated: !isPosted };
-}
-
-/** Tops up a payout wallet, as the sandbox does. @returns whether this call booked it. */
-export async function topUpPayoutWallet(
-  database: Database,
-  merchantId: number,
-  amountCents: number,
-  reference: string,
-): Promise<boolean> {
-  const { repeated } = await inTransaction(database, (trx) =>
-    bookOperatorEntry(trx, {
-      kind: 'topup',
-      wallet: 'payout',
-      merchant_id: merchantId,
-      amount_cents: amountCents,
-      reference,
-      reason: 'Top-up',
-    }),
-  );
-  return !repeated;
 }
 
 function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {

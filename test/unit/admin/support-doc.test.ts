@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readCommandLine } from '../../../src/admin/program.ts';
 import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
-import { KIND_WORDS } from '../../../src/domain/discrepancies/kind-words.ts';
+import { DISCREPANCY_KINDS } from '../../../src/domain/discrepancies/discrepancy.ts';
 import { ALLOWED_RESOLUTIONS, RESOLUTIONS } from '../../../src/domain/support/resolution.ts';
 
 const DOCUMENT = readFileSync(new URL('../../../docs/support.md', import.meta.url), 'utf8');
@@ -15,7 +15,7 @@ const SECTIONS = new Map(
   }),
 );
 
-const kinds = Object.keys(KIND_WORDS) as DiscrepancyKind[];
+const kinds = Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[];
 
 describe('docs/support.md', () => {
   it('has a section for every kind of discrepancy, and for nothing else', () => {
