@@ -52,12 +52,17 @@ function queueTable(queues: QueueStatus['queues']): string[] {
     return { ...queue, since: age(oldest_waiting_ms), outbox_since: age(outbox_oldest_ms) };
   });
   return table(rows, [
-    ...(['queue', 'waiting', 'since', 'active', 'delayed'] as const),
-    ...([['ENDED/MIN', 'ended_last_minute'], 'workers', 'paused', 'outbox'] as const),
-    ...([
-      ['SINCE', 'outbox_since'],
-      ['FAILED', 'failed_waiting'],
-    ] as const),
+    'queue',
+    'waiting',
+    'since',
+    'active',
+    'delayed',
+    ['ENDED/MIN', 'ended_last_minute'],
+    'workers',
+    'paused',
+    'outbox',
+    ['SINCE', 'outbox_since'],
+    ['FAILED', 'failed_waiting'],
   ]);
 }
 
