@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BootError, runMain } from '../src/process/lifecycle.ts';
 import { startEmbeddedPostgres } from './sandbox/embedded/postgres.ts';
-import { startProgram } from './sandbox/embedded/program.ts';
-import { type Reaper, startReaper } from './sandbox/embedded/reaper.ts';
+import { startProgram } from './sandbox/processes/program.ts';
+import { type Reaper, startReaper } from './sandbox/processes/reaper.ts';
 import { ROOT_FOLDER } from './sandbox/service-process.ts';
 
 /** Belongs to development and must not be where the service runs. */

@@ -1,5 +1,5 @@
 import { mkdirSync, rmSync } from 'node:fs';
-import { startReaper } from '../sandbox/embedded/reaper.ts';
+import { startReaper } from '../sandbox/processes/reaper.ts';
 import { measureAcceptance } from './acceptance.ts';
 import { measureDrain } from './drain.ts';
 import { measureLists } from './lists.ts';

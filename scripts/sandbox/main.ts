@@ -1,6 +1,6 @@
 import { BootError } from '../../src/process/lifecycle.ts';
 import { demonstrate } from './demonstration.ts';
-import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
+import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { type Sandbox, startSandbox } from './start.ts';
 
 /** Ends after the demonstration. */

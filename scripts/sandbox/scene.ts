@@ -3,8 +3,8 @@ import { got } from 'got';
 import type { Database } from '../../src/connections/database.ts';
 import { formatAmount } from '../../src/domain/money.ts';
 import { walletBalances } from '../../src/domain/wallets/wallet.ts';
-import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
 import type { MerchantReceiver } from './merchant-receiver.ts';
+import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import type { SandboxMerchant } from './seed.ts';
 
 const STEP_TIMEOUT_MS = 30_000;

@@ -4,7 +4,7 @@ import { createUser, type Role } from '../../src/domain/identity/manage-users.ts
 import { type AppCredentials, createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import type { KeyRing } from '../../src/process/key-ring.ts';
-import { EmbeddedServiceError } from './embedded/embedded-service-error.ts';
+import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { topUpPayoutWallet } from './top-up.ts';
 
 const EMAIL_DOMAIN = 'sandbox.example';

@@ -1,9 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findFreePort } from './embedded/port.ts';
-import { type Program, startProgram } from './embedded/program.ts';
-import type { Reaper } from './embedded/reaper.ts';
+import { findFreePort } from './processes/port.ts';
+import { type Program, startProgram } from './processes/program.ts';
+import type { Reaper } from './processes/reaper.ts';
 
 /** The checkout: what is started is its source, or its build. */
 export const ROOT_FOLDER = fileURLToPath(new URL('../../', import.meta.url));

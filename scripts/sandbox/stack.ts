@@ -1,5 +1,5 @@
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
-import type { Reaper } from './embedded/reaper.ts';
+import type { Reaper } from './processes/reaper.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
 /** Every process type that does one kind of work, and the gateway simulator. */

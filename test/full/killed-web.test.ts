@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { firstRow, rows } from '../../src/connections/database.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { request } from '../support/api-client.ts';

@@ -5,7 +5,7 @@ import { get as getHttps } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';

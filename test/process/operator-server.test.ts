@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Gauge, Registry } from 'prom-client';
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { openDatabase } from '../../src/connections/database.ts';
 import { createLogger } from '../../src/process/logger.ts';
 import { type Operated, startOperatorServer } from '../../src/process/operator-server.ts';

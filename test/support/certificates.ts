@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findServerUser } from '../../scripts/sandbox/embedded/postgres-user.ts';
+import { findServerUser } from '../../scripts/sandbox/processes/server-user.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** A private CA, and a server's certificate from it; paths of PEM files. */

@@ -1,5 +1,5 @@
-import type { Reaper } from '../../scripts/sandbox/embedded/reaper.ts';
 import { findRedisServer } from '../../scripts/sandbox/embedded/redis.ts';
+import type { Reaper } from '../../scripts/sandbox/processes/reaper.ts';
 
 /** The servers and the folder of a run. The global setup starts them once, for all workers. */
 export interface SharedServers {

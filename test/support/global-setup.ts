@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Runner } from 'mocha';
-import { type Reaper, startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
+import { type Reaper, startReaper } from '../../scripts/sandbox/processes/reaper.ts';
 import { backendsUnderTest, environment, shareServers } from './environment.ts';
 import { findKeptDatabase } from './kept-database.ts';
 import { REQUIRE_ALL } from './programs.ts';

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
+import { startReaper } from '../../scripts/sandbox/processes/reaper.ts';
 import {
   findKeptDatabase,
   forgetKeptDatabase,

@@ -1,4 +1,4 @@
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';

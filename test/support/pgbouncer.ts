@@ -1,8 +1,8 @@
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
-import { findServerUser } from '../../scripts/sandbox/embedded/postgres-user.ts';
-import { startProgram } from '../../scripts/sandbox/embedded/program.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
+import { startProgram } from '../../scripts/sandbox/processes/program.ts';
+import { findServerUser } from '../../scripts/sandbox/processes/server-user.ts';
 import { environment } from './environment.ts';
 import { makeFolder } from './make-folder.ts';
 import { findProgram } from './programs.ts';

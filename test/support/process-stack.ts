@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
 import {
   type MerchantReceiver,
   startMerchantReceiver,
 } from '../../scripts/sandbox/merchant-receiver.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { STACK_TYPES, startProcess } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { environment } from './environment.ts';
 import { eventually } from './eventually.ts';
 import { makeFolder } from './make-folder.ts';

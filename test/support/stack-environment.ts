@@ -1,4 +1,4 @@
-import { findFreePort } from '../../scripts/sandbox/embedded/port.ts';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 
 export const SETTLING_WINDOW_MS = 500;
 

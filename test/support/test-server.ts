@@ -1,7 +1,7 @@
 import { chownSync, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { startEmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.ts';
-import { findServerUser } from '../../scripts/sandbox/embedded/postgres-user.ts';
-import type { Reaper } from '../../scripts/sandbox/embedded/reaper.ts';
+import type { Reaper } from '../../scripts/sandbox/processes/reaper.ts';
+import { findServerUser } from '../../scripts/sandbox/processes/server-user.ts';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 
 /** The server that tests start for themselves. */

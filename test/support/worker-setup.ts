@@ -1,9 +1,9 @@
-import { startReaper } from '../../scripts/sandbox/embedded/reaper.ts';
 import {
   type EmbeddedRedis,
   findRedisServer,
   startEmbeddedRedis,
 } from '../../scripts/sandbox/embedded/redis.ts';
+import { startReaper } from '../../scripts/sandbox/processes/reaper.ts';
 import { environment } from './environment.ts';
 import { REQUIRE_ALL } from './programs.ts';
 

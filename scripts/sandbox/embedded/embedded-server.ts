@@ -1,5 +1,5 @@
-import { findFreePort } from './port.ts';
-import { type Program, type ProgramOptions, startProgram } from './program.ts';
+import { findFreePort } from '../processes/port.ts';
+import { type Program, type ProgramOptions, startProgram } from '../processes/program.ts';
 
 /** A server of this process's own, on 127.0.0.1. */
 export type EmbeddedServer = Program & { readonly url: string; readonly port: number };

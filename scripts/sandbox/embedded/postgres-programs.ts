@@ -1,8 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { constants, cpSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { EmbeddedServiceError } from './embedded-service-error.ts';
-import { runAs, type ServerUser } from './postgres-user.ts';
+import { EmbeddedServiceError } from '../processes/embedded-service-error.ts';
+import { runAs, type ServerUser } from '../processes/server-user.ts';
 
 export interface PostgresPrograms {
   initdb: string;

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync } from 'node:fs';
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ServerUser, sharedTempFolder } from './postgres-user.ts';
-import type { Reaper } from './reaper.ts';
+import type { Reaper } from '../processes/reaper.ts';
+import { type ServerUser, sharedTempFolder } from '../processes/server-user.ts';
 
 /** The start of this process tells it from an earlier one with its pid, as containers have. */
 const OWN_PREFIX = `run-${process.pid}-${Math.floor(performance.timeOrigin)}-`;

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { chownSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { EmbeddedServiceError, explainError } from '../processes/embedded-service-error.ts';
+import { isPortTaken } from '../processes/port.ts';
+import { startProgram } from '../processes/program.ts';
+import type { Reaper } from '../processes/reaper.ts';
+import { findServerUser, type ServerUser } from '../processes/server-user.ts';
 import { type EmbeddedServer, startServer } from './embedded-server.ts';
-import { EmbeddedServiceError, explainError } from './embedded-service-error.ts';
-import { isPortTaken } from './port.ts';
 import { findPostgresPrograms } from './postgres-programs.ts';
 import { clearLeftovers, makeRunFolder, type RunFolder } from './postgres-run.ts';
-import { findServerUser, type ServerUser } from './postgres-user.ts';
-import { startProgram } from './program.ts';
-import type { Reaper } from './reaper.ts';
 
 export type EmbeddedPostgres = EmbeddedServer;
 

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import { EmbeddedServiceError } from '../processes/embedded-service-error.ts';
+import type { Reaper } from '../processes/reaper.ts';
 import { type EmbeddedServer, startServer } from './embedded-server.ts';
-import { EmbeddedServiceError } from './embedded-service-error.ts';
-import type { Reaper } from './reaper.ts';
 
 export type EmbeddedRedis = EmbeddedServer;
 

@@ -4,8 +4,8 @@
  */
 import { spawn } from 'node:child_process';
 import { startEmbeddedPostgres } from '../../../../scripts/sandbox/embedded/postgres.ts';
-import { type Reaper, startReaper } from '../../../../scripts/sandbox/embedded/reaper.ts';
 import { startEmbeddedRedis } from '../../../../scripts/sandbox/embedded/redis.ts';
+import { type Reaper, startReaper } from '../../../../scripts/sandbox/processes/reaper.ts';
 
 export interface LauncherPlan {
   /** Starts a server with its data in this folder. */

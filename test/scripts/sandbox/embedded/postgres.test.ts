@@ -5,12 +5,12 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { EmbeddedServiceError } from '../../../../scripts/sandbox/embedded/embedded-service-error.ts';
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../../../scripts/sandbox/embedded/postgres.ts';
-import { type Reaper, startReaper } from '../../../../scripts/sandbox/embedded/reaper.ts';
+import { EmbeddedServiceError } from '../../../../scripts/sandbox/processes/embedded-service-error.ts';
+import { type Reaper, startReaper } from '../../../../scripts/sandbox/processes/reaper.ts';
 import {
   eventually,
   isRunning,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startReaper } from '../../../../scripts/sandbox/embedded/reaper.ts';
+import { startReaper } from '../../../../scripts/sandbox/processes/reaper.ts';
 import {
   eventually,
   isRunning,

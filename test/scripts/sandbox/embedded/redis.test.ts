@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { type Reaper, startReaper } from '../../../../scripts/sandbox/embedded/reaper.ts';
 import {
   type EmbeddedRedis,
   startEmbeddedRedis,
 } from '../../../../scripts/sandbox/embedded/redis.ts';
+import { type Reaper, startReaper } from '../../../../scripts/sandbox/processes/reaper.ts';
 import { describeWith } from '../../../support/programs.ts';
 import { eventually, isRunning, killAll, launch } from './launched.ts';
 

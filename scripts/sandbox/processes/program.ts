@@ -4,8 +4,8 @@ import { basename, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EmbeddedServiceError, embeddedFailure, explainError } from './embedded-service-error.ts';
-import { runAs, type ServerUser } from './postgres-user.ts';
 import type { Reaper } from './reaper.ts';
+import { runAs, type ServerUser } from './server-user.ts';
 
 const READY_TIMEOUT_MS = 60_000;
 const STOP_GRACE_MS = 30_000;
