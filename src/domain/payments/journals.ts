@@ -1,6 +1,5 @@
 import type { JournalLine, TransactionLabel } from '../ledger/post-journal.ts';
-import type { Collection } from './kinds.ts';
-import { costOf, netOf, type Payout, type Reversal } from './kinds.ts';
+import { type Collection, costOf, netOf, type Payout, type Reversal } from './kinds.ts';
 
 /**
  * The account that the gateway's movement is booked on so far: the float, or suspense when
