@@ -8,7 +8,7 @@ import {
 } from '../src/domain/payments/payment.ts';
 import { withGeneratedPart } from './generated-part.ts';
 
-/** How each kind begins. */
+/** The beginning of each kind. */
 const BEGINNINGS: Readonly<Record<GatewayPaymentKind, string>> = {
   collection: 'accepted',
   payout: 'accepted, debited',
@@ -16,7 +16,7 @@ const BEGINNINGS: Readonly<Record<GatewayPaymentKind, string>> = {
   return: 'a late success was booked',
 };
 
-/** What moves a payment that is open; the condition of every other move is in LATE_MOVES. */
+/** The causes of an open payment's moves. LATE_MOVES has the conditions of the others. */
 const CAUSES: Readonly<Record<string, string>> = {
   'pending processing': 'the gateway acknowledged',
   'pending completed': 'success overtook the acknowledgement',

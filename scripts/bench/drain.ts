@@ -16,7 +16,7 @@ const HOT_WARM_UP_COUNT = 200;
 const HOT_CALLERS_COUNT = 32;
 const NO_OP_QUEUE = 'bench-no-op';
 const NO_OPS_COUNT = 2_000;
-/** What the dispatcher adds at once. */
+/** The dispatcher adds this many jobs at once. */
 const BATCH_SIZE = 500;
 /** As a worker of the service has by default. */
 const WORKER_LIMITS = { concurrency: 10, lockMs: 30_000 };

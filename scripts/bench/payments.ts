@@ -17,7 +17,7 @@ export const MIXED_ENDINGS = [...Array<string>(7).fill(SUCCEEDS), '102', '101', 
 /** Well before a token ends. */
 const TOKEN_USE_MS = 10 * 60_000;
 const PHONES_COUNT = 10_000;
-/** What is the same in all payments. M-Pesa is the channel. */
+/** The fields that all payments share. The channel is M-Pesa. */
 const COMMON = {
   amount_cents: 25_000,
   account_number: 'INV-7',

@@ -3,7 +3,7 @@ const ROUNDS_COUNT = 2;
 const MIN_SAMPLES_COUNT = 100;
 
 export interface Round {
-  /** Of those that succeeded. */
+  /** Latencies of the requests that succeeded. */
   latenciesMs: number[];
   elapsedMs: number;
   errors: string[];
@@ -38,7 +38,7 @@ export function figureOf(name: string, ...rounds: Round[]) {
     errors: rounds.flatMap(({ errors }) => errors).length,
     /** `perSecond` as a part of the reference in the same run. */
     ratio: Number.NaN,
-    /** How far the rates of the rounds are apart. */
+    /** The spread of the rates of the rounds. */
     spread: (Math.max(...rates) - Math.min(...rates)) / mean(rates),
     /** Says whether the median, or only the worst sample, is above the limit. */
     tooSlow: '' as 'median' | 'worst' | '',

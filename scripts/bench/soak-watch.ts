@@ -10,7 +10,7 @@ const INTERVAL_MS = 3_000;
 const SAMPLES_PER_LINE_COUNT = 10;
 /** The first part of the load is not judged: programs are compiled, pools and caches fill. */
 export const WARM_UP_PART = 0.25;
-/** How much more something may be at the end than at the beginning. */
+/** The most that a figure may grow from the first to the last third. */
 const GROWTH_PART = 0.1;
 /** So many seconds' worth of payments may be open or not delivered on top. */
 const BACKLOG_SLACK_S = 2;

@@ -11,7 +11,7 @@ const CALLERS_COUNT = 8;
 const OFFERED_PART = 0.5;
 /** Requests under way at once: a service that falls so far behind has failed. */
 const MAX_UNDER_WAY_COUNT = 64;
-/** How much longer than planned the load may take; then it was not offered at its rate. */
+/** A load that takes longer than planned by more than this was not offered at its rate. */
 const LATE_PART = 0.02;
 /** After its time the load may end, and a request may take so long. */
 const GRACE_MS = 30_000;

@@ -16,7 +16,7 @@ import type { Findings } from './report.ts';
 
 const BENCH_FOLDER = join(ROOT_FOLDER, '.sandbox', 'bench');
 export const LOG_FOLDER = join(BENCH_FOLDER, 'logs');
-/** How long the simulator takes to call back: short, so that the line is the service's own. */
+/** The simulator's delay: short, so that the service is what is measured. */
 export const SIMULATOR_DELAY_MS = 50;
 /** Variables of the caller's that reach the service. The rest would make figures differ. */
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'DATABASE_POOL_MAX', 'LOG_LEVEL'];

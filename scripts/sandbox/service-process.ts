@@ -14,7 +14,7 @@ const DRAIN_DELAY_MS = '0';
 /** A process of the service, or the simulator. */
 export interface ServiceProcess extends Program {
   readonly name: string;
-  /** Where it serves operators; null for a program that does not. */
+  /** The address of its port for operators; null for a program without one. */
   readonly operatorUrl: string | null;
 }
 

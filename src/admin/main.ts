@@ -6,7 +6,7 @@ import { print } from './output/print.ts';
 import { readCommandLine } from './program.ts';
 import { perform } from './verb.ts';
 
-/** What the command line reads and writes besides the database. `process` is one. */
+/** The surroundings of the command line besides the database. `process` is one. */
 export interface Terminal {
   env: NodeJS.ProcessEnv;
   stdin: Input;

@@ -66,7 +66,7 @@ export function changes<const Spec extends Options>(verb: VerbOf<Spec, [Change]>
   return { ...verb, options: { ...verb.options, ...CHANGE_OPTIONS }, changes: true } as Verb;
 }
 
-/** What the arguments ask for: a verb with its values. */
+/** A verb with the values of the arguments. */
 export interface Order {
   /** For the audit log, such as `app.suspend`. */
   action: string;

@@ -1,6 +1,6 @@
 import { rows, type Transaction } from './database.ts';
 
-/** What one process at a time does, by the number of its lock. The numbers have no other meaning. */
+/** Work for one process at a time, with the number of its lock. The numbers mean nothing else. */
 const LOCKS = {
   migrations: 4_207_000,
   'numbering events': 4_207_001,

@@ -2,7 +2,7 @@ import { type Database, firstRow, hasRow, rows } from '../connections/database.t
 import { type JobData, queueOfRow, STEP_TABLES, type StepKind } from './job-types.ts';
 import { isDueUnsent } from './sweeper.ts';
 
-/** What PostgreSQL knows of jobs. It is right, whatever the queues say or have lost. */
+/** PostgreSQL's knowledge of jobs. It is right, whatever the queues say or have lost. */
 
 /** Counts for people stop here. */
 export const COUNT_MAX = 10_000;
@@ -13,7 +13,7 @@ const SAMPLE_SIZE = 20;
 export interface OutboxLag {
   queue: string;
   count: number;
-  /** How long the first of them has been due; 0 when all are for later. */
+  /** The time since the first was due; 0 when all are for later. */
   oldestDueMs: number;
 }
 

@@ -5,7 +5,7 @@ import type { Queues, StepJob } from './queues.ts';
 const BATCH_SIZE = 500;
 /** Longer than adding can take. After it, others take over the batch of a dead dispatcher. */
 const LEASE_MS = 15_000;
-/** How long a queue that failed is left alone, so that the other queues go on. */
+/** The rest of a queue that failed, so that the other queues go on. */
 const REST_MS = 5_000;
 /** A queue that took longer to fail held up the others. Its rest doubles each time in a row. */
 const HELD_UP_MS = 1_000;

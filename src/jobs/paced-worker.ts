@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isNotConnectionError, type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { JobData } from './job-types.ts';
 
-/** How long an idle worker on Redis sleeps before it looks for jobs, if nothing wakes it. */
+/** The sleep of an idle worker on Redis, unless a job wakes it. */
 const IDLE_LOOK_S = 2;
 /** Stalling is not the job's failure. Only a job that kills every worker gets this far. */
 const MAX_STALLED = 100;
-/** How long a worker waits after an error of its store. */
+/** The pause of a worker after an error of its store. */
 export const AFTER_ERROR_MS = 2_000;
 
 /** Returns the options that workers have on both backends. */

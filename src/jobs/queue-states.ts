@@ -13,7 +13,7 @@ export interface QueueState {
   delayed: number;
   /** Somebody has paused the queue itself: no worker takes anything from it. */
   isPaused: boolean;
-  /** How long the first waiting job has been due; null when none waits. */
+  /** The time since the first waiting job was due; null when none waits. */
   oldestWaitingMs: number | null;
   /** Processes that are connected to take jobs; null when the backend does not tell us. */
   workers: number | null;

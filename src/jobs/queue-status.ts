@@ -21,7 +21,7 @@ export interface StatusOptions {
   queues: string[];
   /** Failed jobs that wait for somebody, by queue. */
   failed: { queue: string; count: number }[];
-  /** How long a step may be due before the sweeper sends it again. */
+  /** The sweeper sends a step again that has been due for longer than this. */
   graceMs: number;
 }
 

@@ -22,7 +22,7 @@ export interface Queues {
   close(): Promise<void>;
 }
 
-/** How often a job that throws is run before it has failed for good. */
+/** A job that throws has failed for good after this many runs. */
 export const JOB_TRIES = 5;
 /**
  * PostgreSQL gets its jobs in bulk from this number on. A bulk creates two temporary tables,

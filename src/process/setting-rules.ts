@@ -3,7 +3,7 @@ import type { Settings } from './settings.ts';
 import { shutdownProblems } from './shutdown-budget.ts';
 
 export type GivenTexts = Partial<Record<keyof Settings, string>>;
-/** What the texts and defaults mean. A variable with a wrong text has no value. */
+/** The values of the texts and defaults. A variable with a wrong text has none. */
 type KnownValues = Partial<Settings>;
 
 /** A rule across variables: whether it is broken, and the line to show then. */

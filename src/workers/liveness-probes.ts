@@ -8,7 +8,7 @@ import type { Liveness, ProbeResult } from './liveness.ts';
 
 /** A queue that takes longer counts as away. */
 const PROBE_TIMEOUT_MS = 3_000;
-/** How the queue library reports a queue that is away, besides refused connections. */
+/** The queue library's errors of a queue that is away, besides refused connections. */
 const QUEUE_AWAY = /does not answer|Command timed out/;
 
 /**

@@ -13,11 +13,11 @@ import { type Answer, type Change, type Lines, reads, type Verb } from '../verb.
 import type { Document } from './document.ts';
 import { type Column, capitalized, render, table } from './table.ts';
 
-/** How rows of one kind are shown. */
+/** The columns and the JSON of rows of one kind. */
 export interface View<Row> {
   /** One of them. With an s it also names the list in the JSON document. */
   what: string;
-  /** Where an s is not enough. */
+  /** The plural, unless it only adds an s. */
   plural?: string;
   /** The operator's name for a row, which --after takes. */
   keyOf(row: Row): number | string;

@@ -21,7 +21,7 @@ export interface Call {
   params: Record<string, string>;
   /** The caller's address; null when the connection is gone. */
   ip: string | null;
-  /** Where the handler writes: with a key, the transaction that keeps the answer. */
+  /** The database that the handler writes to. With a key it is the transaction that keeps the answer. */
   database: Database | Transaction;
 }
 

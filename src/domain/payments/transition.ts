@@ -16,7 +16,7 @@ export interface Transition {
     >
   >;
   step: StepChange;
-  /** Who or what moved it, for the history: 'submission', 'poll', 'callback', 'support'. */
+  /** The cause for the history: 'submission', 'poll', 'callback', 'support'. */
   cause: string;
 }
 

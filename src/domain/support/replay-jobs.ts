@@ -18,7 +18,7 @@ export interface ReplayOrder {
 }
 
 export interface ReplayRun {
-  /** Of the jobs that were looked at, whether replayed or refused. */
+  /** Counts the jobs that were looked at, replayed and refused ones. */
   replays: Replay[];
   /** Why it stopped before the last job; null when it did not. */
   stoppedBy: 'failed again' | { error: unknown } | null;
@@ -49,7 +49,7 @@ export async function replayJobs(
     }
     return { replays, stoppedBy: null };
   } catch (error) {
-    // What is done stays done, and the operator must hear of it.
+    // Replays that are done stay done, and the operator must hear of them.
     return { replays, stoppedBy: { error } };
   }
 }

@@ -6,7 +6,7 @@ import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { type Marker, markRestored } from './mark-restored.ts';
 import { skipDirectoryNumbers, skipEventNumbers } from './skip-numbers.ts';
 
-/** What was done to a database that was restored from a backup. */
+/** The changes to a database that was restored from a backup. */
 export interface RestoredDatabase {
   /** The codes of the channels that are paused now, and of those that were paused before. */
   paused_channels: number[];
