@@ -23,7 +23,7 @@ const OUTBOX_HORIZON_MS = 3_600_000;
 
 /**
  * Returns the CTE `queued`, which puts the next steps of the rows of the CTE `moved` into the
- * outbox. No other SQL writes to the outbox.
+ * outbox. No other SQL adds rows to the outbox.
  * @param queue is SQL for the queue's name: a binding, or `queueOfRow`.
  * @param condition is SQL: only the rows that fit it are queued.
  */

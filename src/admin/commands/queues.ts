@@ -8,13 +8,13 @@ import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { moment, render, table } from '../output/table.ts';
 import { changes, type Lines, type Noun, reads } from '../verb.ts';
 
-/** Ids of each kind that people are shown. */
+/** The table shows this many ids of each kind. */
 const MAX_SHOWN_IDS = 5;
 
 const status = reads({
   summary: 'Compares the queues with what is due in the database',
   notes:
-    'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs list --state waiting. ENDED/MIN: jobs that ended in the last whole minute; not counted in PostgreSQL. Steps that are due and not in the outbox: their jobs are in a queue, or lost, which is looked up for a few. Exit status 1 when there is a problem. If the queues do not answer, the rest is shown all the same.',
+    'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
   run: async (service) => {
     const { database, config, gateways } = service;
     const data = await readQueueStatus(service, createQueueBackend(config), {
@@ -107,7 +107,7 @@ function age(ms: number | null): string | null {
 const empty = changes({
   summary: 'Takes every job out of the queues, after a restore from a backup',
   notes:
-    'Nothing is lost: what is due is in the database, and the dispatcher sends it again after SWEEP_GRACE_MS. Jobs of a database that is gone would only be in the way. If it is interrupted, run it again: a queue is paused while it is emptied.',
+    'Nothing is lost: what is due is in the database, and the dispatcher sends it again after SWEEP_GRACE_MS. Jobs of the old database are useless. If the command is interrupted, run it again: it pauses a queue while it empties it.',
   run: async ({ config, gateways }, _values, { audited }) => {
     const backend = createQueueBackend(config);
     const problem = await backend.problem();

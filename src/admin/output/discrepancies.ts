@@ -7,7 +7,7 @@ export const discrepancies: View<DiscrepancyCase> = {
   what: 'discrepancy',
   plural: 'discrepancies',
   keyOf: ({ id }) => id,
-  // `amount` is the amount that the gateway names, `asked` that of the payment.
+  // `amount` is the amount that the gateway names, `asked` is the payment's.
   document: ({ details, ...row }) => ({
     ...rowDocument(row),
     what: DISCREPANCY_KINDS[row.kind],

@@ -1,14 +1,14 @@
 import type { Writable } from 'node:stream';
 
-/** The command is done, but nobody can read the answer: a disk is full, say. */
+/** The command is done, but nobody can read the answer, for example because a disk is full. */
 export class OutputError extends Error {}
 
 /**
- * Writes a text and waits until it is out. A reader who has gone away is no failure.
+ * Writes a text and waits until it is written. It is no failure if the reader has gone away.
  * @throws OutputError
  */
 export function print(stream: Writable, text: string): Promise<void> {
-  // The error reaches the callback, too. Without a listener it would end the process.
+  // The callback gets the error too. Without this listener it would end the process.
   stream.on('error', () => {});
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {

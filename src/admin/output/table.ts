@@ -3,12 +3,12 @@ import { type Document, shortened } from './document.ts';
 
 const GAP = '  ';
 
-/** A field of a row under its own name, or under a title what a function makes of a row. */
+/** A field under its own name, or a title with a field or a function that computes the cell. */
 export type Column<Row> =
   | (keyof Row & string)
   | readonly [title: string, value: (keyof Row & string) | ((row: Row) => unknown)];
 
-/** Rows under their titles. */
+/** Formats rows under column titles. */
 export function table<Row extends object>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
@@ -21,8 +21,8 @@ export function table<Row extends object>(
 }
 
 /**
- * A document for people: its values, then a section for each record and each list of records.
- * Leaves out what is empty, or shows `empty` in its place.
+ * Formats a document for people: its values, then a section for each record and each list of
+ * records. Leaves out empty values, or shows the text `empty` instead.
  */
 export function render(document: object, empty?: string): string[] {
   const entries = Object.entries(document);

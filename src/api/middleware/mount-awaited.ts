@@ -14,12 +14,12 @@ import {
   serve,
 } from './mount.ts';
 
-/** An operation whose answer comes only some time after it is recorded. */
+/** An operation that is recorded first and answered later. */
 export interface AwaitedOperation {
-  /** Records the operation, in the transaction that keeps its key if the request has one. */
+  /** Records the operation. An idempotency key is stored in the same transaction. */
   record: Handler;
   /**
-   * Waits for the answer, after the commit, until the signal says that the caller is gone.
+   * Waits for the answer after the commit. Stops when the signal says that the caller has gone.
    * @throws Refusal when the answer does not come in time
    */
   settle: (call: AuthenticatedCall, signal: AbortSignal) => Promise<Answer>;
@@ -28,7 +28,7 @@ export interface AwaitedOperation {
 }
 
 /**
- * Serves such an operation to callers with a token. A full waiting room refuses a request before
+ * Serves an awaited operation to callers with a token. A full waiting room refuses a request before
  * anything is recorded. A repeated request does not wait, so it needs no place.
  */
 export function mountAwaited(

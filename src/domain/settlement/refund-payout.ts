@@ -12,7 +12,7 @@ const PUT_OFF_DELAY_MS = 30_000;
 
 /**
  * Puts the money of a failed payout back and tells the merchant, in one transaction: the
- * webhook never precedes the money. A success that came meanwhile has taken the step away.
+ * webhook never precedes the money. A success that came meanwhile has removed the refund step.
  * In a restored database that success may still be unknown: `allPaused` puts the refund off.
  * @returns whether this job posted the refund.
  */

@@ -50,7 +50,7 @@ function storableVerdict<V extends Verdict>(verdict: V): V {
 }
 
 /**
- * Applies a verdict to a locked payment. Books every movement that a gateway reports once: as
+ * Applies a verdict to a locked payment. Books each reported movement exactly once: as
  * the payment's own, or to suspense when somebody must decide. Later news never changes what
  * the merchant was told.
  */

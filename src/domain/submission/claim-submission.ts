@@ -28,7 +28,7 @@ export interface ClaimOptions {
 
 /**
  * Claims the call to the gateway and commits the claim. If an earlier attempt may have arrived,
- * the payment is never sent again: the gateway is asked instead. Puts the payment off while
+ * the gateway is asked instead. Only `countNotFound` lets it go again. Puts the payment off while
  * submissions are paused, or while the receipt of the collection that it reverses is missing.
  * @returns null when there is nothing to send.
  */
