@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
@@ -162,18 +161,6 @@ for (const kind of PAYMENT_KINDS) {
       await learn(store.database, payment, succeeded());
       expect(await find(step_no)).to.equal(null);
       expect(await find(step_no + 1)).to.equal(null);
-    });
-
-    it('happens at half of its age, within bounds, for as long as it is open', () => {
-      const created = payment.created_at.getTime();
-      const delayAt = (age: number) => {
-        const step = pollStep({ ...payment, overdue: age > 600_000 }, POLL_FIRST_MS, created + age);
-        return typeof step === 'object' && 'delayMs' in step ? step.delayMs : null;
-      };
-      expect([0, 10_000, 40_000, 120_000, 600_000].map(delayAt)).to.deep.equal([
-        5_000, 5_000, 20_000, 60_000, 60_000,
-      ]);
-      expect([600_001, 2_000_000, 1e9].map(delayAt)).to.deep.equal([300_000.5, 600_000, 600_000]);
     });
   });
 }
