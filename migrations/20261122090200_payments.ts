@@ -10,6 +10,8 @@ const PAYMENT_COLUMNS = `
       trans_id text,
       external_ref text,
       payment_completed_at timestamptz,
+      -- When support took a completion back. The payment cannot complete again.
+      undone_at timestamptz,
       deadline_at timestamptz NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
       next_step text,
@@ -134,10 +136,12 @@ export async function up(knex: Knex): Promise<void> {
       amount_cents bigint NOT NULL CHECK (amount_cents > 0),
       account text,
       completed_at timestamptz,
-      -- 'settled': the payment's own money. 'suspense': it waits for a return or a decision.
-      -- 'cleared': somebody has decided, and it has left suspense.
+      -- 'settled': the payment's own money. 'suspense': it waits for a decision. 'returning': a
+      -- return takes it back. 'cleared': it has left suspense. 'undone': it was 'settled' once.
       booked text NOT NULL,
       learned_at timestamptz NOT NULL DEFAULT now(),
+      -- When the gateway told of it. A job may have applied it later.
+      heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (merchant_id, id),
       UNIQUE NULLS NOT DISTINCT (merchant_id, payment_kind, payment_id, trans_id)
     ) WITH (${APPENDED});
@@ -146,9 +150,21 @@ export async function up(knex: Knex): Promise<void> {
       ADD CONSTRAINT movements_payment_kind_check
         CHECK (payment_kind IN ('collection', 'payout', 'reversal', 'return')) NOT VALID,
       ADD CONSTRAINT movements_booked_check
-        CHECK (booked IN ('settled', 'suspense', 'cleared')) NOT VALID;
-    CREATE INDEX movements_in_suspense ON movements (merchant_id) WHERE booked = 'suspense';
+        CHECK (booked IN ('settled', 'suspense', 'returning', 'cleared', 'undone')) NOT VALID;
+    CREATE INDEX movements_in_suspense ON movements (merchant_id)
+      WHERE booked IN ('suspense', 'returning');
     CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
+
+    -- A receipt belongs to one payment, of whatever merchant. 'in': money of customers.
+    CREATE TABLE receipts (
+      gateway text NOT NULL,
+      direction text NOT NULL CHECK (direction IN ('in', 'out')),
+      receipt text NOT NULL,
+      merchant_id bigint NOT NULL,
+      payment_kind text NOT NULL,
+      payment_id uuid NOT NULL,
+      PRIMARY KEY (gateway, direction, receipt)
+    ) WITH (${APPENDED});
     -- For comparing a period with the gateway's statement of it.
     CREATE INDEX movements_by_time ON movements (gateway, (coalesce(completed_at, learned_at)));
 
@@ -189,7 +205,8 @@ function indexesOfSteps(table: string): string {
 /** Guards the status by the state machine, and keeps every row for ever. */
 function triggers(table: string, ...lateMoves: string[]): string {
   const moves = ['pending>processing', 'pending>completed', 'pending>failed'].concat(
-    ['processing>completed', 'processing>failed'],
+    // Support may undo a completion.
+    ['processing>completed', 'processing>failed', 'completed>failed'],
     lateMoves,
   );
   return `

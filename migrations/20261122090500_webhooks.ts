@@ -11,6 +11,7 @@ export async function up(knex: Knex): Promise<void> {
       app_code bigint NOT NULL,
       payment_kind text NOT NULL,
       payment_id uuid NOT NULL,
+      change_no integer NOT NULL DEFAULT 1,
       type text NOT NULL CHECK (type IN ('transaction.completed', 'transaction.failed')),
       callback_url text NOT NULL,
       -- Scheme, host and port of callback_url. The cap on concurrent deliveries counts by it.
@@ -21,7 +22,8 @@ export async function up(knex: Knex): Promise<void> {
       sequence bigint,
       created_at timestamptz NOT NULL DEFAULT now(),
       PRIMARY KEY (merchant_id, id),
-      CONSTRAINT events_one_per_payment UNIQUE (merchant_id, payment_kind, payment_id),
+      -- 1 for the end of the payment. A status that changes afterwards has an event of its own.
+      UNIQUE (merchant_id, payment_kind, payment_id, change_no),
       UNIQUE (merchant_id, sequence),
       FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code)
     ) WITH (${UPDATED_OFTEN});

@@ -66,3 +66,6 @@ export interface ParsedCallback {
   reference: string | null;
   verdict: Verdict | { outcome: 'pending' };
 }
+
+/** Finds the driver's reader of callbacks. The reader returns null when it cannot read a body. */
+export type ParserOf = (gateway: string) => (body: string) => ParsedCallback | null;

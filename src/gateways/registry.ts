@@ -1,4 +1,5 @@
 import type { ChannelRoute } from '../domain/channels/channel.ts';
+import type { ParserOf } from '../domain/gateway-results.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
 import type { Gateway } from './gateway.ts';
@@ -41,6 +42,14 @@ export function channelRoutes(
     return [code, { gateway: name, amountStepCents }];
   });
   return new Map(routes);
+}
+
+/** Returns how the domain reads the callbacks of a gateway. */
+export function parserOf(gateways: Gateways): ParserOf {
+  return (name) => {
+    const gateway = gatewayNamed(gateways, name);
+    return (body) => gateway.parseCallback(body);
+  };
 }
 
 /** @throws Error when no channel is configured with a payment's driver any more */

@@ -5,7 +5,7 @@ import { databaseWarnings } from '../connections/database-warnings.ts';
 import { schemaProblem } from '../connections/migrations.ts';
 import { redisWarning } from '../connections/redis-warnings.ts';
 import { roleDefaultsProblem } from '../connections/role-defaults.ts';
-import { channelRoutes, createGateways } from '../gateways/registry.ts';
+import { channelRoutes, createGateways, parserOf } from '../gateways/registry.ts';
 import { measuredGateway } from '../metrics/measured-gateway.ts';
 import { createMeters } from '../metrics/meters.ts';
 import { type Config, loadConfig } from './config.ts';
@@ -64,5 +64,5 @@ export function createService(config: Config, logger: Logger, database: Database
   );
   // Channels that have a driver, by code.
   const channels = channelRoutes(config, gateways);
-  return { config, logger, database, gateways, channels, meters };
+  return { config, logger, database, gateways, parserOf: parserOf(gateways), channels, meters };
 }

@@ -5,7 +5,7 @@ import { gatewayNamed } from '../gateways/registry.ts';
 import type { Service } from '../process/boot.ts';
 
 export async function pollPayment(
-  { database, config, logger, gateways }: Service,
+  { database, config, logger, gateways, parserOf }: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
@@ -14,6 +14,8 @@ export async function pollPayment(
   const { payment } = question;
   const gateway = gatewayNamed(gateways, payment.gateway);
   const result = await gateway.query(queryRequestOf(config, payment));
-  await recordQuery(database, question, result, gateway, config.pollFirstMs);
+  const { pollFirstMs } = config;
+  const recording = { pollFirstMs, parserOf };
+  await recordQuery(database, question, result, gateway, recording);
   logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });
 }

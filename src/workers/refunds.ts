@@ -4,11 +4,12 @@ import type { Service } from '../process/boot.ts';
 
 /** Puts the money of one failed payout back into its wallet. */
 export async function refundFailedPayout(
-  { database, config, logger }: Service,
+  { database, config, logger, parserOf }: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
   const isRefunded = await refundPayout(database, ref, stepNo, {
+    parserOf,
     allPaused: config.submissionPaused,
   });
   if (isRefunded) logger.info('refunded', { kind: ref.kind });

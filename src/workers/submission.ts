@@ -12,7 +12,7 @@ import { retryInOutage } from './outage-retry.ts';
  * that dies in between leaves a claim. The next job asks the gateway, and does not send again.
  */
 export async function submitPayment(
-  { database, config, logger, gateways }: Service,
+  { database, config, logger, gateways, parserOf }: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
@@ -27,7 +27,8 @@ export async function submitPayment(
   const callbackUrl = callbackUrlOf(config, claim.payment);
   const result = await gateway.submit(requestFor(claim.payment, callbackUrl));
   // The gateway gives its reference only once: it is worth waiting until it can be stored.
-  await retryInOutage(() => recordSubmission(database, claim, result, config.pollFirstMs));
+  const recording = { pollFirstMs: config.pollFirstMs, parserOf };
+  await retryInOutage(() => recordSubmission(database, claim, result, recording));
   logger.info('submitted', {
     kind: ref.kind,
     gateway: gateway.name,

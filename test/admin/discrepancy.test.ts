@@ -4,7 +4,7 @@ import { type AdminTester, createAdminTester, type Document } from '../support/a
 import { SECOND, SUCCESS } from '../support/collection-stories.ts';
 import { discrepancyOf, hear, makeOverdue } from '../support/discrepancies/scene.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { newCollection, reread, succeeded } from '../support/payments.ts';
+import { newCollection, receiptOf, reread, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
@@ -50,11 +50,15 @@ describe('admin discrepancy', () => {
       amount: '50.00',
       suspense: '50.00',
       account: '+254712345678',
-      trans_id: 'RCPT1',
+      trans_id: receiptOf(collection),
       resolved_at: null,
     });
     expect(first!.allowed).to.deep.equal(['accept-amount', 'returned']);
-    expect(second).to.include({ kind: 'second_success', payment_id: payout.id, trans_id: 'RCPT2' });
+    expect(second).to.include({
+      kind: 'second_success',
+      payment_id: payout.id,
+      trans_id: receiptOf(payout, 'RCPT2'),
+    });
     expect(second!.allowed).to.deep.equal(['returned', 'failed']);
     const byKind = await list('--kind second_success');
     expect(byKind.map(({ id }) => id)).to.deep.equal([second!.id]);

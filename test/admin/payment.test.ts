@@ -10,7 +10,7 @@ import { type AdminTester, createAdminTester, type Document } from '../support/a
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { hear, makeOverdue, neverTake } from '../support/discrepancies/scene.ts';
 import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { newCollection, newReturn, succeeded } from '../support/payments.ts';
+import { newCollection, newReturn, receiptOf, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
@@ -105,7 +105,7 @@ describe('admin payment', () => {
       status: 'completed',
       amount: '100.00',
       commission: '1.50',
-      trans_id: 'RCPT1',
+      trans_id: receiptOf(collection),
       callback_url: 'https://shop.example/hook?…',
       overdue: false,
     });

@@ -98,7 +98,7 @@ describe('A gateway’s callback', () => {
     expect(await processAll(collection)).to.deep.equal([['processed', null]]);
     expect(await reread(service.database, collection)).to.include({
       status: 'completed',
-      external_ref: 'SIM-1',
+      external_ref: 'GW-1',
     });
     expect(await wallet()).to.equal(NET_CENTS);
   });

@@ -4,7 +4,7 @@ import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { collectionBody, request } from '../support/api-client.ts';
 import { COLLECTION_FIELDS } from '../support/collection-fields.ts';
 import { itChecksFields } from '../support/field-tests.ts';
-import { countOf, learn, outboxOf, succeeded } from '../support/payments.ts';
+import { countOf, learn, outboxOf, receiptOf, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -165,8 +165,8 @@ describe('Initiating a collection', () => {
         status: 'completed',
         result_code: 0,
         result_description: 'Done',
-        trans_id: 'RCPT1',
-        external_ref: 'EXT1',
+        trans_id: receiptOf(record),
+        external_ref: 'GW-1',
         payment_completed_at: '2026-11-20T10:00:00.000Z',
       });
     });

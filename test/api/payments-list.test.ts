@@ -4,7 +4,7 @@ import type { MerchantPayment } from '../../src/domain/payments/payment-store.ts
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { newCompletedCollection, newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { learn, newCollection, succeeded } from '../support/payments.ts';
+import { learn, newCollection, receiptOf, succeeded } from '../support/payments.ts';
 import {
   BAD_AS_OF,
   BAD_DATE,
@@ -209,7 +209,10 @@ for (const [kind, listed] of Object.entries(KINDS)) {
       const { body } = await own.get(LIST);
       expect(body).to.include({ count: 1, next: null, previous: null });
       expect(body.results).to.deep.equal([(await own.get(detail(payment))).body]);
-      expect(body.results[0]).to.include({ trans_id: 'RCPT1', result_description: 'Done' });
+      expect(body.results[0]).to.include({
+        trans_id: receiptOf(payment),
+        result_description: 'Done',
+      });
     });
 
     it('shows 20 records unless asked otherwise', async () => {

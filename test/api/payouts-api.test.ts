@@ -7,7 +7,16 @@ import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
-import { countOf, failed, learn, outboxOf, reread, succeeded } from '../support/payments.ts';
+import {
+  countOf,
+  failed,
+  learn,
+  outboxOf,
+  parserOf,
+  receiptOf,
+  reread,
+  succeeded,
+} from '../support/payments.ts';
 import { PAYOUT_FIELDS } from '../support/payout-fields.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -249,8 +258,8 @@ describe('Initiating a payout', () => {
         status: 'completed',
         result_code: 0,
         result_description: 'Done',
-        trans_id: 'RCPT1',
-        external_ref: 'EXT1',
+        trans_id: receiptOf(record),
+        external_ref: 'GW-1',
         payment_completed_at: '2026-11-20T10:00:00.000Z',
       });
       const [event] = await documentedEvents(service.database, record.id, 'payoutEnded');
@@ -269,7 +278,7 @@ describe('Initiating a payout', () => {
       expect(await documentedEvents(service.database, record.id, 'payoutEnded')).to.deep.equal([]);
       const { step_no } = await reread(service.database, payout);
       const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: record.id } as const;
-      expect(await refundPayout(service.database, ref, step_no)).to.equal(true);
+      expect(await refundPayout(service.database, ref, step_no, { parserOf })).to.equal(true);
       expect(await balance()).to.equal(before + 10_000);
       const [event] = await documentedEvents(service.database, record.id, 'payoutEnded');
       expect(event.data).to.include({ result_code: 1032, ref_no: record.ref_no });

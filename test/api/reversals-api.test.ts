@@ -9,7 +9,15 @@ import { request, reversalBody } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { countOf, failed, learn, newCollection, outboxOf, succeeded } from '../support/payments.ts';
+import {
+  countOf,
+  failed,
+  learn,
+  newCollection,
+  outboxOf,
+  receiptOf,
+  succeeded,
+} from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { REVERSAL_FIELDS } from '../support/reversal-fields.ts';
 import {
@@ -201,7 +209,7 @@ describe('Initiating a reversal', () => {
           status,
           status_label,
           result_description: verdict.description,
-          trans_id: verdict.outcome === 'succeeded' ? 'BACK1' : null,
+          trans_id: verdict.outcome === 'succeeded' ? receiptOf(reversal, 'BACK1') : null,
         });
         expect((await get(`/reversals?status=${status}`, owner)).body.results).to.deep.equal([
           body,

@@ -5,7 +5,7 @@ import { type Answer, clientOf, request, reversalBody } from '../support/api-cli
 import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { countOf, learn, rejection, succeeded } from '../support/payments.ts';
+import { countOf, learn, receiptOf, rejection, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { ACKNOWLEDGED, DECLINED, NOT_TAKEN, UNKNOWN, workOn } from '../support/submissions.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -95,7 +95,8 @@ describe('A reversal that waits for the gateway', () => {
       await submitted(result);
       const answer = await answering;
       expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      expect(answer.body).to.include({ status, status_label, original_trans_id: 'RCPT1' });
+      const original_trans_id = receiptOf({ id: (await work()).reversal.collection_id });
+      expect(answer.body).to.include({ status, status_label, original_trans_id });
       expect(await detail()).to.deep.equal(answer.body);
     });
   }
@@ -106,7 +107,11 @@ describe('A reversal that waits for the gateway', () => {
     await claim();
     await learn(patient.database, reversal, succeeded({ transId: 'BACK1' }));
     const { body: answered } = await answering;
-    expect(answered).to.include({ status: 3, status_label: 'reversed', trans_id: 'BACK1' });
+    expect(answered).to.include({
+      status: 3,
+      status_label: 'reversed',
+      trans_id: receiptOf(reversal, 'BACK1'),
+    });
   });
 
   for (const [what, result] of [

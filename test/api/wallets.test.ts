@@ -3,7 +3,7 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
-import { learn, newCollection, PAYER, succeeded } from '../support/payments.ts';
+import { learn, newCollection, PAYER, receiptOf, succeeded } from '../support/payments.ts';
 import {
   BAD_AS_OF,
   BAD_DATE,
@@ -36,7 +36,7 @@ describe('Wallets', () => {
     client = clientOf(service, merchant);
   });
 
-  async function collect(refNo: string, transId = `T-${refNo}`): Promise<string> {
+  async function collect(refNo: string, transId = 'RCPT1'): Promise<string> {
     const collection = await newCollection(service.database, merchant, { ref_no: refNo });
     await learn(service.database, collection, succeeded({ transId }));
     return collection.id;
@@ -91,7 +91,7 @@ describe('Wallets', () => {
   });
 
   it('show every movement with all of its fields, newest first', async () => {
-    await collect('c1', 'RCPT9');
+    const collected = await collect('c1', 'RCPT9');
     await topUp(5_000, 'bank-1');
     expect((await transfer('10.00', 't1')).status).to.equal(200);
     await adjust(-100, 'fix-1');
@@ -144,7 +144,7 @@ describe('Wallets', () => {
       balance_after: '98.50',
       ref_no: 'c1',
       account: PAYER,
-      trans_id: 'RCPT9',
+      trans_id: receiptOf({ id: collected }, 'RCPT9'),
     });
   });
 

@@ -19,6 +19,8 @@ import {
   newCollection,
   outboxOf,
   PAYER,
+  parserOf,
+  receiptOf,
   rejection,
   succeeded,
   type TestStore,
@@ -63,7 +65,7 @@ describe('Accepting a reversal', () => {
       status: 'pending',
       collection_id: collection.id,
       checkout_ref_no: collection.ref_no,
-      original_trans_id: 'RCPT1',
+      original_trans_id: receiptOf(collection),
       account: PAYER,
       amount_cents: AMOUNT_CENTS,
       commission_cents: COMMISSION_CENTS,
@@ -138,7 +140,7 @@ describe('Accepting a reversal', () => {
     await inTransaction(store.database, async (trx) => {
       const locked = (await lockPayment(trx, refOf(first)))!;
       const news = succeeded({ transId: 'BACK1', amountCents: AMOUNT_CENTS + 100 });
-      await settle(trx, locked, news, 'callback');
+      await settle(trx, locked, news, { cause: 'callback', parserOf });
       second = rejection(accept());
       await eventually('the second one to wait for the collection', () =>
         isWaitedFor(store.database),

@@ -5,7 +5,14 @@ import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
-import { createTestStore, failed, learn, succeeded, type TestStore } from '../support/payments.ts';
+import {
+  createTestStore,
+  failed,
+  learn,
+  parserOf,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
 
 interface Row {
   id: string;
@@ -42,6 +49,7 @@ describe('A discrepancy', () => {
       resolveDiscrepancy(trx, row!.id, decision, {
         commissionDefaults: { bps: 0, fixedCents: 0 },
         pollFirstMs: 1_000,
+        parserOf,
       }),
     );
   }

@@ -7,6 +7,7 @@ import {
   createTestStore,
   discrepanciesOf,
   newCollection,
+  parserOf,
   rejection,
   reread,
   succeeded,
@@ -50,6 +51,7 @@ describe('An overdue payment that support fails', () => {
       resolveDiscrepancy(trx, row!.id, decision, {
         commissionDefaults: { bps: 0, fixedCents: 0 },
         pollFirstMs: 1_000,
+        parserOf,
       }),
     );
   }

@@ -6,7 +6,7 @@ import { importStatement } from '../../src/domain/reconciliation/statement.ts';
 import { CALLS, CRASHES, type Happening, History } from '../support/history.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { HISTORIES_COUNT } from '../support/matrix.ts';
-import { createTestStore, reread, type TestStore } from '../support/payments.ts';
+import { createTestStore, parserOf, reread, type TestStore } from '../support/payments.ts';
 
 const TEST_TIMEOUT_MS = 240_000;
 
@@ -96,6 +96,7 @@ describe('Whatever happens to payments, in whatever order', () => {
       complete_until: new Date(),
       settling_window_ms: 0,
       ask: async (payment) => told.world.query(payment),
+      parserOf,
     });
     expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);
     expect(result.missing, 'movements that were never made').to.deep.equal([]);

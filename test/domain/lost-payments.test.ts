@@ -12,6 +12,7 @@ import {
   failed,
   learn,
   newCollection,
+  parserOf,
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
@@ -80,7 +81,10 @@ describe('Payments that a restored database does not have', () => {
     await learn(store.database, collection, failed());
     const [id] = await store.database
       .transaction(async (trx) => {
-        await settle(trx, (await lockPayment(trx, refOf(collection)))!, late, 'poll');
+        await settle(trx, (await lockPayment(trx, refOf(collection)))!, late, {
+          cause: 'poll',
+          parserOf,
+        });
         throw new LostWorld(await idsOfReturns(trx, collection.id));
       })
       .catch((error: LostWorld) => error.ids);
@@ -112,7 +116,7 @@ describe('Payments that a restored database does not have', () => {
     const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: reference! } as const;
     const callbackId = await storeCallback(database, 'simulator', ref, '{}');
     const callback = await findStoredCallback(database, merchant.merchant_id, callbackId);
-    const result = await processCallback(database, callback!, () => ({ reference, verdict }));
+    const result = await processCallback(database, callback!, () => () => ({ reference, verdict }));
     expect(result).to.equal('rejected');
   }
 

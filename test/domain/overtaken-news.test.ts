@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Database, firstRow } from '../../src/connections/database.ts';
 import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
@@ -14,6 +15,8 @@ import {
   discrepanciesOf,
   failed,
   learn,
+  newsOf,
+  parserOf,
   reread,
   succeeded,
   type TestStore,
@@ -22,7 +25,7 @@ import type { TestMerchant } from '../support/test-merchant.ts';
 
 const FAILURE: ParsedCallback = { reference: null, verdict: failed() };
 
-describe('A failure that waits while the gateway tells of the success', () => {
+describe('A failure that is heard before or after a success', () => {
   let store: TestStore;
   let database: Database;
   let merchant: TestMerchant;
@@ -36,7 +39,7 @@ describe('A failure that waits while the gateway tells of the success', () => {
   after(() => store.drop());
 
   for (const kind of PAYMENT_KINDS) {
-    it(`is overtaken, for a ${kind}`, async () => {
+    it(`is overtaken when it was heard before it, for a ${kind}`, async () => {
       const payment = await newPayment(kind, database, merchant);
       const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
       await learn(database, payment, succeeded(), 'poll');
@@ -45,11 +48,28 @@ describe('A failure that waits while the gateway tells of the success', () => {
       expect(await reread(database, payment)).to.include({ status: 'completed' });
     });
 
-    it(`is contrary when it comes after it, for a ${kind}`, async () => {
+    it(`is contrary when it was heard after it, for a ${kind}`, async () => {
       const payment = await newPayment(kind, database, merchant);
       await learn(database, payment, succeeded(), 'poll');
       const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
       expect(await process(id)).to.equal('discrepancy');
+      expect(await discrepanciesOf(database, payment.id)).to.deep.equal(['failure_after_success']);
+    });
+  }
+
+  for (const kind of PAYMENT_KINDS) {
+    it(`is contrary when both have waited to be applied, for a ${kind}`, async () => {
+      const payment = await newPayment(kind, database, merchant);
+      const bodies = [newsOf(payment, succeeded()), failed()].map((news) => JSON.stringify(news));
+      const ids = [];
+      for (const body of bodies) {
+        ids.push(await storeCallback(database, 'simulator', refOf(payment), body));
+        // The gateway tells of both some milliseconds apart.
+        await sleep(5);
+      }
+      const job = await findStoredCallback(database, payment.merchant_id, ids[0]!);
+      await processCallback(database, job!, parserOf);
+      expect(await reread(database, payment)).to.include({ status: 'completed' });
       expect(await discrepanciesOf(database, payment.id)).to.deep.equal(['failure_after_success']);
     });
   }
@@ -59,6 +79,6 @@ describe('A failure that waits while the gateway tells of the success', () => {
       id,
     });
     const callback = await findStoredCallback(database, row!.merchant_id, id);
-    return processCallback(database, callback!, () => FAILURE);
+    return processCallback(database, callback!, () => () => FAILURE);
   }
 });

@@ -14,7 +14,7 @@ import {
   asking,
   NEVER,
   NOT_FOUND,
-  POLL_FIRST_MS,
+  RECORDING,
   SAFE,
   UNKNOWN,
   type Work,
@@ -97,7 +97,7 @@ for (const kind of PAYMENT_KINDS) {
           ...asking(await work.current()),
           askedAt: new Date(Date.now() - 15_000),
         };
-        await recordQuery(store.database, question, NOT_FOUND, SAFE, POLL_FIRST_MS);
+        await recordQuery(store.database, question, NOT_FOUND, SAFE, RECORDING);
       }
       expect(await work.attempts()).to.deep.equal([
         { attempt_no: 1, result: null, not_found_count: 0 },
@@ -127,9 +127,9 @@ for (const kind of PAYMENT_KINDS) {
       const asked = asking(await work.current());
       await work.hear({ outcome: 'pending' });
       const before = await work.current();
-      await recordQuery(store.database, asked, NOT_FOUND, SAFE, POLL_FIRST_MS);
+      await recordQuery(store.database, asked, NOT_FOUND, SAFE, RECORDING);
       expect(await work.current()).to.deep.equal(before);
-      await recordQuery(store.database, asked, succeeded(), SAFE, POLL_FIRST_MS);
+      await recordQuery(store.database, asked, succeeded(), SAFE, RECORDING);
       expect(await work.current()).to.include({ status: 'completed' });
     });
 
@@ -137,7 +137,7 @@ for (const kind of PAYMENT_KINDS) {
       await work.answer(await work.claim(), UNKNOWN);
       const asked = asking(await work.current());
       await learn(store.database, payment, succeeded());
-      await recordQuery(store.database, asked, failed(), SAFE, POLL_FIRST_MS);
+      await recordQuery(store.database, asked, failed(), SAFE, RECORDING);
       expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([]);
       expect(await work.current()).to.include({ status: 'completed' });
     });
@@ -146,7 +146,7 @@ for (const kind of PAYMENT_KINDS) {
       await work.answer(await work.claim(), UNKNOWN);
       const asked = asking(await work.current());
       await learn(store.database, payment, succeeded(), 'support');
-      await recordQuery(store.database, asked, failed(), SAFE, POLL_FIRST_MS);
+      await recordQuery(store.database, asked, failed(), SAFE, RECORDING);
       expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([
         'failure_after_success',
       ]);

@@ -1,43 +1,155 @@
 import { expect } from 'chai';
-import type { Verdict } from '../../src/domain/gateway-results.ts';
-import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { type Database, rows } from '../../src/connections/database.ts';
+import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import {
+  booksOf,
+  discrepancyOf,
+  makeOverdue,
+  resolve,
+  type Scene,
+} from '../support/discrepancies/scene.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayout } from '../support/payment-kinds.ts';
 import {
   createTestStore,
+  discrepanciesOf,
   failed,
+  learn,
   newCollection,
+  newsOf,
+  parserOf,
+  rejection,
   reread,
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
-
-/** The gateway's protocol in this file: a verdict as JSON. */
-const parse = (body: string) => ({ reference: null, verdict: JSON.parse(body) as Verdict });
+import { DECLINED, workOn } from '../support/submissions.ts';
 
 describe('A stored callback', () => {
   let store: TestStore;
+  let database: Database;
+  let scene: Scene;
 
   before(async () => {
     store = await createTestStore();
+    database = store.database;
   });
 
   after(() => store.drop());
 
-  it('is applied after an older one of its payment, though its job runs first', async () => {
-    const { database } = store;
-    const merchant = await store.newMerchant();
-    const collection = await newCollection(database, merchant);
-    const { merchant_id } = merchant;
-    const ids: string[] = [];
-    for (const verdict of [failed(), succeeded({ completedAt: null })]) {
-      const body = JSON.stringify(verdict);
-      ids.push(await storeCallback(database, 'simulator', refOf(collection), body));
+  beforeEach(async () => {
+    scene = { database, merchant: await store.newMerchant() };
+  });
+
+  afterEach(() => expectSoundLedger(database));
+
+  /** Stores what the gateway sends. @returns the callback's id */
+  function keep(payment: AnyPayment, body: Verdict | string): Promise<string> {
+    const text = typeof body === 'string' ? body : JSON.stringify(newsOf(payment, body));
+    return storeCallback(database, 'simulator', refOf(payment), text);
+  }
+
+  async function process(id: string, parse: ParserOf = parserOf) {
+    const { merchant_id } = scene.merchant;
+    const callback = await findStoredCallback(database, merchant_id, id);
+    return processCallback(database, callback!, parse);
+  }
+
+  const isStored = async (id: string) =>
+    (await findStoredCallback(database, scene.merchant.merchant_id, id)) !== null;
+
+  it('of a failure is overtaken by a success that is stored as well, in whatever order', async () => {
+    const collection = await newCollection(database, scene.merchant);
+    const failure = await keep(collection, failed());
+    const success = await keep(collection, succeeded({ completedAt: null }));
+    expect(await process(failure)).to.equal('repeat');
+    expect(await reread(database, collection)).to.include({ status: 'completed' });
+    expect(await discrepanciesOf(database, collection.id)).to.deep.equal([]);
+    expect(await isStored(success)).to.equal(false);
+  });
+
+  describe('of a success is applied before', () => {
+    it('a refund is posted', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await learn(database, payout, failed());
+      await keep(payout, succeeded());
+      const { step_no } = await reread(database, payout);
+      expect(await refundPayout(database, refOf(payout), step_no, { parserOf })).to.equal(false);
+      expect(await reread(database, payout)).to.include({ status: 'completed' });
+      expect(await booksOf(scene)).to.include({ gateway_float: 10_000 });
+    });
+
+    it('the gateway’s refusal of a submission fails a payment', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      const work = workOn(database, payout);
+      const claim = await work.claim();
+      await keep(payout, succeeded({ externalRef: null }));
+      await work.answer(claim, DECLINED);
+      expect(await work.current()).to.include({ status: 'completed' });
+    });
+
+    it('support fails a payment', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await makeOverdue(scene, payout);
+      const overdue = await discrepancyOf(scene, 'overdue');
+      await keep(payout, succeeded());
+      await rejection(resolve(scene, overdue, 'failed'));
+      expect(await reread(database, payout)).to.include({ status: 'pending' });
+    });
+  });
+
+  it('that no driver can read is a finding, and later ones are applied', async () => {
+    for (const unreadable of ['not JSON', 'null']) {
+      const collection = await newCollection(database, scene.merchant);
+      const bad = await keep(collection, unreadable);
+      const good = await keep(collection, succeeded({ completedAt: null }));
+      expect(await process(good)).to.equal('completed');
+      expect(await discrepanciesOf(database, collection.id)).to.deep.equal(['unreadable_callback']);
+      expect(await isStored(bad)).to.equal(false);
     }
-    const newer = await findStoredCallback(database, merchant_id, ids[1]!);
-    // The merchant hears of the failure, and the late money goes back to the customer.
-    expect(await processCallback(database, newer!, parse)).to.equal('late_success');
-    expect(await reread(database, collection)).to.include({ status: 'failed' });
-    expect(await findStoredCallback(database, merchant_id, ids[0]!)).to.equal(null);
+  });
+
+  it('that no driver can read is a finding also when the payment has ended', async () => {
+    const collection = await newCollection(database, scene.merchant);
+    await learn(database, collection, succeeded());
+    expect(await process(await keep(collection, 'not JSON'))).to.equal('rejected');
+    expect(await discrepanciesOf(database, collection.id)).to.deep.equal(['unreadable_callback']);
+  });
+
+  it('that cannot be applied does not keep others from being applied', async () => {
+    const collection = await newCollection(database, scene.merchant);
+    const bad = await keep(collection, JSON.stringify({ outcome: 'succeeded', amountCents: -1 }));
+    const good = await keep(collection, succeeded({ completedAt: null }));
+    expect(await process(good)).to.equal('completed');
+    expect(await isStored(bad)).to.equal(true);
+  });
+
+  it('that cannot be applied keeps its payment from failing', async () => {
+    const payout = await newPayout(database, scene.merchant);
+    await keep(payout, JSON.stringify({ outcome: 'succeeded', amountCents: -1 }));
+    await rejection(learn(database, payout, failed()));
+    expect(await reread(database, payout)).to.include({ status: 'pending' });
+  });
+
+  it('of a driver that is configured no more waits for it', async () => {
+    const collection = await newCollection(database, scene.merchant);
+    const id = await keep(collection, succeeded());
+    const gone: ParserOf = (name) => {
+      throw new Error(`No channel is configured with the driver ${name} any more`);
+    };
+    expect((await rejection(process(id, gone))).message).to.include('any more');
+    expect(await isStored(id)).to.equal(true);
+    const found = await rows(
+      database,
+      'SELECT 1 FROM callbacks WHERE id = :id AND problem IS NULL',
+      {
+        id,
+      },
+    );
+    expect(found).to.have.length(1);
   });
 });

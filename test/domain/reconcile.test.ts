@@ -12,6 +12,7 @@ import {
   failed,
   learn,
   PAYER,
+  parserOf,
   reread,
   succeeded,
   type TestStore,
@@ -243,7 +244,7 @@ describe('Reconciling a statement', () => {
     for (const payment of [collection, payout]) await learn(database, payment, failed());
     const { step_no } = await reread(database, payout);
     const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: payout.id } as const;
-    await refundPayout(database, ref, step_no);
+    await refundPayout(database, ref, step_no, { parserOf });
     const { lines } = await run([lineOf(collection), lineOf(payout)]);
     expect(lines).to.include({ settled: 1, contradicts: 1 });
     expect(await openDiscrepancies()).to.deep.equal(['paid_after_refund']);

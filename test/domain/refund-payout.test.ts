@@ -14,6 +14,7 @@ import {
   countOf,
   createTestStore,
   learn,
+  parserOf,
   rejection,
   reread,
   type TestStore,
@@ -45,7 +46,7 @@ describe('The refund of a failed payout', () => {
 
   /** The job of the step that the payout has now, or of another one. */
   const refund = async (stepNo?: number) =>
-    refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no);
+    refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no, { parserOf });
 
   const eventsOf = () =>
     rows<{ type: string; body: string; created_at: Date }>(
@@ -95,10 +96,12 @@ describe('The refund of a failed payout', () => {
   it('waits while all is paused, and a success that a restored database learns then takes it away', async () => {
     const ref = refOf(payout);
     const { step_no } = await current();
-    expect(await refundPayout(store.database, ref, step_no, { allPaused: true })).to.equal(false);
+    expect(
+      await refundPayout(store.database, ref, step_no, { parserOf, allPaused: true }),
+    ).to.equal(false);
     expect(await current()).to.include({ next_step: 'refund', refund_posted_at: null });
     expect((await current()).next_step_at!.getTime()).to.be.above(Date.now());
-    expect(await refundPayout(store.database, ref, step_no)).to.equal(false);
+    expect(await refundPayout(store.database, ref, step_no, { parserOf })).to.equal(false);
     await learn(store.database, payout, SUCCESS, 'statement');
     expect(await refund()).to.equal(false);
     expect(await current()).to.include({ status: 'completed', refund_posted_at: null });
@@ -184,7 +187,7 @@ describe('The refund of a failed payout', () => {
       payouts.map(async (each, index) => {
         const { step_no } = await reread(store.database, each);
         const settle = () => learn(store.database, each, SUCCESS);
-        const giveBack = () => refundPayout(store.database, refOf(each), step_no);
+        const giveBack = () => refundPayout(store.database, refOf(each), step_no, { parserOf });
         // Whoever asks first has some advantage; each of them has it half of the time.
         const both = index % 2 === 0 ? [settle(), giveBack()] : [giveBack(), settle()];
         return (await Promise.all(both)).map(String).sort().join();

@@ -227,7 +227,7 @@ describe('Replaying a failed job', () => {
       'SELECT * FROM callbacks WHERE id = :id',
       { id: await keepCallback() },
     );
-    await processCallback(store.database, newest!, () => null);
+    await processCallback(store.database, newest!, () => () => null);
     await expectRefused(job, 'ended');
   });
 

@@ -64,7 +64,9 @@ describe('A discrepancy that is resolved while the gateway has late news', () =>
         expect(
           await accountBalance(store.database, scene.merchant.merchant_id, 'suspense'),
         ).to.equal(await suspenseOwed(scene));
-        expect(await eventsOf(scene, payment)).to.have.length.at.most(1);
+        // What was told as failed may complete. Then the merchant is told again.
+        const told = await eventsOf(scene, payment);
+        expect(told).to.deep.equal(told.length > 1 ? ['failed', 'completed'] : told);
         const { status, next_step, parked_reason } = await reread(store.database, payment);
         const left = (await discrepanciesOf(store.database, payment.id)).filter(
           (kind) => !kind.endsWith(' (resolved)'),

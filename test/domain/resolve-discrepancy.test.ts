@@ -28,6 +28,7 @@ import {
   createTestStore,
   discrepanciesOf,
   newCollection,
+  receiptOf,
   rejection,
   reread,
   succeeded,
@@ -111,7 +112,9 @@ describe('A discrepancy', () => {
   const WITHOUT_PAYMENT: DiscrepancyKind[] = [
     'missing_at_gateway',
     'unknown_movement',
+    'receipt_of_another',
     'other_payment',
+    'unreadable_callback',
     'unknown_payment',
   ];
   for (const kind of WITHOUT_PAYMENT) {
@@ -120,7 +123,9 @@ describe('A discrepancy', () => {
       const { merchant_id } = scene.merchant;
       const of: Record<string, AnyPayment['id'] | null> = {
         missing_at_gateway: payment.id,
+        receipt_of_another: payment.id,
         other_payment: payment.id,
+        unreadable_callback: payment.id,
         unknown_payment: '0192f0c0-0000-7000-8000-000000000000',
       };
       const id = of[kind] ?? null;
@@ -193,7 +198,7 @@ describe('A discrepancy', () => {
         { id: payment.id },
       );
       const { data } = JSON.parse(event!.body);
-      expect(data).to.include({ result_code: 0, amount: '50.00', trans_id: 'RCPT1' });
+      expect(data).to.include({ result_code: 0, amount: '50.00', trans_id: receiptOf(payment) });
     });
 
     it('leaves nothing in suspense when the customer has got the money back', async () => {
@@ -205,10 +210,10 @@ describe('A discrepancy', () => {
     });
 
     it('returns to whoever has paid', async () => {
-      await arrange('money of a stranger for a failed collection');
+      const payment = await arrange('money of a stranger for a failed collection');
       await resolve(scene, await discrepancyOf(scene, 'other_account'), 'returned');
       const [back] = await returnsOf(scene);
-      expect(back).to.include({ account: '+254733999999', original_trans_id: 'RCPT1' });
+      expect(back).to.include({ account: '+254733999999', original_trans_id: receiptOf(payment) });
     });
 
     it('lets the refund of a failed payout go on, which tells the merchant', async () => {

@@ -52,10 +52,10 @@ describe('A discrepancy of an overdue payment', () => {
 
   it('keeps the receipt that support has learned', async () => {
     const payment = await DISCREPANCY_STORIES['an overdue payout']!.arrange(scene);
-    await resolve(scene, await discrepancyOf(scene, 'overdue'), 'completed', 'RCPT7');
-    expect(await reread(store.database, payment)).to.include({ trans_id: 'RCPT7' });
+    await resolve(scene, await discrepancyOf(scene, 'overdue'), 'completed', 'LEARNED7');
+    expect(await reread(store.database, payment)).to.include({ trans_id: 'LEARNED7' });
     // What the gateway says later is the same movement, or another one.
-    expect(await learn(store.database, payment, succeeded({ transId: 'RCPT7' }))).to.equal(
+    expect(await learn(store.database, payment, succeeded({ transId: 'LEARNED7' }))).to.equal(
       'repeat',
     );
   });

@@ -13,6 +13,7 @@ import {
   newCollection,
   newReturn,
   outboxOf,
+  parserOf,
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
@@ -21,7 +22,11 @@ import type { TestMerchant } from '../support/test-merchant.ts';
 
 /** Support gives money back. */
 const RETURNED = { as: 'returned', actor: 'support', reason: 'Late', transId: null } as const;
-const RESOLVING = { commissionDefaults: { bps: 150, fixedCents: 0 }, pollFirstMs: POLL_FIRST_MS };
+const RESOLVING = {
+  commissionDefaults: { bps: 150, fixedCents: 0 },
+  pollFirstMs: POLL_FIRST_MS,
+  parserOf,
+};
 
 describe('Returns in a restored database', () => {
   let store: TestStore;
@@ -61,9 +66,9 @@ describe('Returns in a restored database', () => {
     const planReturns = async (receipts: (string | null)[]) => {
       const trx = await store.database.transaction();
       const known = () => lockPayment(trx, refOf(collection));
-      await settle(trx, (await known())!, failed(), 'poll');
+      await settle(trx, (await known())!, failed(), { cause: 'poll', parserOf });
       for (const transId of receipts) {
-        await settle(trx, (await known())!, succeeded({ transId }), 'poll');
+        await settle(trx, (await known())!, succeeded({ transId }), { cause: 'poll', parserOf });
       }
       const waiting = await rows<{ id: string }>(
         trx,

@@ -13,6 +13,7 @@ import {
   createTestStore,
   failed,
   learn,
+  parserOf,
   reread,
   succeeded,
   type TestStore,
@@ -146,7 +147,9 @@ describe('Retention', () => {
       );
       if (kind === 'payout') {
         expect(await left('40 months'), 'of one that waits for its refund').to.equal(1);
-        await refundPayout(database, refOf(payment), (await reread(database, payment)).step_no);
+        await refundPayout(database, refOf(payment), (await reread(database, payment)).step_no, {
+          parserOf,
+        });
       }
       await question(payment.id, 'open');
       expect(await left('40 months'), 'with an open discrepancy').to.equal(1);

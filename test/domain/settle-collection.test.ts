@@ -26,6 +26,7 @@ import {
   learn,
   NET_CENTS,
   newCollection,
+  receiptOf,
   reread,
   succeeded,
   type TestStore,
@@ -131,8 +132,8 @@ describe('News of a collection', () => {
     expect(settled).to.include({
       result_code: 0,
       result_description: 'Done',
-      trans_id: 'RCPT1',
-      external_ref: 'EXT1',
+      trans_id: receiptOf(collection),
+      external_ref: 'GW-1',
       next_step: null,
     });
     const [event] = await eventsOf(collection);
@@ -145,8 +146,8 @@ describe('News of a collection', () => {
         ref_no: collection.ref_no,
         beneficiary: { account: '+254712345678', kyc: null },
         transaction_date: '2026-11-20T10:00:00.000Z',
-        external_ref: 'EXT1',
-        trans_id: 'RCPT1',
+        external_ref: 'GW-1',
+        trans_id: receiptOf(collection),
       },
     });
   });
@@ -177,8 +178,8 @@ describe('News of a collection', () => {
     await learn(store.database, collection, succeeded({ externalRef: 'EXT9', description: 'No' }));
     const settled = await reread(store.database, collection);
     expect(settled).to.include({
-      trans_id: 'RCPT1',
-      external_ref: 'EXT1',
+      trans_id: receiptOf(collection),
+      external_ref: 'GW-1',
       result_description: 'Done',
     });
   });
@@ -187,10 +188,10 @@ describe('News of a collection', () => {
     const collection = await newCollection(store.database, merchant);
     await learn(store.database, collection, FAILURE);
     await learn(store.database, collection, WITHOUT_RECEIPT);
-    const receiptOf = async () => (await returnsOf(collection))[0]!.original_trans_id;
-    expect(await receiptOf()).to.equal(null);
+    const returnedReceipt = async () => (await returnsOf(collection))[0]!.original_trans_id;
+    expect(await returnedReceipt()).to.equal(null);
     await learn(store.database, collection, SUCCESS);
-    expect(await receiptOf()).to.equal('RCPT1');
+    expect(await returnedReceipt()).to.equal(receiptOf(collection));
   });
 
   it('that comes many times at once counts once', async () => {

@@ -24,13 +24,16 @@ import {
   discrepanciesOf,
   historyOf,
   learn,
+  newsOf,
   outboxOf,
+  parserOf,
+  receiptOf,
   reread,
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
 import { PAYOUT_STORIES, type PayoutStory } from '../support/payout-stories.ts';
-import { asking, POLL_FIRST_MS, SAFE } from '../support/submissions.ts';
+import { asking, RECORDING, SAFE } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const COST_CENTS = AMOUNT_CENTS + PAYOUT_FEE_CENTS;
@@ -57,7 +60,7 @@ describe('News of a payout', () => {
 
   /** The job of the step that the payout has now, or of another one. */
   const refund = async (stepNo?: number) =>
-    refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no);
+    refundPayout(store.database, refOf(payout), stepNo ?? (await current()).step_no, { parserOf });
 
   const hear = (news: Verdict | 'refund') =>
     news === 'refund' ? refund() : learn(store.database, payout, news);
@@ -141,8 +144,8 @@ describe('News of a payout', () => {
         ref_no: payout.ref_no,
         beneficiary: { account: '+254712345678', kyc: null },
         transaction_date: '2026-11-20T10:00:00.000Z',
-        external_ref: 'EXT1',
-        trans_id: 'RCPT1',
+        external_ref: 'GW-1',
+        trans_id: receiptOf(payout),
       },
     });
   });
@@ -167,10 +170,10 @@ describe('News of a payout', () => {
   it('fills what was empty when it repeats, and overwrites nothing', async () => {
     await hear(WITHOUT_RECEIPT);
     await hear(SUCCESS);
-    await hear(succeeded({ externalRef: 'EXT9', description: 'No' }));
+    await hear(succeeded({ description: 'No' }));
     expect(await current()).to.include({
-      trans_id: 'RCPT1',
-      external_ref: 'EXT1',
+      trans_id: receiptOf(payout),
+      external_ref: 'GW-1',
       result_description: 'Done',
     });
   });
@@ -181,7 +184,7 @@ describe('News of a payout', () => {
       Array.from({ length: 10 }, (_, index) =>
         index % 2 === 0
           ? hear(SUCCESS)
-          : recordQuery(store.database, asked, SUCCESS, SAFE, POLL_FIRST_MS),
+          : recordQuery(store.database, asked, newsOf(payout, SUCCESS), SAFE, RECORDING),
       ),
     );
     await expectOutcome(PAYOUT_STORIES['nothing, then success']!);

@@ -17,6 +17,7 @@ import {
   historyOf,
   learn,
   newReturn,
+  receiptOf,
   reread,
   succeeded,
   type TestStore,
@@ -225,8 +226,8 @@ describe('News of a return', () => {
     expect(await reread(store.database, payment)).to.include({
       result_code: 0,
       result_description: 'Done',
-      trans_id: 'BACK1',
-      external_ref: 'EXT1',
+      trans_id: receiptOf(payment, 'BACK1'),
+      external_ref: 'GW-1',
       next_step: null,
     });
     const [, end] = await historyOf(store.database, refOf(payment));
@@ -236,9 +237,9 @@ describe('News of a return', () => {
   it('fills what was empty when it repeats, and overwrites nothing', async () => {
     await learn(store.database, payment, WITHOUT_RECEIPT);
     await learn(store.database, payment, SUCCESS);
-    await learn(store.database, payment, succeeded({ transId: 'BACK1', externalRef: 'EXT9' }));
+    await learn(store.database, payment, succeeded({ transId: 'BACK1', description: 'No' }));
     const settled = await reread(store.database, payment);
-    expect(settled).to.include({ trans_id: 'BACK1', external_ref: 'EXT1' });
+    expect(settled).to.include({ trans_id: receiptOf(payment, 'BACK1'), external_ref: 'GW-1' });
   });
 
   it('that comes many times at once counts once', async () => {

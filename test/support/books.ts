@@ -8,7 +8,7 @@ import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy
 import { transfer } from '../../src/domain/wallets/transfer.ts';
 import { OTHER_AMOUNT_CENTS, STRANGER, SUCCESS } from './collection-stories.ts';
 import { newCompletedCollection, newPayment, newPayout, PAYMENT_KINDS } from './payment-kinds.ts';
-import { failed, learn, newCollection, reread, succeeded } from './payments.ts';
+import { failed, learn, newCollection, parserOf, reread, succeeded } from './payments.ts';
 import type { TestMerchant } from './test-merchant.ts';
 
 const OTHER_AMOUNT = succeeded({ amountCents: OTHER_AMOUNT_CENTS });
@@ -56,7 +56,7 @@ export async function failedPayout(database: Database, merchant: TestMerchant): 
 
 export async function refund(database: Database, payout: Payout): Promise<void> {
   const { step_no } = await reread(database, payout);
-  await refundPayout(database, refOf(payout), step_no);
+  await refundPayout(database, refOf(payout), step_no, { parserOf });
 }
 
 /** Settles the open discrepancies of a payment. */
@@ -68,7 +68,11 @@ async function resolve(database: Database, payment: AnyPayment, as: Resolution):
     { merchant_id: payment.merchant_id, id: payment.id },
   );
   const decision = { as, actor: 'tester', reason: 'because', transId: null };
-  const options = { commissionDefaults: { bps: 150, fixedCents: 0 }, pollFirstMs: 60_000 };
+  const options = {
+    commissionDefaults: { bps: 150, fixedCents: 0 },
+    pollFirstMs: 60_000,
+    parserOf,
+  };
   for (const { id } of open) {
     await inTransaction(database, (trx) => resolveDiscrepancy(trx, id, decision, options));
   }

@@ -23,7 +23,7 @@ export function successBody({ id }: { id: string }, overrides: object = {}) {
     reference: id,
     kind: 'collection',
     status: 'succeeded',
-    external_ref: 'SIM-1',
+    external_ref: 'GW-1',
     amount: '100.00',
     account: '+254712345678',
     trans_id: `T${id.slice(-9)}`,

@@ -162,6 +162,7 @@ async function reconcileStatement({ database, simulatorUrl }: ChaosWorld) {
     covers: ['collection', 'payout', 'reversal'],
     complete_until,
     settling_window_ms: SETTLING_WINDOW_MS,
+    parserOf: () => gateway.parseCallback,
     ask: ({ kind, id, external_ref }) =>
       gateway.query({ kind, reference: id, externalRef: external_ref, callbackUrl: '' }),
   });

@@ -8,8 +8,8 @@ import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/poll
 import { recordSubmission } from '../../src/domain/submission/record-submission.ts';
 import { GatewayWorld } from './gateway-world.ts';
 import { newPayout, reversalRequest } from './payment-kinds.ts';
-import { learn, newCollection, reread } from './payments.ts';
-import { POLL_FIRST_MS } from './submissions.ts';
+import { learn, newCollection, parserOf, reread } from './payments.ts';
+import { POLL_FIRST_MS, RECORDING } from './submissions.ts';
 
 /** What can happen in a history; `who` picks the payment, by place, out of those that there are. */
 export type Happening =
@@ -113,7 +113,7 @@ export class History {
     const now = await reread(this.#database, payment);
     const stepNo = now.step_no - (job.stale ? 1 : 0);
     if (now.next_step === 'refund') {
-      await refundPayout(this.#database, refOf(payment), stepNo);
+      await refundPayout(this.#database, refOf(payment), stepNo, { parserOf });
     } else if (now.next_step === 'submit') {
       await this.#submit(now, stepNo, job);
     } else if (now.next_step === 'poll') {
@@ -138,7 +138,7 @@ export class History {
       call === 'answered'
         ? taken!
         : { outcome: call === 'not taken' ? 'notTaken' : 'unknown', reason: call },
-      POLL_FIRST_MS,
+      RECORDING,
     );
   }
 
@@ -151,7 +151,7 @@ export class History {
         ? this.world.query(payment)
         : ({ outcome: 'noAnswer', reason: call } as const);
     const rule = { resubmit: this.#resubmit, settlingWindowMs: 0 };
-    await recordQuery(this.#database, asked, result, rule, POLL_FIRST_MS);
+    await recordQuery(this.#database, asked, result, rule, RECORDING);
   }
 
   /** Between a submission and a question about it is the longest time that a call can take. */

@@ -1,6 +1,6 @@
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
-import type { Failed, Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
+import type { Failed, ParserOf, Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
 import type { Collection, Return } from '../../src/domain/payments/kinds.ts';
 import {
   type AnyPayment,
@@ -85,7 +85,7 @@ export function succeeded(overrides: Partial<Succeeded> = {}): Succeeded {
   return {
     outcome: 'succeeded',
     transId: 'RCPT1',
-    externalRef: 'EXT1',
+    externalRef: 'GW-1',
     amountCents: AMOUNT_CENTS,
     account: PAYER,
     description: 'Done',
@@ -100,10 +100,31 @@ export function failed(overrides: Partial<Failed> = {}): Failed {
     outcome: 'failed',
     code: 1032,
     description: 'Cancelled',
-    externalRef: 'EXT1',
+    externalRef: 'GW-1',
     ...overrides,
   };
 }
+
+/** Names of receipts in verdicts of these tests. Each payment has receipts of its own. */
+const RECEIPT_NAME = /^(RCPT|BACK|LATE)\d$/;
+
+/** The receipt that a verdict's `RCPT1` stands for, as the service hears it. */
+export function receiptOf({ id }: Pick<AnyPayment, 'id'>, name = 'RCPT1'): string {
+  return RECEIPT_NAME.test(name) ? `${name}-${id}` : name;
+}
+
+/** The verdict with the payment's own receipt: no gateway gives two payments the same. */
+export function newsOf<V extends Verdict>(payment: Pick<AnyPayment, 'id'>, verdict: V): V {
+  const isNamed = verdict.outcome === 'succeeded' && verdict.transId !== null;
+  return isNamed ? { ...verdict, transId: receiptOf(payment, verdict.transId!) } : verdict;
+}
+
+/** The protocol of these tests: the body of a callback is a verdict as JSON. */
+export const parserOf: ParserOf = () => (body) => {
+  const verdict = JSON.parse(body);
+  const completedAt = verdict.completedAt ? new Date(verdict.completedAt) : null;
+  return { reference: null, verdict: { ...verdict, ...('transId' in verdict && { completedAt }) } };
+};
 
 /** Applies a verdict as pollers and callbacks do: locked, in one transaction. */
 export function learn(
@@ -114,7 +135,7 @@ export function learn(
 ): Promise<Settlement> {
   return inTransaction(database, async (trx) => {
     const locked = await lockPayment(trx, refOf(payment));
-    return settle(trx, locked!, verdict, cause);
+    return settle(trx, locked!, newsOf(locked!, verdict), { cause, parserOf });
   });
 }
 

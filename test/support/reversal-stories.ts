@@ -20,16 +20,18 @@ export interface ReversalStory {
   news: Verdict;
   gives: Settlement;
   status: PaymentStatus;
-  /** What the merchant was told, once. */
-  told?: 'transaction.completed' | 'transaction.failed';
+  /** What the merchant was told, in order. */
+  told?: readonly string[];
   /** What the gateway has paid beyond what was asked for, waiting for a decision. */
   suspense?: number;
   discrepancies?: string[];
   parked?: boolean;
 }
 
-const DONE = { status: 'completed', told: 'transaction.completed' } as const;
-const FAILED = { status: 'failed', told: 'transaction.failed' } as const;
+const DONE = { status: 'completed', told: ['transaction.completed'] } as const;
+const FAILED = { status: 'failed', told: ['transaction.failed'] } as const;
+/** The merchant was told of the failure first. */
+const CORRECTED = { status: 'completed', told: [...FAILED.told, ...DONE.told] } as const;
 const PARKED = { status: 'pending', parked: true } as const;
 
 export const REVERSAL_STORIES: Readonly<Record<string, ReversalStory>> = {
@@ -99,15 +101,13 @@ export const REVERSAL_STORIES: Readonly<Record<string, ReversalStory>> = {
     known: [FAILURE],
     news: SUCCESS,
     gives: 'completed',
-    ...FAILED,
-    status: 'completed',
+    ...CORRECTED,
   },
   'failure, success, then the same receipt': {
     known: [FAILURE, SUCCESS],
     news: SUCCESS,
     gives: 'repeat',
-    ...FAILED,
-    status: 'completed',
+    ...CORRECTED,
   },
   'failure, then success with another amount': {
     known: [FAILURE],

@@ -10,7 +10,7 @@ import {
   type Period,
   type StatementLine,
 } from '../../src/domain/reconciliation/statement.ts';
-import { AMOUNT_CENTS, succeeded } from './payments.ts';
+import { AMOUNT_CENTS, parserOf, succeeded } from './payments.ts';
 import { NOT_FOUND } from './submissions.ts';
 
 const CHANNEL = 63902;
@@ -65,6 +65,7 @@ export async function runStatement(
     complete_until: new Date(),
     settling_window_ms: 0,
     ask: async () => NOT_FOUND,
+    parserOf,
     ...overrides,
   });
 }

@@ -11,9 +11,10 @@ import {
   recordQuery,
 } from '../../src/domain/submission/polling.ts';
 import { recordSubmission } from '../../src/domain/submission/record-submission.ts';
-import { reread } from './payments.ts';
+import { newsOf, parserOf, reread } from './payments.ts';
 
 export const POLL_FIRST_MS = 5_000;
+export const RECORDING = { pollFirstMs: POLL_FIRST_MS, parserOf };
 export const SAFE = { resubmit: 'safe', settlingWindowMs: 0 } as const;
 export const NEVER = { resubmit: 'never', settlingWindowMs: 0 } as const;
 export const ACKNOWLEDGED: SubmitResult = { outcome: 'acknowledged', externalRef: 'GW-1' };
@@ -67,11 +68,12 @@ export function workOn(database: Database, payment: AnyPayment) {
     },
     /** What the call brought. */
     answer: (claimed: SubmissionClaim | null, result: SubmitResult) =>
-      recordSubmission(database, claimed!, result, POLL_FIRST_MS),
+      recordSubmission(database, claimed!, result, RECORDING),
     /** What a question brought; gives the payment afterwards. */
     async hear(result: QueryResult, rule: ResubmitRule = SAFE): Promise<AnyPayment> {
       const question = { payment: await current(), askedAt: justNow() };
-      await recordQuery(database, question, result, rule, POLL_FIRST_MS);
+      const heard = result.outcome === 'succeeded' ? newsOf(question.payment, result) : result;
+      await recordQuery(database, question, heard, rule, RECORDING);
       return current();
     },
     results: async () => (await attempts()).map(({ result }) => result),

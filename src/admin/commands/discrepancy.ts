@@ -27,7 +27,7 @@ const list = lists(discrepancies, read.uuid, {
 const resolve = changes({
   summary: 'Decides about a discrepancy, with everything that follows from it',
   notes:
-    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/support.md explains each.',
+    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/support.md explains each.',
   options: {
     id: required('discrepancy', read.uuid, 'The id of the discrepancy'),
     as: required('as', read.oneOf(RESOLUTIONS), 'The decision'),
@@ -40,9 +40,10 @@ const resolve = changes({
       '--trans-id is the receipt of what has completed: use it with --as completed',
     );
   },
-  run: async ({ config }, { id, as, transId = null }, { actor, reason, audited }) => {
+  run: async ({ config, parserOf }, { id, as, transId = null }, { actor, reason, audited }) => {
+    const options = { ...config, parserOf };
     const decision = { as, actor, reason, transId };
-    const { before, after, booked } = await decideDiscrepancy(audited, id, decision, config);
+    const { before, after, booked } = await decideDiscrepancy(audited, id, decision, options);
     const document = discrepancies.document(after);
     const payment = before.status && {
       payment: `${before.payment_kind} ${before.ref_no ?? before.payment_id}`,

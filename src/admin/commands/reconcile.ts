@@ -78,6 +78,7 @@ const run = changes({
     const { import_id, result } = await reconcileStatement(service.database, audited, statement, {
       settling_window_ms: gateway.settlingWindowMs,
       ask: (payment) => gateway.query(queryRequestOf(service.config, payment)),
+      parserOf: service.parserOf,
     });
     return answerOf(import_id, statement.covers, result);
   },

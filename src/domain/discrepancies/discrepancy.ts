@@ -16,7 +16,9 @@ export const DISCREPANCY_KINDS = {
   overdue: 'the gateway has not said in time how it ended',
   missing_at_gateway: "not in the gateway's statement",
   unknown_movement: 'at the gateway, not with us',
-  other_payment: 'a callback names another payment than its address',
+  receipt_of_another: 'its receipt belongs to another payment',
+  other_payment: 'the news names another payment',
+  unreadable_callback: 'a genuine callback that nobody can read',
   unknown_payment: 'a callback for a payment that is not with us',
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;

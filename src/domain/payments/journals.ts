@@ -101,6 +101,21 @@ export function reversedLines(
   ];
 }
 
+/** Returns the lines that take completed lines back. */
+export function undoneLines(lines: JournalLine[]): JournalLine[] {
+  return lines.map(({ account, amount_cents, transaction }) => ({
+    account,
+    amount_cents: -amount_cents,
+    ...(transaction && {
+      transaction: {
+        ...transaction,
+        type: 'adjustment',
+        description: `Undone: ${transaction.description}`,
+      },
+    }),
+  }));
+}
+
 function label(
   { ref_no, payto }: Costs,
   type: TransactionLabel['type'],

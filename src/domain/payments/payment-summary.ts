@@ -16,6 +16,7 @@ export interface PaymentSummary {
   deadline_at: Date;
   parked_reason: string | null;
   overdue: boolean;
+  undone_at: Date | null;
 }
 
 export const PAYMENT_KINDS = ['collection', 'payout', 'reversal', 'return'] as const;
@@ -43,6 +44,6 @@ export function selectSummaries(kind: GatewayPaymentKind): string {
   const ref_no = kind === 'return' ? 'CAST(NULL AS text)' : 't.ref_no';
   return `SELECT '${kind}' AS kind, t.merchant_id, t.id, ${ref_no} AS ref_no, t.status,
       t.amount_cents, t.${ACCOUNT_COLUMNS[kind]} AS account, t.created_at, t.deadline_at,
-      t.parked_reason, ${isOverdue('t')} AS overdue
+      t.parked_reason, ${isOverdue('t')} AS overdue, t.undone_at
     FROM ${STEP_TABLES[kind].table} t`;
 }

@@ -16,6 +16,8 @@ export interface Payment {
   trans_id: string | null;
   external_ref: string | null;
   payment_completed_at: Date | null;
+  /** The time at which support undid the completion. The payment cannot complete again. */
+  undone_at: Date | null;
   deadline_at: Date;
   /** Still open after its deadline, by the database's clock when it was read. */
   overdue: boolean;
@@ -41,7 +43,7 @@ export const STATUS_CODES: readonly PaymentStatus[] = [
   'completed',
 ];
 
-/** The machine of a kind of payment. Only the moves out of `failed` differ. */
+/** The machine of a kind of payment. Only the moves out of `failed` differ. Support undoes. */
 function machine(afterFailed: readonly PaymentStatus[]): StateMachine<PaymentStatus> {
   return {
     initial: 'pending',
@@ -49,7 +51,7 @@ function machine(afterFailed: readonly PaymentStatus[]): StateMachine<PaymentSta
       // Straight to the end when the outcome overtakes the acknowledgement.
       pending: ['processing', 'completed', 'failed'],
       processing: ['completed', 'failed'],
-      completed: [],
+      completed: ['failed'],
       failed: afterFailed,
     },
   };
@@ -64,19 +66,24 @@ export const MACHINES: Readonly<Record<GatewayPaymentKind, StateMachine<PaymentS
   return: machine(['completed']),
 };
 
-/** The condition on which a failed payment still completes. The state diagrams show it. */
+const UNDONE = 'Support undoes it, because the money did not move after all or has come back';
+
+/** The conditions of the moves out of an end. The state diagrams show them. */
 export const LATE_MOVES: Readonly<
   Record<GatewayPaymentKind, Partial<Record<PaymentStatus, string>>>
 > = {
-  collection: {},
+  collection: { completed: UNDONE },
   payout: {
+    completed: UNDONE,
     failed: 'It arrived all the same, before its refund is posted or when support debits it again',
   },
   reversal: {
+    completed: UNDONE,
     failed:
       'The customer was paid all the same, and no other reversal of the collection is open or done',
   },
   return: {
+    completed: UNDONE,
     failed:
       'The customer was paid all the same, and support has not given the money back otherwise',
   },

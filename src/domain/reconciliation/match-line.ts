@@ -5,22 +5,28 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { isOfUnknownPayment, openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import type { Succeeded } from '../gateway-results.ts';
+import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { findPaymentsOf, type PaymentsOfLine } from './payments-of-line.ts';
 import type { LineResult, StatementRef, StoredLine } from './statement.ts';
 
+/** A statement whose lines are applied. */
+export interface MatchedStatement extends StatementRef {
+  parserOf: ParserOf;
+}
+
 /** Matches one line of a statement. @returns the payment, if the line was news about it */
 export async function matchLine(
   database: Database,
-  { import_id, gateway }: StatementRef,
+  statement: MatchedStatement,
   line: StoredLine,
 ): Promise<PaymentRef | null> {
+  const { import_id, gateway } = statement;
   const found = await findPaymentsOf(database, gateway, line);
   return inTransaction(database, async (trx) => {
-    const result = await resultOf(trx, gateway, line, found);
+    const result = await resultOf(trx, statement, line, found);
     await rows(
       trx,
       `UPDATE statement_lines SET result = :result
@@ -33,16 +39,21 @@ export async function matchLine(
 
 async function resultOf(
   trx: Transaction,
-  gateway: string,
+  { gateway, parserOf }: MatchedStatement,
   line: StoredLine,
   found: PaymentsOfLine,
 ): Promise<LineResult> {
-  if (found.payment && !found.receiptOf) return applyLine(trx, found.payment, line);
+  if (found.payment && !found.receiptOf) return applyLine(trx, found.payment, line, parserOf);
   await reportUnknown(trx, gateway, line, found);
   return found.payment ? 'contradicts' : 'unknown';
 }
 
-async function applyLine(trx: Transaction, ref: PaymentRef, line: StoredLine): Promise<LineResult> {
+async function applyLine(
+  trx: Transaction,
+  ref: PaymentRef,
+  line: StoredLine,
+  parserOf: ParserOf,
+): Promise<LineResult> {
   const payment = await lockPayment(trx, ref);
   if (!payment) throw new Error(`${ref.kind} ${ref.id} is gone`);
   const news: Succeeded = {
@@ -54,7 +65,7 @@ async function applyLine(trx: Transaction, ref: PaymentRef, line: StoredLine): P
     description: 'In the statement of the gateway',
     completedAt: line.completed_at,
   };
-  const settlement = await settle(trx, payment, news, 'statement');
+  const settlement = await settle(trx, payment, news, { cause: 'statement', parserOf });
   await fillTime(trx, payment, news);
   if (settlement === 'repeat') return 'matched';
   return settlement === 'discrepancy' ? 'contradicts' : 'settled';

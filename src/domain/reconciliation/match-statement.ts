@@ -6,7 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { matchLine } from './match-line.ts';
+import { type MatchedStatement, matchLine } from './match-line.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
@@ -22,7 +22,7 @@ const KNOWN_BATCH_SIZE = 10_000;
  */
 export async function matchStatement(
   database: Database,
-  statement: StatementRef,
+  { parserOf, ...statement }: MatchedStatement,
 ): Promise<PaymentRef[]> {
   await matchKnownMovements(database, statement);
   const settled: PaymentRef[] = [];
@@ -30,7 +30,7 @@ export async function matchStatement(
     const lines = await unmatchedLines(database, statement, after);
     if (lines.length === 0) return settled;
     for (const line of lines) {
-      const payment = await matchLine(database, statement, line);
+      const payment = await matchLine(database, { ...statement, parserOf }, line);
       if (payment) settled.push(payment);
     }
     after = lines.at(-1)!.line_no;

@@ -1,5 +1,5 @@
 import { type Database, databaseNow, firstRow, rows } from '../../connections/database.ts';
-import type { QueryResult } from '../gateway-results.ts';
+import type { ParserOf, QueryResult } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 import { matchStatement } from './match-statement.ts';
 import { type MissingMovement, reportMissing } from './missing-movements.ts';
@@ -41,6 +41,8 @@ export interface ReconcileOptions extends StatementRef {
   settling_window_ms: number;
   /** Asks the gateway about a payment. It is called outside of transactions. */
   ask: (payment: AnyPayment) => Promise<QueryResult>;
+  /** Reads the stored callbacks of a payment, which are applied before it fails. */
+  parserOf: ParserOf;
 }
 
 /**
@@ -51,8 +53,8 @@ export async function reconcile(
   database: Database,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { period, covers, complete_until, ...statement } = options;
-  const settled = await matchStatement(database, statement);
+  const { period, covers, complete_until, ask, parserOf, ...statement } = options;
+  const settled = await matchStatement(database, { ...statement, parserOf });
   const { start, end } = momentsOf(period);
   const { newest, ...counts } = await countLines(database, { ...statement, start, end });
   // Without a stated end, the statement is complete until its newest line. No statement is
@@ -64,7 +66,7 @@ export async function reconcile(
   const scope = { ...statement, kinds, start, end: listedUntil };
   const missing = await reportMissing(database, scope);
   const ended = complete_until
-    ? await failRuledOut(database, scope)
+    ? await failRuledOut(database, { ...scope, ask, parserOf })
     : { ruledOut: [], answered: [] };
   return {
     ...counts,

@@ -1,6 +1,6 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { GatewayPaymentKind, QueryResult, Verdict } from '../gateway-results.ts';
+import type { GatewayPaymentKind, ParserOf, QueryResult, Verdict } from '../gateway-results.ts';
 import {
   type AnyPayment,
   type PaymentRef,
@@ -18,6 +18,8 @@ import type { StatementScope } from './statement.ts';
 export interface CompleteStatement extends StatementScope {
   settling_window_ms: number;
   ask: (payment: AnyPayment) => Promise<QueryResult>;
+  /** Reads the stored callbacks of a payment, which are applied before it fails. */
+  parserOf: ParserOf;
 }
 
 /** The overdue payments that are not in a statement and have ended. */
@@ -47,7 +49,7 @@ export async function failRuledOut(
       const answer = await statement.ask(question.payment);
       if (answer.outcome === 'pending' || answer.outcome === 'noAnswer') continue;
       if (answer.outcome === 'succeeded' || answer.outcome === 'failed') {
-        const settlement = await applyAnswer(database, question, answer);
+        const settlement = await applyAnswer(database, statement, question, answer);
         if (settlement !== 'repeat') answered.push(ref);
       } else if (await failByStatement(database, statement, question.payment)) {
         ruledOut.push(ref);
@@ -97,12 +99,13 @@ async function findRuledOut(
 
 async function applyAnswer(
   database: Database,
+  { parserOf }: CompleteStatement,
   { payment: asked, askedAt }: Question,
   answer: Verdict,
 ): Promise<Settlement> {
   return withPaymentLocked(database, refOf(asked), async (trx, payment) => {
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
-    return settle(trx, payment, answer, 'poll', askedAt);
+    return settle(trx, payment, answer, { cause: 'poll', heardAt: askedAt, parserOf });
   });
 }
 
@@ -118,6 +121,7 @@ async function failByStatement(
     const found = await findRuledOut(trx, asked.kind, statement, refOf(asked));
     if (found.length === 0) return false;
     const verdict = failedHere('Not in the statement of the gateway');
-    return (await settle(trx, payment, verdict, 'statement')) === 'failed';
+    const source = { cause: 'statement', parserOf: statement.parserOf };
+    return (await settle(trx, payment, verdict, source)) === 'failed';
   });
 }

@@ -4,7 +4,7 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { queueOf } from '../../jobs/job-types.ts';
 import type { Collection, Return } from '../payments/kinds.ts';
 import { acceptance } from '../payments/transition.ts';
-import type { Movement } from '../settlement/movements.ts';
+import { type Movement, rebookMovement } from '../settlement/movements.ts';
 import { assumeSent } from '../submission/attempts.ts';
 import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-mark.ts';
 
@@ -13,8 +13,8 @@ const RETURN_DEADLINE_MS = 4 * 3_600_000;
 const UUID_BYTES = 16;
 
 /**
- * Plans the return of a late movement, the whole of it, once per movement. The collection must
- * be locked. If it is older than a restore from a backup, the return may have been sent before
+ * Plans the return of a movement in suspense, the whole of it, once per movement. The collection
+ * must be locked. If it is older than a restore from a backup, the return may have been sent before
  * the restore, so the gateway is asked first.
  */
 export async function createReturn(
@@ -24,6 +24,7 @@ export async function createReturn(
   cause: 'late_success' | 'support' = 'late_success',
 ): Promise<void> {
   const isMaybeSent = await isFromBeforeRestore(trx, collection);
+  await rebookMovement(trx, movement, 'returning');
   const step = isMaybeSent ? 'poll' : 'submit';
   const { merchant_id, channel, gateway } = collection;
   const planned = await firstRow<Return>(trx, INSERT, {

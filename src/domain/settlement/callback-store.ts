@@ -86,16 +86,14 @@ export async function findStoredCallback(
   return callback ?? null;
 }
 
-/** Locks the callbacks of the same payment that wait, this one and older ones, oldest first. */
-export async function lockStoredUpTo(trx: Transaction, callback: Callback): Promise<Callback[]> {
+/** Locks the callbacks of a payment that wait, oldest first. Lock the payment before them. */
+export async function lockStored(trx: Transaction, payment: PaymentRef): Promise<Callback[]> {
   return rows<Callback>(
     trx,
     `SELECT * FROM callbacks
-     WHERE merchant_id = :merchant_id AND payment_id = :payment_id AND payment_kind = :payment_kind
-       AND gateway = :gateway AND status = 'stored'
-       AND (received_at, id) <= (
-         SELECT received_at, id FROM callbacks WHERE merchant_id = :merchant_id AND id = :id)
+     WHERE merchant_id = :merchant_id AND payment_id = :id AND payment_kind = :kind
+       AND status = 'stored'
      ORDER BY received_at, id FOR UPDATE`,
-    callback,
+    payment,
   );
 }

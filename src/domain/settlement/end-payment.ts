@@ -5,23 +5,17 @@ import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import type { AnyPayment, MerchantPayment } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
 import { createEvent } from '../webhooks/create-event.ts';
-import { insertMovement } from './movements.ts';
+import type { News } from './settlement.ts';
 
-/**
- * Completes a payment with a movement that is its own: status, movement, event and journal.
- * @param tellsMerchant is false when the merchant was told of another end before.
- */
+/** Completes a payment with a movement that is its own: status, event and journal. */
 export async function completePayment<P extends MerchantPayment>(
   trx: Transaction,
   payment: P,
-  news: Succeeded,
-  cause: string,
+  news: News<Succeeded>,
   linesOf: (completed: P) => JournalLine[],
-  tellsMerchant = true,
 ): Promise<'completed'> {
-  const completed = await moveToCompleted(trx, payment, news, cause);
-  await insertMovement(trx, completed, news, 'settled');
-  if (tellsMerchant) await createEvent(trx, completed);
+  const completed = await moveToCompleted(trx, payment, news);
+  await createEvent(trx, completed);
   // Locks the wallet last, because every payment of the merchant shares it.
   await postNewJournal(trx, {
     merchant_id: completed.merchant_id,
@@ -37,8 +31,7 @@ export async function completePayment<P extends MerchantPayment>(
 export async function moveToCompleted<P extends AnyPayment>(
   trx: Transaction,
   payment: P,
-  news: Succeeded,
-  cause: string,
+  news: News<Succeeded>,
 ): Promise<P> {
   const set = {
     result_code: 0,
@@ -47,15 +40,14 @@ export async function moveToCompleted<P extends AnyPayment>(
     external_ref: payment.external_ref ?? news.externalRef,
     payment_completed_at: news.completedAt,
   };
-  return transition(trx, payment, { to: 'completed', set, step: 'none', cause });
+  return transition(trx, payment, { to: 'completed', set, step: 'none', cause: news.cause });
 }
 
 /** Moves an open payment to `failed`. @returns the payment as it is now. */
 export async function failPayment<P extends AnyPayment>(
   trx: Transaction,
   payment: P,
-  news: Failed,
-  cause: string,
+  news: News<Failed>,
   step: StepChange = 'none',
 ): Promise<P> {
   const set = {
@@ -63,5 +55,5 @@ export async function failPayment<P extends AnyPayment>(
     result_description: news.description,
     external_ref: payment.external_ref ?? news.externalRef,
   };
-  return transition(trx, payment, { to: 'failed', set, step, cause });
+  return transition(trx, payment, { to: 'failed', set, step, cause: news.cause });
 }

@@ -2,6 +2,8 @@ import { v7 as uuidv7 } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
+import { CLAIMED, directionOf } from './receipts.ts';
+import type { News } from './settlement.ts';
 
 /** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
 export interface Movement {
@@ -11,8 +13,14 @@ export interface Movement {
   amount_cents: number;
   account: string | null;
   completed_at: Date | null;
-  /** Booked as the payment's own, waiting in suspense for a decision, or cleared by one. */
-  booked: 'settled' | 'suspense' | 'cleared';
+  /**
+   * - settled: booked as the payment's own.
+   * - suspense: it waits there for a decision. Nobody has decided.
+   * - returning: a return takes it back to the customer.
+   * - cleared: it has left suspense.
+   * - undone: it was the payment's own, until support undid the payment.
+   */
+  booked: 'settled' | 'suspense' | 'returning' | 'cleared' | 'undone';
 }
 
 const COLUMNS = 'merchant_id, id, trans_id, amount_cents, account, completed_at, booked';
@@ -29,22 +37,24 @@ export async function movementsOf(trx: Transaction, payment: AnyPayment): Promis
 }
 
 /**
- * Tells whether a gateway has told of a movement of the payment after `moment`. The payment
- * must be locked. Support's word about a success proves nothing against the gateway's.
+ * Tells whether the gateway has told of a movement of the payment after it told of a failure at
+ * `heardAt`. Null is now. What counts is when news was heard, not when it was recorded. Support's
+ * word about a success proves nothing against the gateway's.
  */
-export async function learnedSince(
+export async function isOvertaken(
   trx: Transaction,
   payment: AnyPayment,
-  moment: Date,
+  heardAt: Date | null,
 ): Promise<boolean> {
+  if (heardAt === null) return false;
   return hasRow(
     trx,
     `SELECT 1 FROM movements m WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND learned_at > :moment
+       AND payment_id = :id AND heard_at > :heard_at
        AND NOT EXISTS (SELECT FROM payment_history h WHERE h.merchant_id = m.merchant_id
          AND h.payment_kind = m.payment_kind AND h.payment_id = m.payment_id
          AND h.cause = 'support' AND h.to_status = 'completed')`,
-    { ...payment, moment },
+    { ...payment, heard_at: heardAt },
   );
 }
 
@@ -62,18 +72,33 @@ export async function findMovement(trx: Transaction, ref: MovementRef): Promise<
   return movement;
 }
 
-/** Marks a movement that was in suspense as decided about. */
+/** Every change of where a movement is booked. */
+const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'][]>> = {
+  suspense: ['settled', 'returning', 'cleared'],
+  returning: ['cleared', 'suspense'],
+  settled: ['undone'],
+  // A return that was undone has left the money of its collection undecided.
+  cleared: ['suspense'],
+  undone: [],
+};
+
+/**
+ * Records that a movement is booked elsewhere now. Its journal belongs in the same transaction.
+ * @throws Error when the movement cannot go there from where it is booked
+ */
 export async function rebookMovement(
   trx: Transaction,
   ref: MovementRef,
-  booked: 'settled' | 'cleared',
+  booked: Movement['booked'],
 ): Promise<void> {
-  await rows(
+  const from = Object.entries(REBOOKINGS).filter(([, to]) => to.includes(booked));
+  const isRebooked = await hasRow(
     trx,
     `UPDATE movements SET booked = :booked
-     WHERE merchant_id = :merchant_id AND id = :id AND booked = 'suspense'`,
-    { ...ref, booked },
+     WHERE merchant_id = :merchant_id AND id = :id AND booked = ANY (:from) RETURNING id`,
+    { ...ref, booked, from: from.map(([name]) => name) },
   );
+  if (!isRebooked) throw new Error(`Movement ${ref.id} cannot be booked as ${booked}`);
 }
 
 /**
@@ -104,23 +129,31 @@ export function mismatchOf(
   return isOther ? 'other_amount' : null;
 }
 
-/** Records a movement of a payment. */
+/**
+ * Records a movement of a payment, and claims its receipt.
+ * @returns null when the receipt belongs to another payment. It records nothing then.
+ */
 export async function insertMovement(
   trx: Transaction,
   payment: AnyPayment,
-  news: Succeeded,
-  booked: Movement['booked'],
-): Promise<Movement> {
+  news: News<Succeeded>,
+  booked: 'settled' | 'suspense',
+): Promise<Movement | null> {
   const movement = await firstRow<Movement>(
     trx,
-    `INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
-       amount_cents, account, completed_at, booked)
-     VALUES (:merchant_id, :movement_id, :kind, :id, :gateway, :trans_id,
-       :amount_cents, :account, :completed_at, :booked)
+    `WITH ${CLAIMED}
+     INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
+       amount_cents, account, completed_at, booked, heard_at)
+     SELECT :merchant_id, :movement_id, :kind, :id, :gateway, :trans_id,
+       :amount_cents, :account, CAST(:completed_at AS timestamptz), :booked,
+       coalesce(CAST(:heard_at AS timestamptz), clock_timestamp())
+     WHERE CAST(:trans_id AS text) IS NULL OR EXISTS (SELECT FROM claimed)
      RETURNING ${COLUMNS}`,
     {
       ...payment,
       movement_id: uuidv7(),
+      direction: directionOf(payment.kind),
+      heard_at: news.heardAt,
       trans_id: news.transId,
       // A gateway that names no amount means the one that it was asked for.
       amount_cents: news.amountCents ?? payment.amount_cents,
@@ -129,20 +162,25 @@ export async function insertMovement(
       booked,
     },
   );
-  return movement!;
+  return movement ?? null;
 }
 
-/** Adds a receipt that was not known when the movement was recorded. */
+/**
+ * Adds a receipt that was not known when the movement was recorded, and claims it.
+ * @returns false when the receipt belongs to another payment. It changes nothing then.
+ */
 export async function fillReceipt(
   trx: Transaction,
+  payment: AnyPayment,
   movement: Movement,
   trans_id: string | null,
-): Promise<void> {
-  if (movement.trans_id !== null || trans_id === null) return;
-  await rows(
+): Promise<boolean> {
+  if (movement.trans_id !== null || trans_id === null) return true;
+  return hasRow(
     trx,
-    `UPDATE movements SET trans_id = :trans_id
-     WHERE merchant_id = :merchant_id AND id = :id AND trans_id IS NULL`,
-    { ...movement, trans_id },
+    `WITH ${CLAIMED}
+     UPDATE movements SET trans_id = claimed.receipt FROM claimed
+     WHERE merchant_id = :merchant_id AND movements.id = :movement_id RETURNING movements.id`,
+    { ...payment, movement_id: movement.id, trans_id, direction: directionOf(payment.kind) },
   );
 }

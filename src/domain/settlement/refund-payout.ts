@@ -1,18 +1,26 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import type { ParserOf } from '../gateway-results.ts';
 import { postNewJournal } from '../ledger/post-journal.ts';
 import { refundedLines } from '../payments/journals.ts';
 import { awaitsRefund, type Payout } from '../payments/kinds.ts';
-import { type PaymentRef, refOf, withPaymentLocked } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  type PaymentRef,
+  refOf,
+  withPaymentLocked,
+} from '../payments/payment-store.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createEvent } from '../webhooks/create-event.ts';
+import { drainCallbacks } from './drain-callbacks.ts';
 
 /** The delay of a refund that may not be posted yet. */
 const PUT_OFF_DELAY_MS = 30_000;
 
 /**
  * Puts the money of a failed payout back and tells the merchant, in one transaction: the
- * webhook never precedes the money. A success that came meanwhile has removed the refund step.
+ * webhook never precedes the money. A success that came meanwhile has removed the refund step:
+ * the payout's stored callbacks are applied first.
  * In a restored database that success may still be unknown: `allPaused` puts the refund off.
  * @returns whether this job posted the refund.
  */
@@ -20,18 +28,24 @@ export async function refundPayout(
   database: Database,
   ref: PaymentRef,
   stepNo: number,
-  { allPaused = false }: { allPaused?: boolean } = {},
+  { parserOf, allPaused = false }: { parserOf: ParserOf; allPaused?: boolean },
 ): Promise<boolean> {
   return withPaymentLocked(database, ref, async (trx, payout) => {
-    const isDue = payout?.step_no === stepNo && payout.next_step === 'refund';
-    if (payout?.kind !== 'payout' || !isDue || !awaitsRefund(payout)) return false;
+    if (!payout || !isRefundDue(payout, stepNo)) return false;
     if (allPaused) {
       await changeStep(trx, ref, { ...REFUND_STEP, delayMs: PUT_OFF_DELAY_MS });
       return false;
     }
-    await postRefund(trx, payout);
+    const drained = await drainCallbacks(trx, payout, parserOf);
+    if (!isRefundDue(drained, stepNo)) return false;
+    await postRefund(trx, drained);
     return true;
   });
+}
+
+function isRefundDue(payout: AnyPayment, stepNo: number): payout is Payout {
+  const isDue = payout.step_no === stepNo && payout.next_step === 'refund';
+  return payout.kind === 'payout' && isDue && awaitsRefund(payout);
 }
 
 /** Refunds a failed payout that is locked: ends its steps, and creates event and journal. */

@@ -14,9 +14,9 @@ import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
-import { findMovement, insertMovement, mismatchOf } from './movements.ts';
-import type { SettlingRules } from './settlement.ts';
-import { bookToSuspense, postMovement } from './suspense.ts';
+import { findMovement, mismatchOf, rebookMovement } from './movements.ts';
+import type { News, SettlingRules } from './settlement.ts';
+import { postMovement, postToSuspense } from './suspense.ts';
 
 /** Returns the rules of the payment's kind. */
 export function rulesOf({ kind }: AnyPayment): SettlingRules<AnyPayment> {
@@ -33,9 +33,11 @@ const COLLECTION: SettlingRules<Collection> = {
     // Another amount of the same customer can simply go back. Money of somebody else cannot.
     return isOpen(collection) || mismatch === 'other_account' ? mismatch : null;
   },
-  complete: async (trx, collection, news, cause) => {
-    if (isOpen(collection)) return completePayment(trx, collection, news, cause, collectedLines);
-    await createReturn(trx, collection, await bookToSuspense(trx, collection, news));
+  comesTooLate: (collection) => !isOpen(collection),
+  complete: async (trx, collection, news, movement) => {
+    if (isOpen(collection)) return completePayment(trx, collection, news, collectedLines);
+    await postToSuspense(trx, collection, movement);
+    await createReturn(trx, collection, movement);
     return 'late_success';
   },
   fail: failAndTell,
@@ -49,9 +51,9 @@ const COLLECTION: SettlingRules<Collection> = {
 const PAYOUT: SettlingRules<Payout> = {
   problemOf: (_trx, payout, news) =>
     isOpen(payout) || awaitsRefund(payout) ? mismatchOf(payout, news) : 'paid_after_refund',
-  complete: (trx, payout, news, cause) => completePayment(trx, payout, news, cause, paidOutLines),
-  fail: async (trx, payout, news, cause) => {
-    await failPayment(trx, payout, news, cause, REFUND_STEP);
+  complete: (trx, payout, news) => completePayment(trx, payout, news, paidOutLines),
+  fail: async (trx, payout, news) => {
+    await failPayment(trx, payout, news, REFUND_STEP);
   },
 };
 
@@ -65,9 +67,8 @@ const REVERSAL: SettlingRules<Reversal> = {
     if (!isOpen(reversal) && (await hasSuccessor(trx, reversal))) return 'second_reversal';
     return mismatchOf(reversal, news);
   },
-  complete: (trx, reversal, news, cause) =>
-    // The merchant hears of the end once. A late success does not change what it was told.
-    completePayment(trx, reversal, news, cause, reversedLines, isOpen(reversal)),
+  // A merchant that was told of the failure is told again.
+  complete: (trx, reversal, news) => completePayment(trx, reversal, news, reversedLines),
   fail: failAndTell,
 };
 
@@ -79,8 +80,9 @@ const RETURN: SettlingRules<Return> = {
     // Support has given the money back in another way meanwhile.
     return original.booked === 'cleared' ? 'second_success' : mismatchOf(payment, news);
   },
-  complete: async (trx, payment, news, cause) => {
-    const movement = await insertMovement(trx, payment, news, 'settled');
+  complete: async (trx, payment, news, movement) => {
+    const { merchant_id, movement_id: id } = payment;
+    await rebookMovement(trx, { merchant_id, id }, 'cleared');
     await postMovement(trx, movement, 'returned', [
       { account: 'suspense', amount_cents: -movement.amount_cents },
       { account: 'gateway_float', amount_cents: movement.amount_cents },
@@ -88,10 +90,12 @@ const RETURN: SettlingRules<Return> = {
     await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
     // A restored database may read the line in a statement before it plans the return.
     await supersedeUnknownMovement(trx, payment.id, movement.trans_id);
-    await moveToCompleted(trx, payment, news, cause);
+    await moveToCompleted(trx, payment, news);
     return 'completed';
   },
-  fail: async (trx, payment, news, cause) => {
+  fail: async (trx, payment, news) => {
+    const { merchant_id, movement_id: id } = payment;
+    await rebookMovement(trx, { merchant_id, id }, 'suspense');
     await openDiscrepancy(trx, {
       kind: 'return_failed',
       payment: refOf(payment),
@@ -99,7 +103,7 @@ const RETURN: SettlingRules<Return> = {
       amount_cents: payment.amount_cents,
       details: { code: news.code, description: news.description },
     });
-    await failPayment(trx, payment, news, cause);
+    await failPayment(trx, payment, news);
   },
 };
 
@@ -114,10 +118,9 @@ const RULES: { readonly [P in AnyPayment as P['kind']]: SettlingRules<P> } = {
 async function failAndTell(
   trx: Transaction,
   payment: Collection | Reversal,
-  news: Failed,
-  cause: string,
+  news: News<Failed>,
 ): Promise<void> {
-  await createEvent(trx, await failPayment(trx, payment, news, cause));
+  await createEvent(trx, await failPayment(trx, payment, news));
 }
 
 /** Tells whether another reversal of the same collection is open or done. */

@@ -1,7 +1,8 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
-import type { Failed, Succeeded } from '../gateway-results.ts';
+import type { Failed, ParserOf, Succeeded, Verdict } from '../gateway-results.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
+import type { Movement } from './movements.ts';
 
 /** The effect of a verdict, in words for support and logs. */
 export type Settlement =
@@ -14,6 +15,19 @@ export type Settlement =
   /** It contradicts the payment: recorded as a discrepancy, without a change of status. */
   | 'discrepancy';
 
+/** Where a verdict comes from. */
+export interface Source {
+  /** For the history: 'submission', 'poll', 'callback', 'statement' or 'support'. */
+  cause: string;
+  /** When the verdict arrived, or when the gateway was asked for it. Without it: now. */
+  heardAt?: Date;
+  /** Reads the payment's stored callbacks, which are applied before a failure. */
+  parserOf: ParserOf;
+}
+
+/** A verdict with its cause, and with the time at which it was heard. Null: now. */
+export type News<V extends Verdict> = V & { cause: string; heardAt: Date | null };
+
 /** The rules of one kind of payment for news that is neither a repeat nor contrary. */
 export interface SettlingRules<P extends AnyPayment> {
   /**
@@ -25,13 +39,15 @@ export interface SettlingRules<P extends AnyPayment> {
     payment: P,
     news: Succeeded,
   ): Promise<DiscrepancyKind | null> | DiscrepancyKind | null;
-  /** Books the movement and moves the payment. */
+  /** Tells whether the money must go back by itself, because it came after the failure. */
+  comesTooLate?(payment: P): boolean;
+  /** Moves the payment and books its movement. */
   complete(
     trx: Transaction,
     payment: P,
-    news: Succeeded,
-    cause: string,
+    news: News<Succeeded>,
+    movement: Movement,
   ): Promise<'completed' | 'late_success'>;
   /** Fails an open payment without any known movement. */
-  fail(trx: Transaction, payment: P, news: Failed, cause: string): Promise<void>;
+  fail(trx: Transaction, payment: P, news: News<Failed>): Promise<void>;
 }

@@ -15,6 +15,7 @@ import { transition } from '../payments/transition.ts';
 import { settle } from '../settlement/settle.ts';
 import { countNotFound } from './attempts.ts';
 import { reportIfOverdue } from './claim-submission.ts';
+import type { Recording } from './record-submission.ts';
 
 /** A gateway's rule for sending a reference again. */
 export interface ResubmitRule {
@@ -64,12 +65,12 @@ export async function recordQuery(
   { payment: asked, askedAt }: Question,
   result: QueryResult,
   rule: ResubmitRule,
-  pollFirstMs: number,
+  { pollFirstMs, parserOf }: Recording,
 ): Promise<void> {
   await withPaymentLocked(database, refOf(asked), async (trx, payment) => {
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     if (result.outcome === 'succeeded' || result.outcome === 'failed') {
-      await settle(trx, payment, result, 'poll', askedAt);
+      await settle(trx, payment, result, { cause: 'poll', heardAt: askedAt, parserOf });
       await askAgainIfOpen(trx, asked, pollFirstMs);
     } else if (payment.step_no === asked.step_no) {
       await planNext(trx, { payment, askedAt }, result.outcome, rule, pollFirstMs);

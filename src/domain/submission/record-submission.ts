@@ -1,7 +1,7 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import type { SubmitResult } from '../gateway-results.ts';
+import type { ParserOf, SubmitResult } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, fillEmpty, refOf, withPaymentLocked } from '../payments/payment-store.ts';
 import { pollStep, submitStep } from '../payments/schedule.ts';
@@ -10,18 +10,26 @@ import { settle } from '../settlement/settle.ts';
 import { answerAttempt } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
+/** What recording the answer of a gateway needs. */
+export interface Recording {
+  /** The time until the next question, at the earliest. */
+  pollFirstMs: number;
+  /** Reads the payment's stored callbacks, which are applied before a failure. */
+  parserOf: ParserOf;
+}
+
 /** Records the result of the call, even when the payment has moved on meanwhile. */
 export async function recordSubmission(
   database: Database,
   claim: SubmissionClaim,
   result: SubmitResult,
-  pollFirstMs: number,
+  recording: Recording,
 ): Promise<void> {
   await withPaymentLocked(database, refOf(claim.payment), async (trx, payment) => {
     if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
     const outcome = result.outcome === 'notTaken' ? 'not_taken' : result.outcome;
     await answerAttempt(trx, payment, claim.attemptNo, outcome, detailOf(result));
-    await applyResult(trx, payment, claim.attemptNo, result, pollFirstMs);
+    await applyResult(trx, payment, claim.attemptNo, result, recording);
   });
 }
 
@@ -35,7 +43,7 @@ async function applyResult(
   payment: AnyPayment,
   attemptNo: number,
   result: SubmitResult,
-  pollFirstMs: number,
+  { pollFirstMs, parserOf }: Recording,
 ): Promise<void> {
   switch (result.outcome) {
     case 'acknowledged':
@@ -51,7 +59,12 @@ async function applyResult(
       });
       return;
     case 'declined':
-      await settle(trx, payment, { ...result, outcome: 'failed' }, 'submission');
+      await settle(
+        trx,
+        payment,
+        { ...result, outcome: 'failed' },
+        { cause: 'submission', parserOf },
+      );
       return;
     case 'notTaken':
       // Another job may ask about it meanwhile. Nothing arrived, so the payment goes again.

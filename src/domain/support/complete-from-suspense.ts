@@ -13,7 +13,6 @@ import {
 } from '../payments/journals.ts';
 import type { Collection, Return, Reversal } from '../payments/kinds.ts';
 import { awaitsRefund, type Payout } from '../payments/kinds.ts';
-import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
 import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
@@ -77,7 +76,7 @@ async function completePayout(trx: Transaction, payout: Payout, movement: Moveme
   }
   await setAmounts(trx, payout, { amount_cents: actual.amount_cents });
   const completed = await complete(trx, payout, movement);
-  if (!isRefunded) await createEvent(trx, completed);
+  await createEvent(trx, completed);
   if (isRefunded) await post(trx, completed, 'redebited', acceptedLines(actual));
   else await post(trx, completed, 'amount', differenceLines(payout, actual.amount_cents));
   await post(trx, completed, 'completed', paidOutLines(actual, 'suspense'));
@@ -100,16 +99,13 @@ function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
   ];
 }
 
-/**
- * Gives up the commission as far as the amount goes. The merchant hears of the end once, so a
- * reversal that had failed has no second event.
- */
+/** Gives up the commission as far as the amount goes. */
 async function completeReversal(trx: Transaction, reversal: Reversal, movement: Movement) {
   const { amount_cents } = movement;
   const commission_cents = Math.min(reversal.commission_cents, amount_cents);
   await setAmounts(trx, reversal, { amount_cents, commission_cents });
   const completed = await complete(trx, reversal, movement);
-  if (isOpen(reversal)) await createEvent(trx, completed);
+  await createEvent(trx, completed);
   await post(trx, completed, 'completed', reversedLines(completed, 'suspense'));
 }
 
@@ -120,6 +116,7 @@ async function completeReturn(trx: Transaction, payment: Return, movement: Movem
   if (original.booked === 'cleared') {
     throw new OperatorRefusal('The customer has got the money in another way: it cannot complete');
   }
+  await rebookMovement(trx, original, 'cleared');
   const { amount_cents: cents } = movement;
   // Undoes the booking to suspense, then books it as every completed return is booked.
   await postMovement(trx, movement, 'cleared', [

@@ -37,6 +37,7 @@ export interface DiscrepancyCase extends Discrepancy {
   ref_no: string | null;
   status: PaymentStatus | null;
   asked_cents: number | null;
+  undone_at: Date | null;
   account: string | null;
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
@@ -92,7 +93,7 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
 async function read(database: Database, condition: string, bindings: object) {
   const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
     database,
-    `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.account,
+    `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
@@ -105,11 +106,11 @@ async function read(database: Database, condition: string, bindings: object) {
 }
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
-  const { kind, payment_kind, status, asked_cents, suspense_cents } = row;
+  const { kind, payment_kind, status, asked_cents, undone_at, suspense_cents } = row;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null
-      : { kind: payment_kind, status, amount_cents: asked_cents };
+      : { kind: payment_kind, status, amount_cents: asked_cents, undone_at };
   return allowedResolutions({ kind, payment, suspenseCents: suspense_cents });
 }
 

@@ -67,5 +67,6 @@ export async function failIfUndecided(
     return;
   }
   if (!isOpen(payment)) return;
-  await rulesOf(payment).fail(trx, payment, failedHere(description), 'support');
+  const news = { ...failedHere(description), cause: 'support', heardAt: null };
+  await rulesOf(payment).fail(trx, payment, news);
 }

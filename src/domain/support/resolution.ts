@@ -10,6 +10,7 @@ import { canMove } from '../payments/state-machine.ts';
  * - accept-amount: the same, with the amount that has moved instead of the one asked for.
  * - failed: fails the payment. Money that went out all the same is the operator's loss.
  * - returned: the money goes back, or has come back.
+ * - undo: the payment did not complete after all, or its money has come back.
  * - dismissed: nothing is to be done, and no money is in suspense.
  */
 export const RESOLUTIONS = [
@@ -17,6 +18,7 @@ export const RESOLUTIONS = [
   'failed',
   'returned',
   'accept-amount',
+  'undo',
   'dismissed',
 ] as const;
 export type Resolution = (typeof RESOLUTIONS)[number];
@@ -26,24 +28,28 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   other_amount: ['accept-amount', 'returned', 'failed', 'dismissed'],
   other_account: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   second_success: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
-  failure_after_success: ['dismissed'],
+  failure_after_success: ['undo', 'dismissed'],
   return_failed: ['returned', 'dismissed'],
   paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   never_taken: ['failed', 'dismissed'],
   taken_after_failure: ['dismissed'],
   overdue: ['completed', 'failed', 'dismissed'],
-  missing_at_gateway: ['dismissed'],
+  missing_at_gateway: ['undo', 'dismissed'],
   unknown_movement: ['dismissed'],
+  receipt_of_another: ['dismissed'],
   other_payment: ['dismissed'],
+  unreadable_callback: ['dismissed'],
   unknown_payment: ['dismissed'],
 };
+
+type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'>;
 
 /** The facts that decide which resolutions are possible. */
 export interface Situation {
   kind: DiscrepancyKind;
   /** Null when the discrepancy is of no payment here. */
-  payment: Pick<Payment, 'kind' | 'status' | 'amount_cents'> | null;
+  payment: Decidable | null;
   /** The money that waits in suspense for the decision, in cents. */
   suspenseCents: number | null;
 }
@@ -58,6 +64,7 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
     // Support has the gateway's word. A payment that has ended by itself needs none.
     return (as === 'dismissed') !== isOpen(payment);
   }
+  if (as === 'undo') return payment?.status === 'completed';
   // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
   const isAsAsked = suspenseCents === payment.amount_cents;
@@ -77,8 +84,8 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
   }
 }
 
-function isCompletable({ kind, status }: Pick<Payment, 'kind' | 'status'>): boolean {
-  return canMove(MACHINES[kind], status, 'completed');
+function isCompletable({ kind, status, undone_at }: Decidable): boolean {
+  return undone_at === null && canMove(MACHINES[kind], status, 'completed');
 }
 
 /** The result code of a payment that support or a statement has failed. */

@@ -1,11 +1,13 @@
 import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep } from '../payments/schedule.ts';
+import { drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
@@ -17,6 +19,7 @@ import {
 import { clearMovement, failIfUndecided, returnMovement } from './leave-suspense.ts';
 import { allowedResolutions, type Resolution } from './resolution.ts';
 import { settleByHand } from './settle-by-hand.ts';
+import { undoPayment } from './undo-payment.ts';
 
 export interface Decision {
   as: Resolution;
@@ -31,6 +34,8 @@ export interface ResolveOptions {
   commissionDefaults: Rate;
   /** The time until the gateway is asked again about a parked payment. */
   pollFirstMs: number;
+  /** Reads the payment's stored callbacks, which are applied before the decision. */
+  parserOf: ParserOf;
 }
 
 /**
@@ -47,7 +52,8 @@ export async function resolveDiscrepancy(
   const found = await findDiscrepancy(trx, id);
   if (!found) throw new OperatorRefusal(`There is no discrepancy ${id}`);
   // The payment's lock comes first, here as elsewhere.
-  const payment = await paymentOf(trx, found);
+  const locked = await paymentOf(trx, found);
+  const payment = locked && (await drainCallbacks(trx, locked, options.parserOf));
   const discrepancy = (await findDiscrepancy(trx, id, 'FOR UPDATE'))!;
   refuseResolved(discrepancy);
   const movement = await movementInSuspense(trx, discrepancy);
@@ -120,7 +126,9 @@ async function apply(
   const { as } = decision;
   const { kind } = discrepancy;
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
-  if (kind === 'overdue' || kind === 'never_taken') return settleByHand(trx, payment, decision);
+  if (kind === 'overdue' || kind === 'never_taken')
+    return settleByHand(trx, payment, decision, options.parserOf);
+  if (as === 'undo') return undoPayment(trx, payment);
   if (as === 'completed' || as === 'accept-amount') {
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }

@@ -1,7 +1,8 @@
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
-import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { Transaction } from '../../connections/database.ts';
+import type { ParserOf } from '../gateway-results.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
+import { ownerOfReceipt } from '../settlement/receipts.ts';
 import { settle } from '../settlement/settle.ts';
 import { isUnderWay } from '../submission/attempts.ts';
 import { failedHere, type Resolution } from './resolution.ts';
@@ -15,6 +16,7 @@ export async function settleByHand(
   trx: Transaction,
   payment: AnyPayment,
   { as, transId }: { as: Resolution; transId: string | null },
+  parserOf: ParserOf,
 ): Promise<void> {
   if (transId !== null) await refuseReceiptOfAnother(trx, payment, transId);
   if (as === 'failed') await refuseWhileUnderWay(trx, payment);
@@ -32,7 +34,7 @@ export async function settleByHand(
           description: 'Confirmed by the gateway',
           completedAt: null,
         },
-    'support',
+    { cause: 'support', parserOf },
   );
   if (settlement === 'completed' || settlement === 'failed') return;
   throw new OperatorRefusal(`The ${payment.kind} has another open discrepancy: resolve that one`);
@@ -46,20 +48,10 @@ async function refuseWhileUnderWay(trx: Transaction, payment: AnyPayment): Promi
   );
 }
 
-/** A receipt belongs to one movement. A slip of the hand must not book it twice. */
+/** Names the payment that has the receipt. The receipt's key is what prevents a second booking. */
 async function refuseReceiptOfAnother(trx: Transaction, payment: AnyPayment, transId: string) {
-  // Without the lock two decisions at once could both find it free.
-  await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', {
-    name: `receipt ${payment.gateway} ${transId}`,
-  });
-  const other = await firstRow<{ kind: GatewayPaymentKind; merchant_id: number; id: string }>(
-    trx,
-    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM movements
-     WHERE trans_id = :trans_id AND gateway = :gateway
-       AND (merchant_id, payment_id) <> (:merchant_id, :id) LIMIT 1`,
-    { ...payment, trans_id: transId },
-  );
-  if (!other) return;
+  const other = await ownerOfReceipt(trx, payment, transId);
+  if (!other || (other.id === payment.id && other.merchant_id === payment.merchant_id)) return;
   throw new OperatorRefusal(
     `Receipt ${transId} is that of ${other.kind} ${other.id} of merchant ${other.merchant_id}`,
   );

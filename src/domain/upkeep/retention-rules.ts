@@ -62,6 +62,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   returns: { keep: 'forever', why: 'Payments' },
   transfers: { keep: 'forever', why: 'Payments' },
   movements: { keep: 'forever', why: BOOKS },
+  receipts: { keep: 'forever', why: 'A receipt belongs to one payment for ever' },
   wallets: { keep: 'forever', why: BOOKS },
   journals: { keep: 'forever', why: BOOKS },
   entries: { keep: 'forever', why: BOOKS },

@@ -1,21 +1,27 @@
 import { v7 as uuidv7 } from 'uuid';
-import { rows, type Transaction } from '../../connections/database.ts';
+import { hasRow, type Transaction } from '../../connections/database.ts';
 import { formatAmount } from '../money.ts';
 import { accountOf, type MerchantPayment } from '../payments/payment-store.ts';
 
 /**
- * Creates the settlement event of a payment that has just ended. It stores the body, so every
- * delivery sends the same bytes. The dispatcher numbers the event after the commit and schedules
- * its delivery.
+ * Creates the event of a payment whose end the merchant has not been told: the settlement, or a
+ * status that changed after it. It stores the body, so every delivery sends the same bytes. The
+ * dispatcher numbers the event after the commit and schedules its delivery.
+ * @throws Error when the merchant's last event of the payment says the same
  */
 export async function createEvent(trx: Transaction, payment: MerchantPayment): Promise<void> {
   const type = payment.status === 'completed' ? 'transaction.completed' : 'transaction.failed';
-  await rows(
+  const isNew = await hasRow(
     trx,
     `INSERT INTO events
-       (merchant_id, id, app_code, payment_kind, payment_id, type, callback_url, endpoint, body)
-     VALUES (:merchant_id, :id, :app_code, :payment_kind, :payment_id, :type, :callback_url,
-       :endpoint, :body)`,
+       (merchant_id, id, app_code, payment_kind, payment_id, change_no, type, callback_url,
+        endpoint, body)
+     SELECT :merchant_id, :id, :app_code, :payment_kind, :payment_id, count(*) + 1, :type,
+       :callback_url, :endpoint, :body
+     FROM events WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
+       AND payment_id = :payment_id
+     HAVING (array_agg(type ORDER BY change_no DESC))[1] IS DISTINCT FROM :type
+     RETURNING id`,
     {
       ...payment,
       id: uuidv7(),
@@ -26,6 +32,7 @@ export async function createEvent(trx: Transaction, payment: MerchantPayment): P
       body: JSON.stringify(payloadOf(payment, type)),
     },
   );
+  if (!isNew) throw new Error(`The ${payment.kind} ${payment.id} was told as ${type} before`);
 }
 
 function payloadOf(payment: MerchantPayment, type: string) {

@@ -9,6 +9,7 @@ import {
   HALF,
   HALF_OF_STRANGER,
   type Stories,
+  undone,
 } from './story.ts';
 
 const COMPLETED: Decided = { status: 'completed', told: ['completed'], books: COLLECTED };
@@ -87,7 +88,7 @@ export const COLLECTION_DISCREPANCIES: Stories = {
   'a failure of a completed collection': {
     kind: 'failure_after_success',
     arrange: collection(SUCCESS, FAILURE),
-    decisions: { dismissed: COMPLETED },
+    decisions: { dismissed: COMPLETED, undo: undone(COMPLETED) },
   },
   'a failure while another amount is undecided': {
     kind: 'failure_after_success',

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newPayout } from '../payment-kinds.ts';
-import { hear, makeOverdue, refund } from './scene.ts';
+import { discrepancyOf, hear, makeOverdue, refund, resolve } from './scene.ts';
 import { type Decided, type DiscrepancyStory, HALF, lost, type Stories } from './story.ts';
 
 const TOPPED_UP = { bank: -10_250 };
@@ -94,7 +94,7 @@ export const PAYOUT_DISCREPANCIES: Stories = {
     kind: 'paid_after_refund',
     arrange: payout(FAILURE, 'refund', SUCCESS),
     decisions: {
-      completed: { ...PAID, told: ['failed'] },
+      completed: { ...PAID, told: ['failed', 'completed'] },
       returned: REFUNDED,
       failed: lost(REFUNDED, 10_000),
     },
@@ -105,7 +105,7 @@ export const PAYOUT_DISCREPANCIES: Stories = {
     decisions: {
       'accept-amount': {
         status: 'completed',
-        told: ['failed'],
+        told: ['failed', 'completed'],
         books: { ...TOPPED_UP, gateway_float: 5_000, fees: 250, 'wallet:payout': 5_000 },
       },
       returned: REFUNDED,
@@ -120,7 +120,20 @@ export const PAYOUT_DISCREPANCIES: Stories = {
   'a failure of a completed payout': {
     kind: 'failure_after_success',
     arrange: payout(SUCCESS, FAILURE),
-    decisions: { dismissed: PAID },
+    // The refund tells the merchant, when it is posted.
+    decisions: { dismissed: PAID, undo: { ...REFUND_DUE, told: ['completed'] } },
+  },
+  'a failure of a payout that support debited again': {
+    kind: 'failure_after_success',
+    arrange: async (scene) => {
+      const payment = await payout(FAILURE, 'refund', SUCCESS)(scene);
+      await resolve(scene, await discrepancyOf(scene, 'paid_after_refund'), 'completed');
+      return hear(scene, payment, FAILURE);
+    },
+    decisions: {
+      dismissed: { ...PAID, told: ['failed', 'completed'] },
+      undo: { ...REFUNDED, told: ['failed', 'completed', 'failed'] },
+    },
   },
   'an overdue payout': {
     kind: 'overdue',

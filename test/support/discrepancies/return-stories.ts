@@ -2,7 +2,7 @@ import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newReturn } from '../payments.ts';
 import { discrepancyOf, hear, makeOverdue, resolve } from './scene.ts';
-import { type Decided, type DiscrepancyStory, HALF, lost, type Stories } from './story.ts';
+import { type Decided, type DiscrepancyStory, HALF, lost, type Stories, undone } from './story.ts';
 
 /** The customer's late money, which waits in suspense. */
 const LATE = { gateway_float: -10_000, suspense: 10_000 };
@@ -72,7 +72,10 @@ export const RETURN_DISCREPANCIES: Stories = {
   'a failure of a completed return': {
     kind: 'failure_after_success',
     arrange: giveBack(SUCCESS, FAILURE),
-    decisions: { dismissed: GIVEN_BACK },
+    decisions: {
+      dismissed: GIVEN_BACK,
+      undo: undone(GIVEN_BACK, { books: LATE, left: ['return_failed'] }),
+    },
   },
   'an overdue return': {
     kind: 'overdue',

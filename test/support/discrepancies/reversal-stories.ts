@@ -10,6 +10,7 @@ import {
   HALF,
   lost,
   type Stories,
+  undone,
 } from './story.ts';
 
 const REVERSED: Decided = { status: 'completed', told: ['completed'], books: {} };
@@ -58,7 +59,7 @@ export const REVERSAL_DISCREPANCIES: Stories = {
     kind: 'other_account',
     arrange: reversal(FAILURE, STRANGER),
     decisions: {
-      completed: { ...REVERSED, told: ['failed'] },
+      completed: { ...REVERSED, told: ['failed', 'completed'] },
       returned: NOT_REVERSED,
       failed: lost(NOT_REVERSED, 10_000),
     },
@@ -77,7 +78,7 @@ export const REVERSAL_DISCREPANCIES: Stories = {
     kind: 'second_reversal',
     arrange: overtaken(FAILURE),
     decisions: {
-      completed: { ...REVERSED, told: ['failed'] },
+      completed: { ...REVERSED, told: ['failed', 'completed'] },
       returned: NOT_REVERSED,
       failed: lost(NOT_REVERSED, 10_000),
     },
@@ -85,7 +86,7 @@ export const REVERSAL_DISCREPANCIES: Stories = {
   'a failure of a completed reversal': {
     kind: 'failure_after_success',
     arrange: reversal(SUCCESS, FAILURE),
-    decisions: { dismissed: REVERSED },
+    decisions: { dismissed: REVERSED, undo: undone(REVERSED, { books: COLLECTED }) },
   },
   'an overdue reversal': {
     kind: 'overdue',

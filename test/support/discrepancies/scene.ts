@@ -7,7 +7,7 @@ import { refundPayout } from '../../../src/domain/settlement/refund-payout.ts';
 import type { Discrepancy } from '../../../src/domain/support/discrepancy-cases.ts';
 import type { Resolution } from '../../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../../src/domain/support/resolve-discrepancy.ts';
-import { learn, reread } from '../payments.ts';
+import { learn, parserOf, reread } from '../payments.ts';
 import { POLL_FIRST_MS, UNKNOWN, workOn } from '../submissions.ts';
 import type { TestMerchant } from '../test-merchant.ts';
 
@@ -30,7 +30,7 @@ export async function hear<P extends AnyPayment>(
 /** What the refunds worker does. */
 export async function refund({ database }: Scene, payout: AnyPayment): Promise<void> {
   const { step_no } = await reread(database, payout);
-  await refundPayout(database, refOf(payout), step_no);
+  await refundPayout(database, refOf(payout), step_no, { parserOf });
 }
 
 export async function passDeadline({ database }: Scene, payment: AnyPayment): Promise<void> {
@@ -71,6 +71,21 @@ export async function discrepancyOf(
   return found;
 }
 
+/** The discrepancy of one payment of several. */
+export async function discrepancyOfPayment(
+  { database }: Scene,
+  payment: AnyPayment,
+  kind: DiscrepancyKind,
+): Promise<Discrepancy> {
+  const found = await firstRow<Discrepancy>(
+    database,
+    'SELECT * FROM discrepancies WHERE payment_id = :id AND kind = :kind',
+    { id: payment.id, kind },
+  );
+  if (!found) throw new Error(`There is no discrepancy ${kind}`);
+  return found;
+}
+
 export function resolve(
   { database }: Scene,
   { id }: Pick<Discrepancy, 'id'>,
@@ -82,6 +97,7 @@ export function resolve(
     resolveDiscrepancy(trx, id, decision, {
       commissionDefaults: { bps: 150, fixedCents: 0 },
       pollFirstMs: POLL_FIRST_MS,
+      parserOf,
     }),
   );
 }
@@ -104,9 +120,7 @@ export async function suspenseOwed({ database, merchant }: Scene): Promise<numbe
     `SELECT coalesce(sum(CASE m.payment_kind WHEN 'collection' THEN m.amount_cents
          ELSE -m.amount_cents END), 0)::bigint AS owed
      FROM movements m
-     WHERE m.merchant_id = :id AND m.booked = 'suspense'
-       AND NOT EXISTS (SELECT FROM returns r WHERE r.merchant_id = m.merchant_id
-         AND r.movement_id = m.id AND r.status = 'completed')`,
+     WHERE m.merchant_id = :id AND m.booked IN ('suspense', 'returning')`,
     { id: merchant.merchant_id },
   );
   return row!.owed;

@@ -35,6 +35,12 @@ export const HALF_OF_STRANGER = succeeded({ amountCents: 5_000, account: '+25473
 /** The books of a merchant with one completed collection. */
 export const COLLECTED = { 'wallet:collection': 9_850, commission: 150, gateway_float: -10_000 };
 
+/** The decision that takes a completed payment back. No money has moved, and the merchant knows. */
+export function undone(completed: Decided, others: Partial<Decided> = {}): Decided {
+  const told = completed.told && [...completed.told, 'failed' as const];
+  return { ...completed, status: 'failed', books: {}, ...(told && { told }), ...others };
+}
+
 /** The same, with so much of what went out lost to the operator. */
 export function lost(decided: Decided, cents: number): Decided {
   const { gateway_float = 0, ...others } = decided.books;

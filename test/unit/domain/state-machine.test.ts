@@ -14,6 +14,8 @@ const MOVES = [
   'pending to failed',
   'processing to completed',
   'processing to failed',
+  // Support undoes a completion.
+  'completed to failed',
 ];
 /** The money that goes out may arrive although it was said to have failed. */
 const LATE_SUCCESS = 'failed to completed';

@@ -12,6 +12,7 @@ export interface BookedPayment {
   charge_cents: number;
   refund_posted_at: Date | null;
   redebited_at: Date | null;
+  undone_at: Date | null;
   has_next: boolean;
   /** The amounts of its own movements, in cents. */
   settled: number[];
@@ -40,7 +41,7 @@ const OWN_JOURNALS = `journals j
 const JOURNALS_OF_RETURN = `movements m JOIN journals j
         ON j.merchant_id = m.merchant_id AND j.source_kind = 'movement' AND j.source_id = m.id
       WHERE m.merchant_id = p.merchant_id AND m.payment_kind = :kind AND m.payment_id = p.id
-        AND j.kind = 'returned'`;
+        AND j.kind IN ('returned', 'undone')`;
 
 /** Makes the query for the payments of a scope, each with the sums of its journals by account. */
 export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
@@ -51,7 +52,7 @@ export function bookedPayments(kind: GatewayPaymentKind, scope: Scope) {
     : `(${changed(kind)}) changed JOIN ${table} p
        ON p.merchant_id = :merchant_id AND p.id = changed.id`;
   const sql = `
-  SELECT p.id, p.status, p.amount_cents, ${COLUMNS[kind]},
+  SELECT p.id, p.status, p.amount_cents, p.undone_at, ${COLUMNS[kind]},
     p.next_step IS NOT NULL OR p.parked_reason IS NOT NULL AS has_next, sums.booked,
     array(SELECT m.amount_cents FROM movements m WHERE m.merchant_id = p.merchant_id
       AND m.payment_kind = :kind AND m.payment_id = p.id AND m.booked = 'settled') AS settled

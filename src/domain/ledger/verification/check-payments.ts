@@ -114,8 +114,14 @@ const EXPECTED_JOURNALS: Readonly<
   ],
 };
 
+/** A completion that was undone has both journals. Undoing a second debit returns that, too. */
 function ifCompleted(expected: (payment: BookedPayment) => ExpectedJournals) {
-  return (payment: BookedPayment) => (payment.status === 'completed' ? [expected(payment)] : []);
+  return (payment: BookedPayment): ExpectedJournals[] => {
+    if (payment.status === 'completed') return [expected(payment)];
+    if (payment.undone_at === null) return [];
+    const kinds = [...expected(payment).kinds, 'undone'];
+    return [{ kinds, optional: ['redebited'], accounts: {} }];
+  };
 }
 
 /** Sums a payout's debit, refund and second debit: its cost while it is debited, else nothing. */
@@ -129,7 +135,7 @@ function debitOf(payout: BookedPayment): ExpectedJournals {
       ...(payout.redebited_at ? ['redebited'] : []),
     ],
     // Support may have accepted that another amount was paid out.
-    optional: payout.status === 'completed' ? ['amount'] : [],
+    optional: payout.status === 'completed' || payout.undone_at ? ['amount'] : [],
     accounts: isDebited ? { payouts_in_flight: cost, 'wallet:payout': -cost } : {},
   };
 }

@@ -1,0 +1,177 @@
+import type { Transaction } from '../../connections/database.ts';
+import {
+  type DiscrepancyKind,
+  openDiscrepancy,
+  supersedeDiscrepancies,
+} from '../discrepancies/discrepancy.ts';
+import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
+import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
+import { fillReturnedReceipt } from '../returns/create-return.ts';
+import { storableText } from '../storable-text.ts';
+import {
+  fillReceipt,
+  insertMovement,
+  isOvertaken,
+  type Movement,
+  mismatchOf,
+  movementsOf,
+  repeatedMovement,
+} from './movements.ts';
+import { ownerOfReceipt } from './receipts.ts';
+import { rulesOf } from './rules.ts';
+import type { News, Settlement } from './settlement.ts';
+import { keepInSuspense } from './suspense.ts';
+
+const MAX_TEXT_LENGTH = 500;
+
+/**
+ * Applies a verdict to a locked payment. Books each reported movement exactly once: as
+ * the payment's own, or to suspense when somebody must decide. Later news never changes what
+ * the merchant was told without telling it again.
+ */
+export async function applyVerdict(
+  trx: Transaction,
+  payment: AnyPayment,
+  verdict: News<Verdict>,
+): Promise<Settlement> {
+  const news = storable(verdict);
+  if (namesAnother(payment, news)) return reportAnother(trx, payment, news);
+  const known = await movementsOf(trx, payment);
+  const settlement =
+    news.outcome === 'failed'
+      ? await applyFailure(trx, payment, known, news)
+      : await applySuccess(trx, payment, known, news);
+  if (settlement === 'completed' || settlement === 'failed') {
+    await supersedeDiscrepancies(trx, refOf(payment), ['overdue', 'never_taken']);
+  }
+  return settlement;
+}
+
+/** Returns the verdict with texts that PostgreSQL can store, whatever the gateway put there. */
+function storable<V extends Verdict>(verdict: V): V {
+  const fields = Object.entries(verdict).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? storableText(value, MAX_TEXT_LENGTH) : value,
+  ]);
+  return Object.fromEntries(fields) as V;
+}
+
+/** Tells whether the gateway names another reference of its own than it gave this payment. */
+function namesAnother({ external_ref }: AnyPayment, { externalRef }: Verdict): boolean {
+  return externalRef !== null && external_ref !== null && externalRef !== external_ref;
+}
+
+/** Reports a verdict about another payment. It moves nothing, and the questions go on. */
+async function reportAnother(trx: Transaction, payment: AnyPayment, news: Verdict) {
+  await openDiscrepancy(trx, {
+    kind: 'other_payment',
+    payment: refOf(payment),
+    ...(news.outcome === 'succeeded' && { trans_id: news.transId, amount_cents: news.amountCents }),
+    details: {
+      outcome: news.outcome,
+      external_ref: news.externalRef,
+      acknowledged_ref: payment.external_ref,
+    },
+  });
+  return 'discrepancy' as const;
+}
+
+async function applyFailure(
+  trx: Transaction,
+  payment: AnyPayment,
+  known: Movement[],
+  news: News<Failed>,
+): Promise<Settlement> {
+  if (known.length > 0 && (await isOvertaken(trx, payment, news.heardAt))) return 'repeat';
+  if (payment.status === 'failed') {
+    await fillEmpty(trx, payment, { external_ref: news.externalRef });
+    return 'repeat';
+  }
+  if (known.length > 0) {
+    await openDiscrepancy(trx, {
+      kind: 'failure_after_success',
+      payment: refOf(payment),
+      details: { code: news.code, description: news.description },
+    });
+    return 'discrepancy';
+  }
+  await rulesOf(payment).fail(trx, payment, news);
+  return 'failed';
+}
+
+async function applySuccess(
+  trx: Transaction,
+  payment: AnyPayment,
+  known: Movement[],
+  news: News<Succeeded>,
+): Promise<Settlement> {
+  const repeated = repeatedMovement(known, news);
+  if (repeated) return applyRepeat(trx, payment, repeated, news);
+  const rules = rulesOf(payment);
+  const problem = await problemOf(trx, payment, known, news);
+  const waits = problem !== null || rules.comesTooLate?.(payment) === true;
+  const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
+  if (!movement) return reportReceipt(trx, payment, news);
+  if (problem) return keepInSuspense(trx, payment, movement, problem);
+  return rules.complete(trx, payment, news, movement);
+}
+
+async function problemOf(
+  trx: Transaction,
+  payment: AnyPayment,
+  known: Movement[],
+  news: Succeeded,
+): Promise<DiscrepancyKind | null> {
+  return known.length > 0 ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);
+}
+
+async function applyRepeat(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+  news: News<Succeeded>,
+): Promise<Settlement> {
+  if (!(await fillReceipt(trx, payment, movement, news.transId))) {
+    return reportReceipt(trx, payment, news);
+  }
+  await fillReturnedReceipt(trx, movement, news.transId);
+  if (movement.booked === 'settled') {
+    await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });
+  }
+  return reportContradiction(trx, payment, movement, news);
+}
+
+/** Reports a receipt that belongs to another payment. It books nothing, and the questions go on. */
+async function reportReceipt(trx: Transaction, payment: AnyPayment, news: Succeeded) {
+  const owner = await ownerOfReceipt(trx, payment, news.transId!);
+  await openDiscrepancy(trx, {
+    kind: 'receipt_of_another',
+    payment: refOf(payment),
+    trans_id: news.transId,
+    amount_cents: news.amountCents,
+    details: {
+      account: news.account,
+      booked_for: owner && `${owner.kind} ${owner.id} of merchant ${owner.merchant_id}`,
+    },
+  });
+  return 'discrepancy' as const;
+}
+
+/** Reports news that states another amount or account than was booked. It changes no books. */
+async function reportContradiction(
+  trx: Transaction,
+  payment: AnyPayment,
+  known: Movement,
+  news: Succeeded,
+): Promise<Settlement> {
+  const kind = mismatchOf(payment, news, known);
+  if (!kind) return 'repeat';
+  await openDiscrepancy(trx, {
+    kind,
+    payment: refOf(payment),
+    trans_id: news.transId,
+    amount_cents: news.amountCents,
+    details: { booked_cents: known.amount_cents, account: news.account },
+  });
+  return 'discrepancy';
+}

@@ -1,0 +1,169 @@
+import type { Transaction } from '../../connections/database.ts';
+import { isOutage } from '../../connections/database-errors.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import { openDiscrepancy, supersedeUnknownMovement } from '../discrepancies/discrepancy.ts';
+import type { ParsedCallback, ParserOf, Succeeded } from '../gateway-results.ts';
+import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
+import { LostRaceError } from '../payments/state-machine.ts';
+import { applyVerdict } from './apply-verdict.ts';
+import { type Callback, lockStored } from './callback-store.ts';
+import type { Settlement } from './settlement.ts';
+
+export type CallbackResult = Settlement | 'ignored' | 'rejected';
+
+/** What became of a callback. An error is a fault of ours: the callback stays stored. */
+export type Applied = { result: CallbackResult } | { error: unknown };
+
+/**
+ * Applies every stored callback of a locked payment, so that nothing fails or refunds a payment
+ * whose success has been stored.
+ * @returns the payment as it is then
+ * @throws the error of a callback that could not be applied. The payment must not fail then.
+ */
+export async function drainCallbacks(
+  trx: Transaction,
+  payment: AnyPayment,
+  parserOf: ParserOf,
+): Promise<AnyPayment> {
+  const applied = await applyStored(trx, refOf(payment), parserOf);
+  for (const each of applied.values()) if ('error' in each) throw each.error;
+  return applied.size === 0 ? payment : (await findPayment(trx, payment))!;
+}
+
+/**
+ * Applies the stored callbacks of a locked payment, the oldest first, but failures last: a
+ * failure that was heard before a success is overtaken.
+ */
+export async function applyStored(
+  trx: Transaction,
+  ref: PaymentRef,
+  parserOf: ParserOf,
+): Promise<Map<string, Applied>> {
+  const applied = new Map<string, Applied>();
+  const stored = (await lockStored(trx, ref)).map((callback) => contentOf(callback, parserOf));
+  const failuresLast = stored.sort(
+    (one, other) => Number(isFailure(one)) - Number(isFailure(other)),
+  );
+  for (const each of failuresLast) {
+    const isAlone = stored.length === 1;
+    applied.set(
+      each.callback.id,
+      isAlone ? await apply(trx, ref, each) : await tryTo(trx, ref, each),
+    );
+  }
+  return applied;
+}
+
+interface Read {
+  callback: Callback;
+  /** Null when the driver cannot read it. */
+  content: ParsedCallback | null;
+}
+
+/** A driver that stumbles over a body cannot read it. Other callbacks must not wait for that. */
+function contentOf(callback: Callback, parserOf: ParserOf): Read {
+  const parse = parserOf(callback.gateway);
+  try {
+    return { callback, content: parse(callback.body) };
+  } catch {
+    return { callback, content: null };
+  }
+}
+
+function isFailure({ content }: Read): boolean {
+  return content?.verdict.outcome === 'failed';
+}
+
+/** Applies one of several callbacks. Its error undoes this one and leaves the others alone. */
+async function tryTo(trx: Transaction, ref: PaymentRef, read: Read): Promise<Applied> {
+  try {
+    return await trx.transaction((savepoint) => apply(savepoint, ref, read));
+  } catch (error) {
+    if (isOutage(error) || error instanceof LostRaceError) throw error;
+    return { error };
+  }
+}
+
+async function apply(trx: Transaction, ref: PaymentRef, read: Read): Promise<Applied> {
+  const { callback, content } = read;
+  if (!content) return rejectUnreadable(trx, ref, callback);
+  const payment = await findPayment(trx, ref);
+  if (!payment) return rejectUnknown(trx, ref, callback, content);
+  if (content.reference !== null && content.reference !== payment.id) {
+    await openDiscrepancy(trx, {
+      kind: 'other_payment',
+      payment: ref,
+      details: evidence(callback),
+    });
+    return reject(trx, callback, 'it names another payment than its address');
+  }
+  const { verdict } = content;
+  if (verdict.outcome === 'pending') return finish(trx, callback, 'processed', null, 'ignored');
+  const news = { ...verdict, cause: 'callback', heardAt: callback.received_at };
+  const settlement = await applyVerdict(trx, payment, news);
+  const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
+  return finish(trx, callback, 'processed', problem, settlement);
+}
+
+/** The gateway has told something that nobody has understood. Support must find out what. */
+async function rejectUnreadable(trx: Transaction, ref: PaymentRef, callback: Callback) {
+  await openDiscrepancy(trx, {
+    kind: 'unreadable_callback',
+    payment: ref,
+    details: evidence(callback),
+  });
+  return reject(trx, callback, 'the body is not one of this gateway');
+}
+
+/** Without money there is nothing to decide, and a discrepancy would hide later news. */
+async function rejectUnknown(
+  trx: Transaction,
+  ref: PaymentRef,
+  callback: Callback,
+  { verdict }: ParsedCallback,
+) {
+  if (verdict.outcome === 'succeeded') await reportUnknown(trx, ref, callback, verdict);
+  return reject(trx, callback, 'the payment is not known here');
+}
+
+/** Reports money of a payment that is not here. After a restore this may be all that is left of it. */
+async function reportUnknown(
+  trx: Transaction,
+  ref: PaymentRef,
+  callback: Callback,
+  news: Succeeded,
+) {
+  const isNews = await openDiscrepancy(trx, {
+    kind: 'unknown_payment',
+    payment: ref,
+    trans_id: news.transId,
+    amount_cents: news.amountCents,
+    details: {
+      ...evidence(callback),
+      outcome: news.outcome,
+      account: news.account,
+      completed_at: news.completedAt?.toISOString() ?? null,
+    },
+  });
+  if (isNews) await supersedeUnknownMovement(trx, callback.payment_id, news.transId);
+}
+
+function evidence(callback: Callback): Record<string, unknown> {
+  return { callback_id: callback.id, gateway: callback.gateway };
+}
+
+function reject(trx: Transaction, callback: Callback, problem: string): Promise<Applied> {
+  return finish(trx, callback, 'rejected', problem, 'rejected');
+}
+
+async function finish(
+  trx: Transaction,
+  { merchant_id, id }: Callback,
+  status: 'processed' | 'rejected',
+  problem: string | null,
+  result: CallbackResult,
+): Promise<Applied> {
+  const set = { status, problem };
+  await changeStep(trx, { kind: 'callback', merchant_id, id }, 'none', { set });
+  return { result };
+}

@@ -1,0 +1,140 @@
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { StepChange } from '../../jobs/outbox.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
+import {
+  acceptedLines,
+  collectedLines,
+  paidOutLines,
+  reversedLines,
+  undoneLines,
+} from '../payments/journals.ts';
+import type { Collection, Payout, Return, Reversal } from '../payments/kinds.ts';
+import { type AnyPayment, type MerchantPayment, refOf } from '../payments/payment-store.ts';
+import { REFUND_STEP } from '../payments/schedule.ts';
+import { transition } from '../payments/transition.ts';
+import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
+import { releaseReceipt } from '../settlement/receipts.ts';
+import { postMovement } from '../settlement/suspense.ts';
+import { createEvent } from '../webhooks/create-event.ts';
+import { failedHere } from './resolution.ts';
+
+/**
+ * Takes back a completed payment whose money did not move after all, or has come back to the
+ * gateway's float: its books, its status, and what the merchant was told. It fails for good, and
+ * later money of it goes to suspense.
+ * @throws OperatorRefusal when a reversal has given the money of the collection back
+ */
+export async function undoPayment(trx: Transaction, payment: AnyPayment): Promise<void> {
+  const movement = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled')!;
+  await rebookMovement(trx, movement, 'undone');
+  await releaseReceipt(trx, payment, movement.trans_id);
+  switch (payment.kind) {
+    case 'collection':
+      return undoCollection(trx, payment);
+    case 'payout':
+      return undoPayout(trx, payment);
+    case 'reversal':
+      return undoReversal(trx, payment);
+    case 'return':
+      return undoReturn(trx, payment, movement);
+  }
+}
+
+async function undoCollection(trx: Transaction, collection: Collection): Promise<void> {
+  await refuseReversed(trx, collection);
+  const failed = await fail(trx, collection);
+  await createEvent(trx, failed);
+  await post(trx, failed, undoneLines(collectedLines(collection)));
+}
+
+/** The reversal moves money of its own, which must be accounted for first. */
+async function refuseReversed(trx: Transaction, collection: Collection): Promise<void> {
+  const isReversed = await hasRow(
+    trx,
+    `SELECT 1 FROM reversals WHERE merchant_id = :merchant_id AND collection_id = :id
+       AND status <> 'failed'`,
+    refOf(collection),
+  );
+  if (!isReversed) return;
+  throw new OperatorRefusal('A reversal of the collection is open or done: undo that one first');
+}
+
+/**
+ * The payout's money is in flight again, and the refund follows by itself, with the event. After
+ * a refund that support had taken back, the money returns to the wallet at once.
+ */
+async function undoPayout(trx: Transaction, payout: Payout): Promise<void> {
+  const inFlight = undoneLines(paidOutLines(payout));
+  if (payout.refund_posted_at === null) {
+    await post(trx, await fail(trx, payout, REFUND_STEP), inFlight);
+    return;
+  }
+  const failed = await fail(trx, payout);
+  await rows(
+    trx,
+    'UPDATE payouts SET redebited_at = NULL WHERE merchant_id = :merchant_id AND id = :id',
+    refOf(payout),
+  );
+  await createEvent(trx, failed);
+  await post(trx, failed, [...inFlight, ...undoneLines(acceptedLines(payout))]);
+}
+
+/** The collection may be reversed again. */
+async function undoReversal(trx: Transaction, reversal: Reversal): Promise<void> {
+  const failed = await fail(trx, reversal);
+  await createEvent(trx, failed);
+  await post(trx, failed, undoneLines(reversedLines(reversal)));
+}
+
+/** The customer's money is back in suspense, and somebody must decide about it. */
+async function undoReturn(trx: Transaction, payment: Return, movement: Movement): Promise<void> {
+  const { merchant_id, movement_id, amount_cents } = payment;
+  await fail(trx, payment);
+  await rebookMovement(trx, { merchant_id, id: movement_id }, 'suspense');
+  await postMovement(trx, movement, 'undone', [
+    { account: 'suspense', amount_cents },
+    { account: 'gateway_float', amount_cents: -amount_cents },
+  ]);
+  await openDiscrepancy(trx, {
+    kind: 'return_failed',
+    payment: refOf(payment),
+    movement_id,
+    amount_cents,
+    details: { description: WHY },
+  });
+}
+
+const WHY = 'Undone by support';
+
+async function fail<P extends AnyPayment>(
+  trx: Transaction,
+  payment: P,
+  step: StepChange = 'none',
+): Promise<P> {
+  await rows(
+    trx,
+    `UPDATE ${STEP_TABLES[payment.kind].table} SET undone_at = now()
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    refOf(payment),
+  );
+  const { code, description } = failedHere(WHY);
+  return transition(trx, payment, {
+    to: 'failed',
+    set: {
+      result_code: code,
+      result_description: description,
+      trans_id: null,
+      payment_completed_at: null,
+    },
+    step,
+    cause: 'support',
+  });
+}
+
+function post(trx: Transaction, payment: MerchantPayment, lines: JournalLine[]): Promise<void> {
+  const { merchant_id, kind: source_kind, id: source_id } = payment;
+  return postNewJournal(trx, { merchant_id, source_kind, source_id, kind: 'undone', lines });
+}
