@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   createTestStore,
@@ -15,6 +17,7 @@ import {
   NEVER,
   NOT_FOUND,
   RECORDING,
+  NOT_TAKEN,
   SAFE,
   UNKNOWN,
   type Work,
@@ -61,6 +64,15 @@ for (const kind of PAYMENT_KINDS) {
       }
       expect(await work.results()).to.deep.equal(['unknown']);
     });
+
+    for (const rule of [SAFE, NEVER]) {
+      it(`leads to a submission when nothing was sent and the gateway (${rule.resubmit}) does not know it`, async () => {
+        await work.answer(await work.claim(), NOT_TAKEN);
+        await changeStep(store.database, refOf(payment), pollStep(payment, POLL_FIRST_MS));
+        expect(await work.hear(NOT_FOUND, rule)).to.include({ next_step: 'submit' });
+        expect(await work.claim()).to.include({ attemptNo: 2 });
+      });
+    }
 
     it('counts no "not found" within the gateway’s settling window', async () => {
       await work.answer(await work.claim(), UNKNOWN);

@@ -138,6 +138,37 @@ for (const kind of PAYMENT_KINDS) {
       expect(await work.claim()).to.include({ attemptNo: 2 });
     });
 
+    /** A second attempt after the gateway has ruled out the first, whose call still goes on. */
+    async function sendAgain() {
+      const first = await work.claim();
+      await work.claim();
+      await work.setAttempts(`started_at = started_at - interval '1 minute'`);
+      for (let asked = 0; asked < 3; asked += 1) await work.hear(NOT_FOUND);
+      return { first, second: await work.claim() };
+    }
+
+    for (const late of [NOT_TAKEN, UNKNOWN, DECLINED]) {
+      it(`keeps its step and its status when an old attempt ends late as ${late.outcome}`, async () => {
+        const { first, second } = await sendAgain();
+        for (const answered of [null, NOT_TAKEN]) {
+          if (answered) await work.answer(second, answered);
+          const before = await work.current();
+          await work.answer(first, late);
+          expect(await work.current()).to.deep.equal(before);
+        }
+        expect(await work.results()).to.deep.equal(['ruled_out', 'not_taken']);
+      });
+    }
+
+    it('is not done again when the gateway acknowledges an attempt that was ruled out', async () => {
+      const { first, second } = await sendAgain();
+      await work.answer(second, NOT_TAKEN);
+      await work.answer(first, ACKNOWLEDGED);
+      expect(await work.current()).to.include({ status: 'processing', next_step: 'poll' });
+      await work.hear(NOT_FOUND);
+      expect(await work.claim()).to.equal(null);
+    });
+
     it('never happens again after an acknowledgement, whatever is not found', async () => {
       await work.answer(await work.claim(), ACKNOWLEDGED);
       for (let asked = 0; asked < 4; asked += 1) {

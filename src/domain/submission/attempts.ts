@@ -63,19 +63,23 @@ export function callEndOf(row: string): string {
   return `coalesce(${row}.answered_at, ${row}.started_at + interval '${LONGEST_CALL_MS} ms')`;
 }
 
-/** Records the result of an attempt, once. */
+/**
+ * Records the result of an attempt, once.
+ * @returns false for an old attempt: it was ruled out, or the service has assumed its result.
+ */
 export async function answerAttempt(
   trx: Transaction,
   payment: AnyPayment,
   attemptNo: number,
   result: AttemptResult,
   detail: string | null,
-): Promise<void> {
-  await rows(
+): Promise<boolean> {
+  return hasRow(
     trx,
     `UPDATE attempts SET result = :result, detail = :detail, answered_at = now()
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND attempt_no = :attempt_no AND result IS NULL`,
+       AND attempt_no = :attempt_no AND result IS NULL
+     RETURNING attempt_no`,
     {
       ...payment,
       attempt_no: attemptNo,
@@ -113,22 +117,20 @@ export async function assumeSent(
  * Counts one "not found" of the gateway, asked at `askedAt`, about the attempt that may have
  * arrived. Does not count it while the call may still be going on, nor within the settling
  * window after it. Rules the attempt out after NOT_FOUND_CONFIRMATIONS of them.
- * @returns whether the same reference may be submitted again.
  */
 export async function countNotFound(
   trx: Transaction,
   payment: AnyPayment,
   askedAt: Date,
   settlingWindowMs: number,
-): Promise<boolean> {
-  const row = await firstRow<{ result: AttemptResult | null }>(
+): Promise<void> {
+  await rows(
     trx,
     `UPDATE attempts SET not_found_count = not_found_count + 1,
        result = CASE WHEN not_found_count + 1 >= :confirmations THEN 'ruled_out' ELSE result END
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND (result IS NULL OR result = 'unknown')
-       AND ${callEndOf('attempts')} + :settling_ms * interval '1 millisecond' < :asked_at
-     RETURNING result`,
+       AND ${callEndOf('attempts')} + :settling_ms * interval '1 millisecond' < :asked_at`,
     {
       ...payment,
       confirmations: NOT_FOUND_CONFIRMATIONS,
@@ -136,5 +138,4 @@ export async function countNotFound(
       settling_ms: settlingWindowMs,
     },
   );
-  return row?.result === 'ruled_out';
 }

@@ -1,6 +1,6 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
-import { changeStep } from '../../jobs/outbox.ts';
+import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import type { QueryResult } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { pollSoonStep, pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { settle } from '../settlement/settle.ts';
-import { countNotFound } from './attempts.ts';
+import { countNotFound, mayHaveArrived } from './attempts.ts';
 import { reportIfOverdue } from './claim-submission.ts';
 import type { Recording } from './record-submission.ts';
 
@@ -87,11 +87,12 @@ async function askAgainIfOpen(trx: Transaction, asked: AnyPayment, pollFirstMs: 
 
 async function planNext(
   trx: Transaction,
-  { payment, askedAt }: Question,
+  question: Question,
   outcome: 'pending' | 'notFound' | 'noAnswer' | 'asked',
   rule: ResubmitRule,
   pollFirstMs: number,
 ): Promise<void> {
+  const { payment } = question;
   const again = pollStep(payment, pollFirstMs);
   await reportIfOverdue(trx, payment, `the gateway says ${outcome}`);
   if (outcome === 'pending' && payment.status === 'pending') {
@@ -99,11 +100,26 @@ async function planNext(
     await transition(trx, payment, { to: 'processing', step: again, cause: 'poll' });
     return;
   }
-  if (outcome === 'notFound' && rule.resubmit === 'safe' && payment.status === 'pending') {
-    const ruledOut = await countNotFound(trx, payment, askedAt, rule.settlingWindowMs);
-    const next = ruledOut ? submitStep(payment) : pollSoonStep(payment, pollFirstMs);
-    await changeStep(trx, refOf(payment), next);
+  if (outcome === 'notFound' && payment.status === 'pending') {
+    await changeStep(
+      trx,
+      refOf(payment),
+      await stepAfterNotFound(trx, question, rule, pollFirstMs),
+    );
     return;
   }
   await changeStep(trx, refOf(payment), again);
+}
+
+/** Submits what has surely not arrived. Otherwise asks again. */
+async function stepAfterNotFound(
+  trx: Transaction,
+  { payment, askedAt }: Question,
+  { resubmit, settlingWindowMs }: ResubmitRule,
+  pollFirstMs: number,
+): Promise<StepChange> {
+  const isSafe = resubmit === 'safe';
+  if (isSafe) await countNotFound(trx, payment, askedAt, settlingWindowMs);
+  if (!(await mayHaveArrived(trx, payment))) return submitStep(payment);
+  return isSafe ? pollSoonStep(payment, pollFirstMs) : pollStep(payment, pollFirstMs);
 }

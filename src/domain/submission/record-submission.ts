@@ -18,7 +18,11 @@ export interface Recording {
   parserOf: ParserOf;
 }
 
-/** Records the result of the call, even when the payment has moved on meanwhile. */
+/**
+ * Records the result of the call, even when the payment has moved on meanwhile. An old attempt
+ * changes no step: the payment goes on by its newer one. Only an acknowledgement counts at any
+ * time. It says that the gateway has the payment, so nothing may be sent any more.
+ */
 export async function recordSubmission(
   database: Database,
   claim: SubmissionClaim,
@@ -28,8 +32,10 @@ export async function recordSubmission(
   await withPaymentLocked(database, refOf(claim.payment), async (trx, payment) => {
     if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
     const outcome = result.outcome === 'notTaken' ? 'not_taken' : result.outcome;
-    await answerAttempt(trx, payment, claim.attemptNo, outcome, detailOf(result));
-    await applyResult(trx, payment, claim.attemptNo, result, recording);
+    const { attemptNo } = claim;
+    const isNews = await answerAttempt(trx, payment, attemptNo, outcome, detailOf(result));
+    if (!isNews && outcome !== 'acknowledged') return;
+    await applyResult(trx, payment, attemptNo, result, recording);
   });
 }
 
