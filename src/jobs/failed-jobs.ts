@@ -6,6 +6,15 @@ import { changeStep } from './outbox.ts';
 const MAX_ERROR_LENGTH = 1_000;
 const MAX_STACK_LENGTH = 4_000;
 
+/** The last try of a job whose tries were not runs of the same job. It takes over the bug's stack. */
+export class LastTryError extends Error {
+  constructor(bug: unknown) {
+    super(messageOf(bug), { cause: bug });
+    this.name = 'LastTryError';
+    this.stack = (bug as Error).stack ?? '';
+  }
+}
+
 /**
  * Records a job that has failed for good, and parks its row: the row stands on the support
  * list with the reason until somebody replays it. Leaves a row alone that has moved on.

@@ -1,7 +1,7 @@
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { LostRaceError } from '../domain/payments/state-machine.ts';
-import { recordFailedJob } from '../jobs/failed-jobs.ts';
+import { LastTryError, recordFailedJob } from '../jobs/failed-jobs.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
@@ -71,6 +71,7 @@ interface Reaction {
  * retries it after any other error; the last try has failed for good.
  */
 function reactionTo(error: unknown, job: Job<JobData>): Reaction {
+  if (error instanceof LastTryError) return { outcome: 'failed' };
   if (error instanceof LostRaceError) return { outcome: 'lost_race', delayMs: LOST_RACE_DELAY_MS };
   if (isOutage(error)) {
     return { outcome: 'put_off', delayMs: outageBackoffMs(earlierDelaysOf(job)) };

@@ -1,9 +1,12 @@
+import { messageOf } from '../connections/database-errors.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
-import { claimSubmission } from '../domain/submission/claim-submission.ts';
-import { recordSubmission } from '../domain/submission/record-submission.ts';
-import type { SubmitRequest } from '../gateways/gateway.ts';
+import { claimSubmission, type SubmissionClaim } from '../domain/submission/claim-submission.ts';
+import { recordBug, recordSubmission } from '../domain/submission/record-submission.ts';
+import type { SubmitRequest, SubmitResult } from '../gateways/gateway.ts';
 import { callbackUrlOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
+import { LastTryError } from '../jobs/failed-jobs.ts';
+import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../process/boot.ts';
 import { retryInOutage } from './outage-retry.ts';
 
@@ -12,10 +15,11 @@ import { retryInOutage } from './outage-retry.ts';
  * that dies in between leaves a claim. The next job asks the gateway, and does not send again.
  */
 export async function submitPayment(
-  { database, config, logger, gateways, parserOf }: Service,
+  service: Service,
   ref: PaymentRef,
   stepNo: number,
 ): Promise<void> {
+  const { database, config, logger, gateways, parserOf } = service;
   const gatewayOf = (payment: AnyPayment) => gatewayNamed(gateways, payment.gateway);
   const claim = await claimSubmission(database, ref, stepNo, {
     pollFirstMs: config.pollFirstMs,
@@ -24,8 +28,12 @@ export async function submitPayment(
   });
   if (!claim) return;
   const gateway = gatewayOf(claim.payment);
-  const callbackUrl = callbackUrlOf(config, claim.payment);
-  const result = await gateway.submit(requestFor(claim.payment, callbackUrl));
+  let result: SubmitResult;
+  try {
+    result = await gateway.submit(requestFor(claim.payment, callbackUrlOf(config, claim.payment)));
+  } catch (bug) {
+    throw await afterBug(service, claim, bug);
+  }
   // The gateway gives its reference only once: it is worth waiting until it can be stored.
   const recording = { pollFirstMs: config.pollFirstMs, parserOf };
   await retryInOutage(() => recordSubmission(database, claim, result, recording));
@@ -36,6 +44,21 @@ export async function submitPayment(
     outcome: result.outcome,
     reason: 'reason' in result ? result.reason : undefined,
   });
+}
+
+/**
+ * Records that the driver threw, which only a bug does. Each try is an attempt of its own, because
+ * the request may have left and the gateway must be asked first.
+ * @returns what to throw.
+ */
+async function afterBug(
+  { database, config }: Service,
+  claim: SubmissionClaim,
+  bug: unknown,
+): Promise<unknown> {
+  const options = { pollFirstMs: config.pollFirstMs, tries: JOB_TRIES };
+  const isLast = await retryInOutage(() => recordBug(database, claim, messageOf(bug), options));
+  return isLast ? new LastTryError(bug) : bug;
 }
 
 function requestFor(payment: AnyPayment, callbackUrl: string): SubmitRequest {

@@ -15,6 +15,7 @@ import { createService, type Service } from '../../src/process/boot.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedJobsOf as keptJobsOf, replay } from '../support/failed-jobs.ts';
+import { newPayout } from '../support/payment-kinds.ts';
 import {
   countOf,
   createTestStore,
@@ -26,7 +27,7 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
-import { UNKNOWN, workOn } from '../support/submissions.ts';
+import { NOT_FOUND, UNKNOWN, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 /** The pause between tries. Real queues wait for seconds. */
@@ -221,6 +222,43 @@ describe('A job that fails', () => {
       next_step: 'poll',
     });
     expect(await failedJobsOf(collection.id)).to.deep.equal([]);
+  });
+
+  it('in every submission, by a bug of the driver, is kept after the usual number of tries', async () => {
+    const payout = await newPayout(store.database, merchant);
+    const work = workOn(store.database, payout);
+    const submit = async () =>
+      run(
+        'submission-simulator',
+        {
+          ...{ kind: 'payout', step: 'submit', merchant_id: merchant.merchant_id },
+          ...{ row_id: payout.id, step_no: (await work.current()).step_no },
+        },
+        [{ ...gateway, resubmit: 'safe' }],
+      );
+    const ruleOut = async () => {
+      await work.setAttempts(`started_at = started_at - interval '1 minute'`);
+      for (let asked = 0; asked < 3; asked += 1) await work.hear(NOT_FOUND);
+      expect(await work.current()).to.include({ next_step: 'submit' });
+    };
+    for (let tries = 1; tries < JOB_TRIES; tries += 1) {
+      await submit();
+      expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
+      await ruleOut();
+    }
+    await submit();
+    expect(submissions).to.equal(JOB_TRIES);
+    expect((await work.results()).at(-1)).to.equal('unknown');
+    expect(await work.current()).to.include({
+      ...{ status: 'pending', next_step: null },
+      parked_reason: 'job failed: the driver has a bug',
+    });
+    const [job, ...others] = await keptJobsOf(store.database, payout.id);
+    expect(others).to.deep.equal([]);
+    expect(job).to.include({ step: 'submit', error: 'the driver has a bug', state: 'waiting' });
+    expect(await replay(store.database, job!)).to.include({ action: 'ask_not_send' });
+    await ruleOut();
+    expect(await work.claim()).to.include({ attemptNo: JOB_TRIES + 1 });
   });
 
   it('because its gateway is not configured spends no submission attempt', async () => {

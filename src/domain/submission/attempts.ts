@@ -89,6 +89,22 @@ export async function answerAttempt(
   );
 }
 
+/** Counts the attempts of a payment whose detail begins like this. */
+export async function countAttempts(
+  trx: Transaction,
+  payment: AnyPayment,
+  detail: string,
+): Promise<number> {
+  const row = await firstRow<{ count: number }>(
+    trx,
+    `SELECT count(*) AS count FROM attempts
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND starts_with(detail, :detail)`,
+    { ...payment, detail },
+  );
+  return row!.count;
+}
+
 /**
  * Records that the payment may have been sent without our knowing. The gateway must be asked
  * before the payment goes again, and its earlier answers prove nothing any more.

@@ -7,7 +7,7 @@ import { type AnyPayment, fillEmpty, refOf, withPaymentLocked } from '../payment
 import { pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { settle } from '../settlement/settle.ts';
-import { answerAttempt } from './attempts.ts';
+import { answerAttempt, countAttempts } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
 /** What recording the answer of a gateway needs. */
@@ -38,6 +38,30 @@ export async function recordSubmission(
     await applyResult(trx, payment, attemptNo, result, recording);
   });
 }
+
+/**
+ * Records a call that ended in a bug of the driver. The request may have left, so the gateway is
+ * asked. From the last try on the step stays: the job has failed for good and parks the payment.
+ * @returns whether this was the last try.
+ */
+export async function recordBug(
+  database: Database,
+  { payment: claimed, attemptNo }: SubmissionClaim,
+  message: string,
+  { pollFirstMs, tries }: { pollFirstMs: number; tries: number },
+): Promise<boolean> {
+  return withPaymentLocked(database, refOf(claimed), async (trx, payment) => {
+    if (!payment) throw new Error(`${claimed.kind} ${claimed.id} is gone`);
+    const isNews = await answerAttempt(trx, payment, attemptNo, 'unknown', `${BUG}${message}`);
+    if (!isNews || !isOpen(payment)) return false;
+    const isLast = (await countAttempts(trx, payment, BUG)) >= tries;
+    if (!isLast) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
+    return isLast;
+  });
+}
+
+/** Begins the detail of an attempt whose driver threw. */
+const BUG = 'bug of the driver: ';
 
 function detailOf(result: SubmitResult): string | null {
   if ('code' in result) return `${result.code} ${result.description}`;
