@@ -6,6 +6,8 @@ import { newPayout } from '../support/payment-kinds.ts';
 import {
   createTestStore,
   discrepanciesOf,
+  failed,
+  learn,
   newCollection,
   parserOf,
   rejection,
@@ -90,7 +92,7 @@ describe('An overdue payment that support fails', () => {
     const payout = await newPayout(database, merchant);
     const work = workOn(database, payout);
     const claimed = await work.claim();
-    await work.hear({ outcome: 'failed', code: 1, description: 'No', externalRef: null });
+    await learn(database, payout, failed(), 'callback');
     await work.answer(claimed, ACKNOWLEDGED);
     expect(await discrepanciesOf(database, payout.id)).to.deep.equal([]);
   });

@@ -35,18 +35,25 @@ export interface NewDiscrepancy {
   details: Record<string, unknown>;
 }
 
-/** Takes discrepancies off the support list because later news has settled them. */
+/**
+ * Takes discrepancies off the support list because later news has settled them.
+ * @param heardAt is the time of the news, if that was before now. It settles only older ones.
+ * @returns whether there were any.
+ */
 export async function supersedeDiscrepancies(
   trx: Transaction,
   payment: PaymentRef,
   kinds: DiscrepancyKind[],
-): Promise<void> {
-  await rows(
+  heardAt: Date | null = null,
+): Promise<boolean> {
+  return hasRow(
     trx,
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND kind = ANY (:kinds) AND resolved_at IS NULL`,
-    { ...payment, kinds },
+       AND payment_id = :id AND kind = ANY (:kinds) AND resolved_at IS NULL
+       AND opened_at <= coalesce(CAST(:heard_at AS timestamptz), now())
+     RETURNING id`,
+    { ...payment, kinds, heard_at: heardAt },
   );
 }
 

@@ -7,14 +7,16 @@ const RESUBMIT_DELAYS_MS = [1_000, 2_000, 5_000, 15_000, 30_000, 60_000, 300_000
 
 /** Questions come at half of the payment's age, and at most this far apart. */
 const MAX_POLL_DELAY_MS = 60_000;
-/** The same for a payment that is overdue. The gateway is asked for as long as it is open. */
+/** The same after the deadline. The gateway is asked until its definite word. */
 const OVERDUE_POLL_DELAY_MS = 600_000;
 
 /** Asks the gateway, after `firstMs` at the earliest. A parked payment stays parked. */
 export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {
   if (payment.parked_reason !== null) return { park: payment.parked_reason };
   const age = now - payment.created_at.getTime();
-  const longest = payment.overdue ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
+  const isLate =
+    payment.overdue || (payment.status === 'failed' && payment.deadline_at.getTime() < now);
+  const longest = isLate ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
   return { ...pollNow(payment), delayMs: Math.max(firstMs, Math.min(age / 2, longest)) };
 }
 

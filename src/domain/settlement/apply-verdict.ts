@@ -21,6 +21,7 @@ import { ownerOfReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settlement.ts';
 import { keepInSuspense } from './suspense.ts';
+import { endAskingAfterFailure } from './taken-after-failure.ts';
 
 const MAX_TEXT_LENGTH = 500;
 
@@ -84,6 +85,7 @@ async function applyFailure(
 ): Promise<Settlement> {
   if (known.length > 0 && (await isOvertaken(trx, payment, news.heardAt))) return 'repeat';
   if (payment.status === 'failed') {
+    await endAskingAfterFailure(trx, payment, news.heardAt);
     await fillEmpty(trx, payment, { external_ref: news.externalRef });
     return 'repeat';
   }
@@ -112,8 +114,9 @@ async function applySuccess(
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceipt(trx, payment, news);
-  if (problem) return keepInSuspense(trx, payment, movement, problem);
-  return rules.complete(trx, payment, news, movement);
+  const current = await endAskingAfterFailure(trx, payment);
+  if (problem) return keepInSuspense(trx, current, movement, problem);
+  return rules.complete(trx, current, news, movement);
 }
 
 async function problemOf(
@@ -134,6 +137,7 @@ async function applyRepeat(
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
     return reportReceipt(trx, payment, news);
   }
+  await endAskingAfterFailure(trx, payment);
   await fillReturnedReceipt(trx, movement, news.transId);
   if (movement.booked === 'settled') {
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });

@@ -31,7 +31,7 @@ export interface Question {
 
 /**
  * Prepares a question about a payment.
- * @returns null when the payment has ended.
+ * @returns null when nothing is to be asked.
  * @throws an outage while the database is read-only: it could not record the answer.
  */
 export async function questionAbout(database: Database, ref: PaymentRef): Promise<Question | null> {
@@ -40,9 +40,14 @@ export async function questionAbout(database: Database, ref: PaymentRef): Promis
     `SELECT clock_timestamp() AS at, ${IS_READ_ONLY} AS "isReadOnly"`,
   );
   const payment = await findPayment(database, ref);
-  if (!payment || !isOpen(payment)) return null;
+  if (!payment || !isAskedAbout(payment)) return null;
   requireWritable(now!);
   return { payment, askedAt: now!.at };
+}
+
+/** Tells whether the gateway's word is awaited: also after a failure, when it took the payment. */
+function isAskedAbout(payment: AnyPayment): boolean {
+  return isOpen(payment) || (payment.status === 'failed' && payment.next_step === 'poll');
 }
 
 /** Finds the payment to ask about. @returns null when this job is stale. */
@@ -78,10 +83,10 @@ export async function recordQuery(
   });
 }
 
-/** Plans the next question when the verdict did not end the payment. */
+/** Plans the next question when the verdict did not end the asking. */
 async function askAgainIfOpen(trx: Transaction, asked: AnyPayment, pollFirstMs: number) {
   const payment = await findPayment(trx, refOf(asked));
-  if (!payment || !isOpen(payment) || payment.step_no !== asked.step_no) return;
+  if (!payment || !isAskedAbout(payment) || payment.step_no !== asked.step_no) return;
   await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
 }
 

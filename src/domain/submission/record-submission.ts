@@ -1,12 +1,13 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { ParserOf, SubmitResult } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, fillEmpty, refOf, withPaymentLocked } from '../payments/payment-store.ts';
 import { pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
+import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
+import { askAfterFailure } from '../settlement/taken-after-failure.ts';
 import { answerAttempt, countAttempts } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
@@ -68,6 +69,8 @@ function detailOf(result: SubmitResult): string | null {
   return 'reason' in result ? result.reason : null;
 }
 
+type Acknowledged = Extract<SubmitResult, { outcome: 'acknowledged' }>;
+
 async function applyResult(
   trx: Transaction,
   payment: AnyPayment,
@@ -78,8 +81,7 @@ async function applyResult(
   switch (result.outcome) {
     case 'acknowledged':
       if (payment.status !== 'pending') {
-        await fillEmpty(trx, payment, { external_ref: result.externalRef });
-        return reportTakenAfterFailure(trx, payment);
+        return recordLateAcknowledgement(trx, payment, attemptNo, result, pollFirstMs);
       }
       await transition(trx, payment, {
         to: 'processing',
@@ -108,24 +110,29 @@ async function applyResult(
 }
 
 /**
- * Reports an acknowledgement of a payment that support or a statement has failed: the gateway
- * has a payment that counts as failed here. After the gateway's own verdict a late
- * acknowledgement is nothing new.
+ * Records an acknowledgement of a payment that is not pending any more. It contradicts a failure,
+ * unless the gateway's own callback has overtaken it: that is simply the end of the same call.
  */
-async function reportTakenAfterFailure(trx: Transaction, payment: AnyPayment): Promise<void> {
-  if (payment.status !== 'failed') return;
-  const failedHere = await hasRow(
+async function recordLateAcknowledgement(
+  trx: Transaction,
+  payment: AnyPayment,
+  attemptNo: number,
+  { externalRef }: Acknowledged,
+  pollFirstMs: number,
+): Promise<void> {
+  await fillEmpty(trx, payment, { external_ref: externalRef });
+  if (payment.status !== 'failed' || (await wasFailedByCallback(trx, payment))) return;
+  // The money has shown already, so there is nothing to ask.
+  if ((await movementsOf(trx, payment)).length > 0) return;
+  await askAfterFailure(trx, payment, attemptNo, pollFirstMs);
+}
+
+function wasFailedByCallback(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+  return hasRow(
     trx,
     `SELECT 1 FROM payment_history
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND to_status = 'failed' AND cause IN ('support', 'statement')`,
+       AND to_status = 'failed' AND cause = 'callback'`,
     payment,
   );
-  if (!failedHere) return;
-  await openDiscrepancy(trx, {
-    kind: 'taken_after_failure',
-    payment: refOf(payment),
-    amount_cents: payment.amount_cents,
-    details: { external_ref: payment.external_ref },
-  });
 }

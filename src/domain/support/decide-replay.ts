@@ -9,7 +9,7 @@ export const REPLAY_STEPS = {
   send: 'submit',
   /** The same, but its deadline is past. The submission puts it on the support list, unsent. */
   report_untaken: 'submit',
-  /** The gateway has it. */
+  /** The gateway has it, perhaps although it has failed here. */
   ask: 'poll',
   /** An attempt may have arrived. It goes again only if the gateway rules that out. */
   ask_not_send: 'poll',
@@ -80,21 +80,28 @@ function refusalOf(job: ReplayCandidate, payment: PaymentFacts | null): ReplayRe
   if (job.row_next_step !== null) return 'moved_on';
   if (!job.row_parked_reason?.startsWith(JOB_FAILED)) return 'parked_otherwise';
   if (job.state !== 'waiting') return 'failed_since';
+  if (payment && isTaken(payment)) return null;
   // An overdue payment's next step goes on, here as elsewhere.
   const isUndecided = payment?.openDiscrepancies.some((kind) => kind !== 'overdue');
   return isUndecided ? 'discrepancy' : null;
 }
 
+/** Tells whether the gateway has taken a payment that failed here. A question harms nothing. */
+function isTaken({ status, openDiscrepancies }: PaymentFacts): boolean {
+  return status === 'failed' && openDiscrepancies.includes('taken_after_failure');
+}
+
 function isOver({ kind, row_status }: ReplayCandidate, payment: PaymentFacts | null): boolean {
   if (payment) {
-    return payment.status === 'completed' || (payment.status === 'failed' && !payment.awaitsRefund);
+    if (payment.status === 'completed') return true;
+    return payment.status === 'failed' && !payment.awaitsRefund && !isTaken(payment);
   }
   return row_status !== (kind === 'callback' ? 'stored' : 'pending');
 }
 
 function actionForPayment(payment: PaymentFacts): ReplayAction {
+  if (payment.status === 'processing' || isTaken(payment)) return 'ask';
   if (payment.awaitsRefund) return 'refund';
-  if (payment.status === 'processing') return 'ask';
   if (payment.mayHaveArrived) return 'ask_not_send';
   return payment.isTooLate ? 'report_untaken' : 'send';
 }

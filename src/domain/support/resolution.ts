@@ -33,7 +33,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   never_taken: ['failed', 'dismissed'],
-  taken_after_failure: ['dismissed'],
+  taken_after_failure: ['failed', 'dismissed'],
   overdue: ['completed', 'failed', 'dismissed'],
   missing_at_gateway: ['undo', 'dismissed'],
   unknown_movement: ['dismissed'],
@@ -63,6 +63,10 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
   if (payment && (kind === 'overdue' || kind === 'never_taken')) {
     // Support has the gateway's word. A payment that has ended by itself needs none.
     return (as === 'dismissed') !== isOpen(payment);
+  }
+  // The same word ends the asking about one that has failed here.
+  if (payment && kind === 'taken_after_failure') {
+    return (as === 'failed') === (payment.status === 'failed');
   }
   if (as === 'undo') return payment?.status === 'completed';
   // No decision leaves money in suspense, and without money there is nothing to book.

@@ -9,6 +9,7 @@ import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/pa
 import { pollStep } from '../payments/schedule.ts';
 import { drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
+import { goOnAsFailed } from '../settlement/taken-after-failure.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
   type Discrepancy,
@@ -126,9 +127,11 @@ async function apply(
   const { as } = decision;
   const { kind } = discrepancy;
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
-  if (kind === 'overdue' || kind === 'never_taken')
+  if (kind === 'overdue' || kind === 'never_taken') {
     return settleByHand(trx, payment, decision, options.parserOf);
+  }
   if (as === 'undo') return undoPayment(trx, payment);
+  if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
   if (as === 'completed' || as === 'accept-amount') {
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }

@@ -1,6 +1,8 @@
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newPayout } from '../payment-kinds.ts';
+import { learn } from '../payments.ts';
+import { ACKNOWLEDGED, workOn } from '../submissions.ts';
 import { discrepancyOf, hear, makeOverdue, refund, resolve } from './scene.ts';
 import { type Decided, type DiscrepancyStory, HALF, lost, type Stories } from './story.ts';
 
@@ -134,6 +136,18 @@ export const PAYOUT_DISCREPANCIES: Stories = {
       dismissed: { ...PAID, told: ['failed', 'completed'] },
       undo: { ...REFUNDED, told: ['failed', 'completed', 'failed'] },
     },
+  },
+  'a payout that the gateway took after support had failed it': {
+    kind: 'taken_after_failure',
+    arrange: async (scene) => {
+      const payment = await newPayout(scene.database, scene.merchant);
+      const work = workOn(scene.database, payment);
+      const claimed = await work.claim();
+      await learn(scene.database, payment, FAILURE, 'support');
+      await work.answer(claimed, ACKNOWLEDGED);
+      return payment;
+    },
+    decisions: { failed: REFUND_DUE },
   },
   'an overdue payout': {
     kind: 'overdue',

@@ -39,6 +39,8 @@ describe('What comes of replaying a failed job', () => {
     ['ask', { status: 'processing', mayHaveArrived: true }],
     ['refund', AWAITING_REFUND],
     ['refund', { ...AWAITING_REFUND, mayHaveArrived: true, isTooLate: true }],
+    ['ask', { status: 'failed', openDiscrepancies: ['taken_after_failure'] }],
+    ['ask', { ...AWAITING_REFUND, openDiscrepancies: ['taken_after_failure'] }],
     ['send', { openDiscrepancies: ['overdue'] }],
     ['ask', { status: 'processing', openDiscrepancies: ['overdue'] }],
   ];
@@ -109,7 +111,7 @@ describe('What comes of replaying a failed job', () => {
     ],
     discrepancy: [
       [{}, { openDiscrepancies: ['other_payment'] }],
-      [{}, { openDiscrepancies: ['overdue', 'taken_after_failure'], ...AWAITING_REFUND }],
+      [{}, { openDiscrepancies: ['overdue', 'other_amount'], ...AWAITING_REFUND }],
     ],
   };
   for (const refusal of REPLAY_REFUSALS) {
