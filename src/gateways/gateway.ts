@@ -5,6 +5,7 @@
  * failures as values and throws only on bugs.
  */
 
+import type { Deadline } from '../domain/deadline.ts';
 import type {
   GatewayPaymentKind,
   ParsedCallback,
@@ -35,6 +36,8 @@ export interface SubmitRequest {
   narration: string | null;
   /** The address for the outcome. It contains an unguessable token: never log it. */
   callbackUrl: string;
+  /** Nothing of the request leaves after this, and nobody waits for the answer any longer. */
+  deadline: Deadline;
   /** The receipt of the collection that a reversal or return gives back; null for other kinds. */
   originalTransId: string | null;
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { certificatesFromText } from '../connections/certificates.ts';
 import { channelsFromText } from '../domain/channels/channel.ts';
+import { MAX_GATEWAY_TIMEOUT_MS } from '../domain/submission/call-limits.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from './key-ring.ts';
 import { duration, flag, httpUrl, integer, oneOf, parsed, text, url } from './setting-types.ts';
 import { trustedProxiesFromText } from './trusted-proxies.ts';
@@ -166,7 +167,7 @@ const GATEWAYS = {
       'Driver of each payment channel: `63902=simulator,…`. Default: the simulator for mobile money. Required in production',
     )
     .meta({ example: SIMULATED_CHANNELS }),
-  GATEWAY_TIMEOUT_MS: duration(100, MAX_WAIT_MS)
+  GATEWAY_TIMEOUT_MS: duration(100, MAX_GATEWAY_TIMEOUT_MS)
     .default(15_000)
     .describe('Longest wait for a gateway’s answer. After it the outcome is unknown'),
   SUBMISSION_PAUSED: flag()

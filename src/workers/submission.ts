@@ -1,7 +1,12 @@
 import { messageOf } from '../connections/database-errors.ts';
+import { deadlineIn, isPast } from '../domain/deadline.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
 import { claimSubmission, type SubmissionClaim } from '../domain/submission/claim-submission.ts';
-import { recordBug, recordSubmission } from '../domain/submission/record-submission.ts';
+import {
+  type NotCalled,
+  recordBug,
+  recordSubmission,
+} from '../domain/submission/record-submission.ts';
 import type { SubmitRequest, SubmitResult } from '../gateways/gateway.ts';
 import { callbackUrlOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
@@ -28,9 +33,12 @@ export async function submitPayment(
   });
   if (!claim) return;
   const gateway = gatewayOf(claim.payment);
-  let result: SubmitResult;
+  let result: SubmitResult | NotCalled;
   try {
-    result = await gateway.submit(requestFor(claim.payment, callbackUrlOf(config, claim.payment)));
+    const request = requestFor(claim.payment, callbackUrlOf(config, claim.payment));
+    const deadline = deadlineIn(config.gatewayTimeoutMs);
+    // The last thing before the call, so that a frozen worker finds out.
+    result = isPast(claim.callBefore) ? TOO_OLD : await gateway.submit({ ...request, deadline });
   } catch (bug) {
     throw await afterBug(service, claim, bug);
   }
@@ -61,7 +69,9 @@ async function afterBug(
   return isLast ? new LastTryError(bug) : bug;
 }
 
-function requestFor(payment: AnyPayment, callbackUrl: string): SubmitRequest {
+const TOO_OLD: NotCalled = { outcome: 'notCalled', reason: 'the claim was too old' };
+
+function requestFor(payment: AnyPayment, callbackUrl: string): Omit<SubmitRequest, 'deadline'> {
   const givesBack = payment.kind === 'reversal' || payment.kind === 'return';
   return {
     kind: payment.kind,

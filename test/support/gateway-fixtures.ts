@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deadlineIn } from '../../src/domain/deadline.ts';
 import type { GatewayPaymentKind, SubmitRequest } from '../../src/gateways/gateway.ts';
 
 export interface LocalServer {
@@ -17,6 +18,8 @@ export interface CallbackReceiver extends LocalServer {
   bodiesOf(reference: string): string[];
 }
 
+/** No test takes longer, so a driver keeps its own timeout. */
+const A_MINUTE_MS = 60_000;
 const EVENTUALLY_MS = 15_000;
 const POLL_MS = 5;
 
@@ -82,6 +85,7 @@ export function aSubmission(
     accountNumber: kind === 'collection' ? 'INV-001' : null,
     narration: kind === 'payout' ? 'Disbursement' : null,
     callbackUrl: 'http://127.0.0.1:9/nobody',
+    deadline: deadlineIn(A_MINUTE_MS),
     originalTransId: kind === 'return' || kind === 'reversal' ? 'SJK3ABCDE1' : null,
     ...fields,
   };

@@ -1,7 +1,9 @@
-import dns from 'node:dns';
+import dns, { type LookupAddress } from 'node:dns';
 import { expect } from 'chai';
+import { deadlineIn } from '../../src/domain/deadline.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { HANGING, MISBEHAVIOURS, type Misbehaviour, status } from './broken-servers.ts';
+import { CLOCKS, type Clock, withFreeze } from './frozen.ts';
 import type { GatewayUnderTest } from './gateway-conformance.ts';
 import {
   aSubmission,
@@ -14,6 +16,10 @@ import {
 const TIMEOUT_MS = 10_000;
 /** For tests in which the time does run out; long enough to connect on a busy machine. */
 const SHORT_TIMEOUT_MS = 400;
+/** Longer than a test may last: only the deadline can end the call. */
+const NEVER_MS = 600_000;
+/** Longer than the time until the deadline of `aSubmission`. */
+const FROZEN_MS = 120_000;
 
 /**
  * The part of the conformance suite in which the gateway is out of order: what cannot have
@@ -22,6 +28,7 @@ const SHORT_TIMEOUT_MS = 400;
 export function describeGatewayOutages(subject: GatewayUnderTest): void {
   describeUnreachable(subject);
   describeBroken(subject);
+  describeDeadline(subject);
 }
 
 function describeUnreachable(subject: GatewayUnderTest): void {
@@ -59,13 +66,68 @@ function describeUnreachable(subject: GatewayUnderTest): void {
   });
 }
 
-type LookupAnswer = (answer: (error: Error) => void) => void;
+/** A request that leaves after its deadline may be taken after everybody has stopped waiting. */
+function describeDeadline(subject: GatewayUnderTest): void {
+  const { makeGateway } = subject;
+  const prepare = () => aSubmission('collection', subject.accounts.succeeds);
+  let requests = 0;
+  let server: LocalServer;
+
+  before(async () => {
+    server = await startLocalServer(async (req, res) => {
+      await bodyOf(req);
+      if (subject.answerPreliminary?.(req, res)) return;
+      requests += 1;
+      HANGING['does not answer']!(res, req);
+    });
+  });
+  beforeEach(() => {
+    requests = 0;
+  });
+  after(() => server.close());
+
+  it('sends nothing after its deadline', async () => {
+    const gateway = makeGateway(server.url, TIMEOUT_MS);
+    const result = await gateway.submit({ ...prepare(), deadline: deadlineIn(0) });
+    expect(result).to.include({ outcome: 'notTaken' });
+    expect(requests).to.equal(0);
+  });
+
+  for (const clock of Object.keys(CLOCKS) as Clock[]) {
+    it(`sends nothing when it freezes until after its deadline by the ${clock} clock`, () =>
+      withFreeze(clock, FROZEN_MS, (freeze) =>
+        withLookup(
+          (answer) => {
+            freeze();
+            answer(null, [{ address: '127.0.0.1', family: 4 }]);
+          },
+          async () => {
+            const gateway = makeGateway(
+              server.url.replace('127.0.0.1', 'gateway.invalid'),
+              TIMEOUT_MS,
+            );
+            expect(await gateway.submit(prepare())).to.include({ outcome: 'notTaken' });
+            expect(requests).to.equal(0);
+          },
+        ),
+      ));
+  }
+
+  it('gives up at its deadline, and knows nothing', async () => {
+    const gateway = makeGateway(server.url, NEVER_MS);
+    const deadline = deadlineIn(SHORT_TIMEOUT_MS);
+    expect(await gateway.submit({ ...prepare(), deadline })).to.include({ outcome: 'unknown' });
+    expect(requests).to.equal(1);
+  });
+}
+
+type LookupAnswer = (answer: (error: Error | null, addresses?: LookupAddress[]) => void) => void;
 
 /** Name lookups never leave this process while `run` runs. */
 async function withLookup(answerWith: LookupAnswer, run: () => Promise<void>): Promise<void> {
   const original = dns.lookup;
   dns.lookup = ((...args: unknown[]) => {
-    const answer = args.at(-1) as (error: Error) => void;
+    const answer = args.at(-1) as Parameters<LookupAnswer>[0];
     process.nextTick(() => answerWith(answer));
   }) as typeof dns.lookup;
   try {

@@ -10,7 +10,7 @@ import {
   type ResubmitRule,
   recordQuery,
 } from '../../src/domain/submission/polling.ts';
-import { recordSubmission } from '../../src/domain/submission/record-submission.ts';
+import { type NotCalled, recordSubmission } from '../../src/domain/submission/record-submission.ts';
 import { newsOf, parserOf, reread } from './payments.ts';
 
 export const POLL_FIRST_MS = 5_000;
@@ -67,7 +67,7 @@ export function workOn(database: Database, payment: AnyPayment) {
       });
     },
     /** What the call brought. */
-    answer: (claimed: SubmissionClaim | null, result: SubmitResult) =>
+    answer: (claimed: SubmissionClaim | null, result: SubmitResult | NotCalled) =>
       recordSubmission(database, claimed!, result, RECORDING),
     /** What a question brought; gives the payment afterwards. */
     async hear(result: QueryResult, rule: ResubmitRule = SAFE): Promise<AnyPayment> {

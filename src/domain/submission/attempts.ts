@@ -1,6 +1,7 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { storableText } from '../storable-text.ts';
+import { LONGEST_CALL_MS } from './call-limits.ts';
 
 /**
  * The result of one submission. With 'not_taken' or 'ruled_out' the same reference may go
@@ -8,8 +9,6 @@ import { storableText } from '../storable-text.ts';
  */
 export type AttemptResult = 'acknowledged' | 'declined' | 'not_taken' | 'unknown' | 'ruled_out';
 
-/** Longer than any call to a gateway lasts. Until then a call without an answer may be going on. */
-const LONGEST_CALL_MS = 30_000;
 const MAX_DETAIL_LENGTH = 500;
 /** The gateway must say "not found" this often before the service believes it. */
 const NOT_FOUND_CONFIRMATIONS = 3;

@@ -1,6 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { isPaused } from '../channels/channel-store.ts';
+import { type Deadline, deadlineIn } from '../deadline.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import {
   type AnyPayment,
@@ -10,11 +11,14 @@ import {
 } from '../payments/payment-store.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
+import { MAX_CLAIM_AGE_MS } from './call-limits.ts';
 
 /** The right to make one call to the gateway. */
 export interface SubmissionClaim {
   payment: AnyPayment;
   attemptNo: number;
+  /** No call begins later. */
+  callBefore: Deadline;
 }
 
 export interface ClaimOptions {
@@ -69,8 +73,9 @@ async function claim(
     await changeStep(trx, refOf(payment), putOffStep(payment));
     return null;
   }
+  const callBefore = deadlineIn(MAX_CLAIM_AGE_MS);
   const attemptNo = await insertAttempt(trx, payment);
-  if (attemptNo !== null) return { payment, attemptNo };
+  if (attemptNo !== null) return { payment, attemptNo, callBefore };
   await ask();
   return null;
 }

@@ -8,7 +8,7 @@ import { transition } from '../payments/transition.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { askAfterFailure } from '../settlement/taken-after-failure.ts';
-import { answerAttempt, countAttempts } from './attempts.ts';
+import { type AttemptResult, answerAttempt, countAttempts } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
 /** What recording the answer of a gateway needs. */
@@ -20,6 +20,15 @@ export interface Recording {
 }
 
 /**
+ * A claim that was too old to be called. Nothing was sent. The gateway is asked all the same
+ * before the payment goes again, because much may have happened since the claim.
+ */
+export interface NotCalled {
+  outcome: 'notCalled';
+  reason: string;
+}
+
+/**
  * Records the result of the call, even when the payment has moved on meanwhile. An old attempt
  * changes no step: the payment goes on by its newer one. Only an acknowledgement counts at any
  * time. It says that the gateway has the payment, so nothing may be sent any more.
@@ -27,18 +36,26 @@ export interface Recording {
 export async function recordSubmission(
   database: Database,
   claim: SubmissionClaim,
-  result: SubmitResult,
+  result: SubmitResult | NotCalled,
   recording: Recording,
 ): Promise<void> {
   await withPaymentLocked(database, refOf(claim.payment), async (trx, payment) => {
     if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
-    const outcome = result.outcome === 'notTaken' ? 'not_taken' : result.outcome;
     const { attemptNo } = claim;
-    const isNews = await answerAttempt(trx, payment, attemptNo, outcome, detailOf(result));
-    if (!isNews && outcome !== 'acknowledged') return;
+    const attempt = ATTEMPT_RESULTS[result.outcome];
+    const isNews = await answerAttempt(trx, payment, attemptNo, attempt, detailOf(result));
+    if (!isNews && attempt !== 'acknowledged') return;
     await applyResult(trx, payment, attemptNo, result, recording);
   });
 }
+
+const ATTEMPT_RESULTS: Readonly<Record<(SubmitResult | NotCalled)['outcome'], AttemptResult>> = {
+  acknowledged: 'acknowledged',
+  declined: 'declined',
+  notTaken: 'not_taken',
+  notCalled: 'not_taken',
+  unknown: 'unknown',
+};
 
 /**
  * Records a call that ended in a bug of the driver. The request may have left, so the gateway is
@@ -64,7 +81,7 @@ export async function recordBug(
 /** Begins the detail of an attempt whose driver threw. */
 const BUG = 'bug of the driver: ';
 
-function detailOf(result: SubmitResult): string | null {
+function detailOf(result: SubmitResult | NotCalled): string | null {
   if ('code' in result) return `${result.code} ${result.description}`;
   return 'reason' in result ? result.reason : null;
 }
@@ -75,7 +92,7 @@ async function applyResult(
   trx: Transaction,
   payment: AnyPayment,
   attemptNo: number,
-  result: SubmitResult,
+  result: SubmitResult | NotCalled,
   { pollFirstMs, parserOf }: Recording,
 ): Promise<void> {
   switch (result.outcome) {
@@ -104,6 +121,7 @@ async function applyResult(
         await changeStep(trx, refOf(payment), submitStep(payment, attemptNo));
       }
       return;
+    case 'notCalled':
     case 'unknown':
       if (isOpen(payment)) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   }

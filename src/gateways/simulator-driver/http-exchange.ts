@@ -1,5 +1,8 @@
+import type { ClientRequest } from 'node:http';
 import { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
+import { type Deadline, msUntil } from '../../domain/deadline.ts';
 import { withDeadline } from '../../outbound/deadline.ts';
+import { sendBefore, TooLateError } from '../send-before.ts';
 
 /**
  * The outcome of one HTTP exchange.
@@ -24,12 +27,16 @@ export async function exchange(
   client: Got,
   path: string,
   options: OptionsInit,
-  maxAnswerBytes = MAX_ANSWER_BYTES,
+  limits: Limits = {},
 ): Promise<Exchange> {
+  const { deadline, maxAnswerBytes = MAX_ANSWER_BYTES } = limits;
+  const ownMs = client.defaults.options.timeout.request ?? DEFAULT_TIMEOUT_MS;
+  const timeoutMs = deadline ? Math.min(ownMs, msUntil(deadline)) : ownMs;
+  if (timeoutMs <= 0) return { outcome: 'neverSent', reason: new TooLateError().message };
   try {
-    const timeoutMs = client.defaults.options.timeout.request ?? DEFAULT_TIMEOUT_MS;
+    const timeout = { request: timeoutMs };
     const response = await withDeadline(timeoutMs, (signal) =>
-      boundedRequest(client, path, options, signal, maxAnswerBytes),
+      boundedRequest(client, path, { ...options, timeout, signal }, { deadline, maxAnswerBytes }),
     );
     return { outcome: 'answered', status: response.statusCode, body: jsonOf(response.body) };
   } catch (error) {
@@ -43,14 +50,20 @@ export async function exchange(
 
 const DEFAULT_TIMEOUT_MS = 20_000;
 
+interface Limits {
+  /** Nothing of the request leaves after this. */
+  deadline?: Deadline | undefined;
+  maxAnswerBytes?: number;
+}
+
 async function boundedRequest(
   client: Got,
   path: string,
   options: OptionsInit,
-  signal: AbortSignal,
-  maxAnswerBytes: number,
+  { deadline, maxAnswerBytes = MAX_ANSWER_BYTES }: Limits,
 ) {
-  const request = client(path, { ...options, responseType: 'text', isStream: false, signal });
+  const request = client(path, { ...options, responseType: 'text', isStream: false });
+  if (deadline) request.on('request', (sent: ClientRequest) => sendBefore(deadline, sent));
   request.on('downloadProgress', ({ transferred, total }) => {
     if (Math.max(transferred, total ?? 0) > maxAnswerBytes) request.cancel();
   });
@@ -77,6 +90,7 @@ function lost(reason: string): Exchange {
  */
 function wasNeverSent(error: RequestError): boolean {
   const { request, timings } = error;
+  if (error.cause instanceof TooLateError) return true;
   if (!timings || !request || request.reusedSocket) return false;
   const isTls = request.options.url instanceof URL && request.options.url.protocol === 'https:';
   return (isTls ? timings.secureConnect : timings.connect) === undefined;

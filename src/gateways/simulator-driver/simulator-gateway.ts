@@ -77,7 +77,8 @@ function createClient(baseUrl: string, timeoutMs: number): Got {
 
 async function submit(client: Got, request: SubmitRequest): Promise<SubmitResult> {
   const path = SUBMISSION_PATHS[request.kind];
-  const result = await exchange(client, path, { method: 'POST', json: submissionBody(request) });
+  const options = { method: 'POST', json: submissionBody(request) } as const;
+  const result = await exchange(client, path, options, { deadline: request.deadline });
   if (result.outcome === 'neverSent') return { outcome: 'notTaken', reason: result.reason };
   if (result.outcome === 'lost') return { outcome: 'unknown', reason: result.reason };
   // 429 is the only status that promises that the request was not processed.
@@ -104,7 +105,9 @@ const MAX_STATEMENT_BYTES = 64 * 1024 * 1024;
 async function statement(client: Got, start: Date, end: Date): Promise<StatementResult> {
   const searchParams = { from: start.toISOString(), to: end.toISOString() };
   const request = { method: 'GET', searchParams } as const;
-  const result = await exchange(client, 'statement', request, MAX_STATEMENT_BYTES);
+  const result = await exchange(client, 'statement', request, {
+    maxAnswerBytes: MAX_STATEMENT_BYTES,
+  });
   if (result.outcome !== 'answered') return { outcome: 'noAnswer', reason: result.reason };
   const lines = result.status === 200 ? readStatement(result.body) : null;
   if (lines) return { outcome: 'lines', lines };
