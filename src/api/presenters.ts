@@ -1,7 +1,7 @@
 import { type Channel, type ChannelRoute, channelByCode } from '../domain/channels/channel.ts';
 import { formatAmount, MAX_AMOUNT_CENTS, MIN_AMOUNT_CENTS } from '../domain/money.ts';
 import type { Collection, Payout } from '../domain/payments/kinds.ts';
-import { netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/kinds.ts';
+import { asShown, netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/kinds.ts';
 import type { Payment } from '../domain/payments/payment.ts';
 import type { WalletTransaction } from '../domain/wallets/list-transactions.ts';
 
@@ -43,18 +43,19 @@ export function payoutRecord(payout: Payout) {
 
 /** The record with all that is known of the outcome. */
 export function payoutDetail(payout: Payout) {
+  const shown = asShown(payout);
   return {
-    ...payoutCore(payout),
-    ...outcome(payout),
-    ...channelFields(payout),
-    narration: payout.narration,
-    fee: formatAmount(payout.fee_cents),
+    ...payoutCore(shown),
+    ...outcome(shown),
+    ...channelFields(shown),
+    narration: shown.narration,
+    fee: formatAmount(shown.fee_cents),
   };
 }
 
 /** The record in the deprecated list. */
 export function listedPayout(payout: Payout) {
-  return { ...payoutCore(payout), status: deprecatedStatus(payout) };
+  return { ...payoutCore(payout), status: deprecatedStatus(asShown(payout)) };
 }
 
 function payoutCore(payout: Payout) {

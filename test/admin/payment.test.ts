@@ -3,6 +3,7 @@ import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { loadConfig } from '../../src/process/config.ts';
@@ -10,7 +11,14 @@ import { type AdminTester, createAdminTester, type Document } from '../support/a
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { hear, makeOverdue, neverTake } from '../support/discrepancies/scene.ts';
 import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
-import { newCollection, newReturn, receiptOf, succeeded } from '../support/payments.ts';
+import {
+  newCollection,
+  newReturn,
+  parserOf,
+  receiptOf,
+  reread,
+  succeeded,
+} from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
@@ -140,6 +148,25 @@ describe('admin payment', () => {
     expect(await admin.text(`payment show ${collection.id}`)).to.match(
       /is pending, overdue; next: poll at \d{4}-/,
     );
+  });
+
+  it('shows a failed payout with its reason, and that its merchant sees it as processing until the refund', async () => {
+    const payout = await newPayout(admin.database, merchant);
+    await hear(scene(), payout, FAILURE);
+    const show = async () =>
+      (await admin.json(`payment show ${payout.id}`)) as Record<string, Document>;
+    expect((await show()).payment).to.include({
+      status: 'failed',
+      shown_status: 'processing',
+      result_description: 'Cancelled',
+    });
+    expect(await admin.text(`payment show ${payout.id}`)).to.match(
+      /is failed, shown as processing; next: refund at \d{4}-/,
+    );
+    const { step_no } = await reread(admin.database, payout);
+    await refundPayout(admin.database, refOf(payout), step_no, { parserOf });
+    expect((await show()).payment).to.include({ status: 'failed', shown_status: 'failed' });
+    expect(await admin.text(`payment show ${payout.id}`)).to.match(/ is failed\n/);
   });
 
   it('shows neither what proves a callback address nor control characters', async () => {

@@ -142,7 +142,8 @@ for (const [kind, listed] of Object.entries(KINDS)) {
         await rows(
           service.database,
           `UPDATE ${table} SET status = :status, ${account} = :phone, created_at = :created_at
-         WHERE id = :id`,
+             ${table === 'payouts' && status === 'failed' ? ', refund_posted_at = now()' : ''}
+           WHERE id = :id`,
           { id, status, phone, created_at },
         );
       }

@@ -3,20 +3,10 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
-import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
-import {
-  countOf,
-  failed,
-  learn,
-  outboxOf,
-  parserOf,
-  receiptOf,
-  reread,
-  succeeded,
-} from '../support/payments.ts';
+import { countOf, learn, outboxOf, receiptOf, succeeded } from '../support/payments.ts';
 import { PAYOUT_FIELDS } from '../support/payout-fields.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -267,21 +257,6 @@ describe('Initiating a payout', () => {
         type: 'payout',
         event: 'transaction.completed',
       });
-    });
-
-    it('shows a failure before its money is back, of which the merchant hears after', async () => {
-      const { body: record } = await initiate(bodyOf());
-      const payout = (await stored(record.id))!;
-      const before = (await balance())!;
-      await learn(service.database, payout, failed());
-      expect((await detail(record.id)).body).to.include({ status: 'failed', result_code: 1032 });
-      expect(await documentedEvents(service.database, record.id, 'payoutEnded')).to.deep.equal([]);
-      const { step_no } = await reread(service.database, payout);
-      const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: record.id } as const;
-      expect(await refundPayout(service.database, ref, step_no, { parserOf })).to.equal(true);
-      expect(await balance()).to.equal(before + 10_000);
-      const [event] = await documentedEvents(service.database, record.id, 'payoutEnded');
-      expect(event.data).to.include({ result_code: 1032, ref_no: record.ref_no });
     });
 
     it('finds nothing that is not the merchant’s own, by the same answer as for nothing at all', async () => {

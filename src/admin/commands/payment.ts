@@ -1,5 +1,6 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { isOpen } from '../../domain/payments/payment.ts';
+import { asShown } from '../../domain/payments/kinds.ts';
+import { isOpen, type PaymentStatus } from '../../domain/payments/payment.ts';
 import { PAYMENT_KINDS, type PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { journalDocument } from '../../domain/support/decide-discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
@@ -89,7 +90,11 @@ function fileAnswer(file: PaymentFile): Answer {
   const { payment, event, delivery } = file;
   const documents = (rows: object[]) => rows.map((row) => rowDocument(row));
   const data = {
-    payment: { ...rowDocument(payment, INNER), open: isOpen(payment) },
+    payment: {
+      ...rowDocument(payment, INNER),
+      open: isOpen(payment),
+      shown_status: shownStatus(payment),
+    },
     history: documents(file.history),
     attempts: documents(file.attempts),
     movements: documents(file.movements),
@@ -122,11 +127,18 @@ function discrepancyLines(found: DiscrepancyCase): Lines {
 }
 
 function stateOf(payment: PaymentFile['payment']): string {
-  const { next_step, next_step_at, parked_reason } = payment;
-  const status = payment.overdue ? `${payment.status}, overdue` : payment.status;
-  if (parked_reason !== null) return `${status}, parked: ${shortened(parked_reason)}`;
-  if (next_step === null || next_step_at === null) return payment.status;
-  return `${status}; next: ${next_step} at ${moment(next_step_at)}`;
+  const { status, overdue, next_step, next_step_at, parked_reason } = payment;
+  const shown = shownStatus(payment);
+  const known = shown === status ? status : `${status}, shown as ${shown}`;
+  const state = overdue ? `${known}, overdue` : known;
+  if (parked_reason !== null) return `${state}, parked: ${shortened(parked_reason)}`;
+  if (next_step === null || next_step_at === null) return state;
+  return `${state}; next: ${next_step} at ${moment(next_step_at)}`;
+}
+
+/** Returns the status that the merchant sees. */
+function shownStatus(payment: PaymentFile['payment']): PaymentStatus {
+  return payment.kind === 'payout' ? asShown(payment).status : payment.status;
 }
 
 function jobRow(job: FailedJob) {

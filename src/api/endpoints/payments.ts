@@ -48,7 +48,7 @@ export const payoutsEndpoints = {
     path: '/payouts/initiate',
     summary: 'Pay a recipient',
     description:
-      'Debits the payout wallet and sends the money to a phone or a bank account. The outcome comes as a webhook to `callback_url`; a payout that fails is put back into the wallet first.',
+      'Debits the payout wallet and sends the money to a phone or a bank account. The outcome comes as a webhook to `callback_url`; the money of a payout that fails is put back into the wallet first, and until then its status is `processing`: do not pay again before it is `failed`.',
     roles: MONEY,
     approvedFor: 'payouts',
     product: 'payouts',

@@ -104,6 +104,7 @@ export const payout = record({ ...payoutFields, ...channelFields, created_at: cr
 
 export const payoutDetail = record({
   ...payoutFields,
+  status: { ...payoutFields.status, description: '`failed` once the money is back in the wallet' },
   created_at: createdAt,
   ...outcome,
   ...channelFields,

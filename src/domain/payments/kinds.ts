@@ -50,6 +50,15 @@ export function awaitsRefund(payout: Pick<Payout, 'status' | 'refund_posted_at'>
   return payout.status === 'failed' && payout.refund_posted_at === null;
 }
 
+/**
+ * Returns a payout as its merchant may see it. A failure is not told before its refund is
+ * posted: the payout may still complete, and a merchant that pays again would pay twice.
+ */
+export function asShown(payout: Payout): Payout {
+  if (!awaitsRefund(payout)) return payout;
+  return { ...payout, status: 'processing', result_code: null, result_description: null };
+}
+
 /** A refund of a whole completed collection to its customer. */
 export interface Reversal extends Payment {
   kind: 'reversal';
