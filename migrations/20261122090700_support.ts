@@ -9,11 +9,17 @@ export async function up(knex: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       merchant_id bigint,
       kind text NOT NULL,
+      -- The gateway that moved the money. Two gateways may use the same receipt.
+      gateway text NOT NULL,
       payment_kind text,
       payment_id uuid,
       trans_id text,
       amount_cents bigint,
       details jsonb NOT NULL,
+      -- All findings, in the order in which they came. The first that nobody has decided about is
+      -- in the columns too. Not complete: a finding was more than the list takes.
+      evidence jsonb NOT NULL,
+      evidence_complete boolean NOT NULL DEFAULT true,
       opened_at timestamptz NOT NULL DEFAULT now(),
       resolved_at timestamptz,
       -- The money that is in suspense until the discrepancy is resolved.
@@ -23,7 +29,8 @@ export async function up(knex: Knex): Promise<void> {
       resolved_by text,
       resolved_reason text,
       -- The same finding twice is one discrepancy.
-      UNIQUE NULLS NOT DISTINCT (merchant_id, payment_kind, payment_id, kind, trans_id)
+      UNIQUE NULLS NOT DISTINCT
+        (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
     );
     CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);

@@ -76,6 +76,52 @@ describe('admin discrepancy', () => {
       .and.match(/\(2 discrepancies\)\n$/);
   });
 
+  it('shows every finding about one receipt, on each list and in JSON', async () => {
+    const collection = await newOther('twice');
+    for (const amountCents of [7_000, 8_000]) {
+      await hear(scene(), collection, succeeded({ amountCents, account: '+254722000000' }));
+    }
+    const [, found] = await list();
+    expect(found).to.include({ kind: 'other_account', gateway: 'simulator', amount: '70.00' });
+    const shown = { account: '+254722000000', booked: '50.00', decided: false };
+    const evidence = (found!.evidence as Document[]).map(({ found_at, ...facts }) => {
+      expect(found_at).to.match(/^\d{4}-\d\d-\d\dT.*Z$/);
+      return facts;
+    });
+    expect(evidence).to.deep.equal([
+      { amount: '70.00', ...shown },
+      { amount: '80.00', ...shown },
+    ]);
+    const text = await admin.text(`discrepancy list --merchant ${merchant.merchant_id}`);
+    expect(text)
+      .to.match(/ALSO FOUND$/m)
+      .and.match(/other_account: .* 70\.00 .* amount 80\.00$/m);
+    const file = await admin.text(`payment show ${collection.id}`);
+    expect(file).to.match(/^Evidence:\n.*\n.* 70\.00 .*\n.* 80\.00 /m);
+  });
+
+  it('shows what was decided before beside what was found since', async () => {
+    const collection = await newOther('again');
+    await hear(scene(), collection, succeeded({ amountCents: 7_000, account: '+254722000000' }));
+    const { id } = await discrepancyOf(scene(), 'other_account');
+    await admin.change(`discrepancy resolve ${id} --as dismissed`);
+    for (const amountCents of [8_000, 9_000]) {
+      await hear(scene(), collection, succeeded({ amountCents, account: '+254722000000' }));
+    }
+    const found = (await list('--kind other_account'))[0]!;
+    expect(
+      (found.evidence as Document[]).map(({ amount, decided }) => [amount, decided]),
+    ).to.deep.equal([
+      ['70.00', true],
+      ['80.00', false],
+      ['90.00', false],
+    ]);
+    const text = await admin.text(`discrepancy list --merchant ${merchant.merchant_id}`);
+    expect(text)
+      .to.match(/other_account: .* 80\.00 .* amount 90\.00$/m)
+      .and.not.include('70.00');
+  });
+
   it('resolves one, says what it did, and writes that down', async () => {
     const collection = await newOther('accepted');
     const { id } = await discrepancyOf(scene(), 'other_amount');

@@ -126,9 +126,14 @@ describe('admin restore', () => {
          WHERE next_step = 'poll'`,
       );
     }
-    const payment = null;
     await inTransaction(admin.database, (trx) =>
-      openDiscrepancy(trx, { kind: 'unknown_movement', payment, trans_id: 'LOST1', details: {} }),
+      openDiscrepancy(trx, {
+        kind: 'unknown_movement',
+        gateway: 'simulator',
+        payment: null,
+        trans_id: 'LOST1',
+        details: {},
+      }),
     );
     const after = await admin.json('restore status');
     expect(after).to.include({ unasked: 0, unexplained: 1 });

@@ -132,6 +132,7 @@ describe('A discrepancy', () => {
       await inTransaction(store.database, (trx) =>
         openDiscrepancy(trx, {
           kind,
+          gateway: 'simulator',
           payment: id === null ? null : { kind: 'collection', merchant_id, id },
           details: {},
         }),

@@ -165,7 +165,12 @@ describe('Retention', () => {
     if (state === 'open') {
       const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: paymentId } as const;
       await inTransaction(database, (trx) =>
-        openDiscrepancy(trx, { kind: 'failure_after_success', payment: ref, details: {} }),
+        openDiscrepancy(trx, {
+          kind: 'failure_after_success',
+          gateway: 'simulator',
+          payment: ref,
+          details: {},
+        }),
       );
     } else {
       await rows(

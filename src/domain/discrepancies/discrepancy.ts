@@ -1,6 +1,8 @@
-import { validate as isUuid, v7 as uuidv7 } from 'uuid';
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { v7 as uuidv7 } from 'uuid';
+import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { decidedEvidence, type Evidence, hasFinding, MAX_EVIDENCE } from './evidence.ts';
 
 /** The kinds, with the words that support reads. */
 export const DISCREPANCY_KINDS = {
@@ -23,17 +25,16 @@ export const DISCREPANCY_KINDS = {
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 
-export interface NewDiscrepancy {
+/** Names its gateway, unless its payment is here and names it. */
+export type NewDiscrepancy = {
   kind: DiscrepancyKind;
-  /** Null for a movement that no payment here explains. */
-  payment: PaymentRef | null;
   /** The movement that waits in suspense for the decision. */
   movement_id?: string;
   trans_id?: string | null;
   amount_cents?: number | null;
   /** The facts that support needs, in the gateway's words. */
   details: Record<string, unknown>;
-}
+} & ({ payment: PaymentRef; gateway?: string } | { payment: null; gateway: string });
 
 /**
  * Takes discrepancies off the support list because later news has settled them.
@@ -57,84 +58,88 @@ export async function supersedeDiscrepancies(
   );
 }
 
-/** Takes an unknown movement off the support list: a payment or a callback has explained it. */
-export async function supersedeUnknownMovement(
-  trx: Transaction,
-  reference: string,
-  transId: string | null,
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND merchant_id IS NULL
-       AND payment_kind IS NULL AND payment_id IS NULL
-       AND details->>'reference' = :reference AND trans_id IN (:trans_id, :reference)`,
-    { reference, trans_id: transId ?? reference },
-  );
-}
-
-/** A movement in a gateway's statement. */
-interface ShownMovement {
-  reference: string | null;
-  trans_id: string | null;
-  amount_cents: number;
-}
-
-/** Tells whether a callback has told of this movement and named its merchant. */
-export async function isOfUnknownPayment(
-  trx: Transaction,
-  gateway: string,
-  movement: ShownMovement,
-): Promise<boolean> {
-  if (movement.reference === null || !isUuid(movement.reference)) return false;
-  return hasRow(
-    trx,
-    `SELECT 1 FROM discrepancies
-     WHERE kind = 'unknown_payment' AND payment_id = :reference
-       AND details->>'outcome' = 'succeeded' AND details->>'gateway' = :gateway
-       AND coalesce(trans_id = :trans_id, true) AND coalesce(amount_cents = :amount_cents, true)`,
-    { ...movement, gateway },
-  );
-}
-
 /**
- * Puts a discrepancy on the support list. The same one again changes nothing, even after it
- * was resolved. One with other facts opens it anew and keeps the earlier decision in its
- * details. The audit log keeps every decision.
+ * Puts a discrepancy on the support list. The same finding again changes nothing, even after it
+ * was resolved. A different one is added to the evidence of an open discrepancy. It opens a
+ * resolved one anew, which keeps the decision in its details. The audit log keeps every decision.
  * @returns whether it was new.
  */
-export async function openDiscrepancy(
+export async function openDiscrepancy(trx: Transaction, found: NewDiscrepancy): Promise<boolean> {
+  const { movement_id = null, amount_cents = null, details } = found;
+  const finding = { movement_id, amount_cents, details };
+  const bindings = {
+    ...finding,
+    details: JSON.stringify(details),
+    finding: JSON.stringify({ ...finding, decided: false }),
+  };
+  const { isNew, ...known } = await insertOrLock(trx, found, bindings);
+  if (isNew) return true;
+  if (hasFinding(known.evidence, finding)) return false;
+  if (known.resolved_at === null) await addEvidence(trx, known, bindings);
+  else await openAnew(trx, known, bindings);
+  return true;
+}
+
+type Known = { id: string; evidence: Evidence[]; resolved_at: Date | null };
+type Bindings = Record<string, unknown>;
+
+/** SQL: the finding as evidence. */
+const FOUND = `(CAST(:finding AS jsonb) || jsonb_build_object('found_at', clock_timestamp()))`;
+
+/** Inserts a discrepancy, or locks the known one. Two processes may find something at once. */
+async function insertOrLock(
   trx: Transaction,
-  { kind, payment, movement_id, trans_id = null, amount_cents = null, details }: NewDiscrepancy,
-): Promise<boolean> {
-  return hasRow(
+  { kind, payment, gateway, trans_id = null }: NewDiscrepancy,
+  bindings: Bindings,
+): Promise<Known & { isNew: boolean }> {
+  const id = uuidv7();
+  const gatewayOfPayment = payment
+    ? `(SELECT p.gateway FROM ${STEP_TABLES[payment.kind].table} p
+        WHERE p.merchant_id = :merchant_id AND p.id = :payment_id)`
+    : 'NULL';
+  const row = await firstRow<Known>(
     trx,
-    `INSERT INTO discrepancies AS known
-       (id, merchant_id, kind, payment_kind, payment_id, movement_id, trans_id, amount_cents,
-        details)
-     VALUES (:id, :merchant_id, :kind, :payment_kind, :payment_id, :movement_id, :trans_id,
-       :amount_cents, CAST(:details AS jsonb))
-     ON CONFLICT (merchant_id, payment_kind, payment_id, kind, trans_id) DO UPDATE
-       SET movement_id = excluded.movement_id, amount_cents = excluded.amount_cents,
-         details = excluded.details || jsonb_build_object('decided_before', jsonb_build_object(
-           'as', known.resolution, 'by', known.resolved_by, 'at', known.resolved_at,
-           'amount_cents', known.amount_cents, 'details', known.details - 'decided_before')),
-         opened_at = now(), resolved_at = NULL, resolution = NULL, resolved_by = NULL,
-         resolved_reason = NULL
-       WHERE known.resolved_at IS NOT NULL
-         AND (known.movement_id, known.amount_cents, known.details - 'decided_before')
-           IS DISTINCT FROM (excluded.movement_id, excluded.amount_cents, excluded.details)
-     RETURNING id`,
+    `INSERT INTO discrepancies
+       (id, kind, gateway, merchant_id, payment_kind, payment_id, trans_id, movement_id,
+        amount_cents, details, evidence)
+     VALUES (:id, :kind, coalesce(:gateway, ${gatewayOfPayment}), :merchant_id, :payment_kind,
+       :payment_id, :trans_id, :movement_id, :amount_cents, CAST(:details AS jsonb),
+       jsonb_build_array(${FOUND}))
+     ON CONFLICT (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
+       DO UPDATE SET kind = excluded.kind
+     RETURNING id, evidence, resolved_at`,
     {
-      id: uuidv7(),
+      ...{ ...bindings, id, kind, trans_id, gateway: gateway ?? null },
       merchant_id: payment?.merchant_id ?? null,
-      kind,
       payment_kind: payment?.kind ?? null,
       payment_id: payment?.id ?? null,
-      movement_id: movement_id ?? null,
-      trans_id,
-      amount_cents,
-      details: JSON.stringify(details),
     },
+  );
+  return { ...row!, isNew: row!.id === id };
+}
+
+async function addEvidence(trx: Transaction, { id, evidence }: Known, bindings: Bindings) {
+  const isFull = evidence.length >= MAX_EVIDENCE;
+  await rows(
+    trx,
+    `UPDATE discrepancies SET movement_id = coalesce(movement_id, :movement_id),
+       ${isFull ? 'evidence_complete = false' : `evidence = evidence || ${FOUND}`}
+     WHERE id = :id`,
+    { ...bindings, id },
+  );
+}
+
+async function openAnew(trx: Transaction, { id, evidence }: Known, bindings: Bindings) {
+  await rows(
+    trx,
+    `UPDATE discrepancies SET movement_id = :movement_id, amount_cents = :amount_cents,
+       details = CAST(:details AS jsonb) || jsonb_build_object('decided_before',
+         jsonb_build_object('as', resolution, 'by', resolved_by, 'at', resolved_at,
+           'amount_cents', amount_cents, 'details', details - 'decided_before')),
+       evidence = CAST(:decided AS jsonb) || ${FOUND}, evidence_complete = true,
+       opened_at = now(), resolved_at = NULL, resolution = NULL, resolved_by = NULL,
+       resolved_reason = NULL
+     WHERE id = :id`,
+    { ...bindings, id, decided: JSON.stringify(decidedEvidence(evidence)) },
   );
 }

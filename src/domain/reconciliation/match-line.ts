@@ -4,7 +4,8 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import { isOfUnknownPayment, openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { isOfUnknownPayment } from '../discrepancies/unknown-movement.ts';
 import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
@@ -93,15 +94,15 @@ async function reportUnknown(
   line: StoredLine,
   { payment, receiptOf }: PaymentsOfLine,
 ): Promise<void> {
-  if (!payment && (await isOfUnknownPayment(trx, gateway, line))) return;
+  if (!payment && (await isOfUnknownPayment(trx, { ...line, gateway }))) return;
   await openDiscrepancy(trx, {
     kind: 'unknown_movement',
+    gateway,
     payment: null,
     // Without a receipt, the reference tells it from others.
     trans_id: line.trans_id ?? line.reference,
     amount_cents: line.amount_cents,
     details: {
-      gateway,
       kind: line.kind,
       reference: line.reference,
       account: line.account,

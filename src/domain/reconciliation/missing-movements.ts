@@ -30,7 +30,7 @@ export async function reportMissing(
           trans_id,
           amount_cents,
           // Not the period, so that the same finding in another statement is no news.
-          details: { gateway: scope.gateway },
+          details: {},
         }),
       );
       missing.push(movement);

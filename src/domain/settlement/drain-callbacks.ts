@@ -1,7 +1,8 @@
 import type { Transaction } from '../../connections/database.ts';
 import { isOutage } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { openDiscrepancy, supersedeUnknownMovement } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { supersedeUnknownMovement } from '../discrepancies/unknown-movement.ts';
 import type { ParsedCallback, ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { LostRaceError } from '../payments/state-machine.ts';
@@ -93,7 +94,7 @@ async function apply(trx: Transaction, ref: PaymentRef, read: Read): Promise<App
     await openDiscrepancy(trx, {
       kind: 'other_payment',
       payment: ref,
-      details: evidence(callback),
+      details: { ...evidence(callback), named: content.reference },
     });
     return reject(trx, callback, 'it names another payment than its address');
   }
@@ -109,8 +110,10 @@ async function apply(trx: Transaction, ref: PaymentRef, read: Read): Promise<App
 async function rejectUnreadable(trx: Transaction, ref: PaymentRef, callback: Callback) {
   await openDiscrepancy(trx, {
     kind: 'unreadable_callback',
+    gateway: callback.gateway,
     payment: ref,
-    details: evidence(callback),
+    // Each one is a finding of its own.
+    details: { ...evidence(callback), received_at: callback.received_at.toISOString() },
   });
   return reject(trx, callback, 'the body is not one of this gateway');
 }
@@ -135,6 +138,7 @@ async function reportUnknown(
 ) {
   const isNews = await openDiscrepancy(trx, {
     kind: 'unknown_payment',
+    gateway: callback.gateway,
     payment: ref,
     trans_id: news.transId,
     amount_cents: news.amountCents,
@@ -145,11 +149,17 @@ async function reportUnknown(
       completed_at: news.completedAt?.toISOString() ?? null,
     },
   });
-  if (isNews) await supersedeUnknownMovement(trx, callback.payment_id, news.transId);
+  if (!isNews) return;
+  await supersedeUnknownMovement(trx, {
+    gateway: callback.gateway,
+    reference: callback.payment_id,
+    trans_id: news.transId,
+    amount_cents: news.amountCents,
+  });
 }
 
 function evidence(callback: Callback): Record<string, unknown> {
-  return { callback_id: callback.id, gateway: callback.gateway };
+  return { callback_id: callback.id };
 }
 
 function reject(trx: Transaction, callback: Callback, problem: string): Promise<Applied> {

@@ -1,9 +1,6 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
-import {
-  openDiscrepancy,
-  supersedeDiscrepancies,
-  supersedeUnknownMovement,
-} from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { supersedeUnknownMovement } from '../discrepancies/unknown-movement.ts';
 import type { Failed } from '../gateway-results.ts';
 import { collectedLines, paidOutLines, reversedLines } from '../payments/journals.ts';
 import type { Collection, Return, Reversal } from '../payments/kinds.ts';
@@ -89,7 +86,8 @@ const RETURN: SettlingRules<Return> = {
     ]);
     await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
     // A restored database may read the line in a statement before it plans the return.
-    await supersedeUnknownMovement(trx, payment.id, movement.trans_id);
+    const { gateway, id: reference } = payment;
+    await supersedeUnknownMovement(trx, { ...movement, gateway, reference });
     await moveToCompleted(trx, payment, news);
     return 'completed';
   },

@@ -6,6 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import type { Evidence } from '../discrepancies/evidence.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
@@ -16,6 +17,7 @@ import { allowedResolutions, type Resolution } from './resolution.ts';
 export interface Discrepancy {
   id: string;
   kind: DiscrepancyKind;
+  gateway: string;
   /** Null for a movement that no payment here explains, as are the next two. */
   merchant_id: number | null;
   payment_kind: GatewayPaymentKind | null;
@@ -24,6 +26,10 @@ export interface Discrepancy {
   trans_id: string | null;
   amount_cents: number | null;
   details: Record<string, unknown>;
+  /** All findings, the oldest first. */
+  evidence: Evidence[];
+  /** False when there were more than are kept. */
+  evidence_complete: boolean;
   opened_at: Date;
   resolved_at: Date | null;
   resolution: Resolution | 'superseded' | null;
