@@ -63,6 +63,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX webhook_deliveries_admitted
       ON webhook_deliveries (merchant_id, endpoint, next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NOT NULL;
+    -- For support's list. Most deliveries are delivered.
+    CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries (status, event_id)
+      WHERE status IN ('exhausted', 'stopped');
     CREATE INDEX webhook_deliveries_parked ON webhook_deliveries (event_id)
       WHERE parked_reason IS NOT NULL;
 

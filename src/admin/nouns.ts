@@ -12,6 +12,7 @@ import { retention } from './commands/retention.ts';
 import { secrets } from './commands/secrets.ts';
 import { user } from './commands/user.ts';
 import { wallet } from './commands/wallet.ts';
+import { webhooks } from './commands/webhooks.ts';
 import type { Noun } from './verb.ts';
 
 /** All that the command line can do, in the order of --help. */
@@ -26,6 +27,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   channel,
   jobs,
   queues,
+  webhooks,
   reconcile,
   restore,
   retention,

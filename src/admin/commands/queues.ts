@@ -1,5 +1,6 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
+import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
 import { createQueueBackend } from '../../jobs/backend.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { emptyQueues } from '../../jobs/empty-queues.ts';
@@ -17,17 +18,18 @@ const status = reads({
     'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
   run: async (service) => {
     const { database, config, gateways } = service;
-    const data = await readQueueStatus(service, createQueueBackend(config), {
+    const status = await readQueueStatus(service, createQueueBackend(config), {
       queues: allQueues([...gateways.keys()]),
       failed: await countWaitingJobs(database),
       graceMs: config.sweepGraceMs,
     });
+    const data = { ...status, webhooks_exhausted: await countExhausted(database, COUNT_MAX) };
     return { isFailure: data.problems.length > 0, data, lines: statusLines(data) };
   },
 });
 
-function statusLines(status: QueueStatus): Lines {
-  const { queues, deliveries_waiting: deliveries, problems } = status;
+function statusLines(status: QueueStatus & { webhooks_exhausted: number }): Lines {
+  const { queues, deliveries_waiting: deliveries, webhooks_exhausted, problems } = status;
   const failed = queues.reduce((sum, queue) => sum + queue.failed_waiting, 0);
   const longest = deliveries.count > 0 ? `, the oldest for ${age(deliveries.oldest_ms)}` : '';
   return [
@@ -40,6 +42,7 @@ function statusLines(status: QueueStatus): Lines {
       const until = moment(new Date(held_until));
       return `Lease ${name}: ${held ? '' : 'ended, was '}held by ${holder} until ${until}`;
     }),
+    `Webhooks that were given up: ${counted(webhooks_exhausted)}${webhooks_exhausted > 0 ? '; webhooks list' : ''}`,
     failed > 0 && `Failed jobs that wait for somebody: ${failed}; jobs list --state waiting`,
     '',
     problems.length === 0 ? 'All is well' : 'Problems:',

@@ -17,12 +17,13 @@ const VERBS: Readonly<Record<string, string[]>> = {
   channel: ['list', 'pause', 'resume'],
   jobs: ['list', 'replay'],
   queues: ['status', 'empty'],
+  webhooks: ['list'],
   restore: ['mark', 'status'],
   retention: ['run'],
   secrets: ['rekey'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, reconcile, restore, retention, secrets';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, reconcile, restore, retention, secrets';
 const APPROVE = 'merchant approve --merchant 1001';
 
 describe("The operator's command line", () => {

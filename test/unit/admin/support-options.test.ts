@@ -66,6 +66,14 @@ describe('Options of the command line for money and support', () => {
     ]);
   });
 
+  it('webhooks: takes no bad options', () => {
+    expectWrong([
+      ['webhooks list --status delivered', '--status must be one of exhausted, stopped, pending'],
+      ['webhooks list --merchant x', "--merchant must be a merchant's number such as 1001"],
+      ['webhooks list --after x', '--after must be an id such as'],
+    ]);
+  });
+
   it('jobs: wants to know which, in one way', () => {
     expectWrong([
       ['jobs replay', 'Say which: IDS, filters such as --queue, or --all'],

@@ -1,0 +1,94 @@
+import { type Database, firstRow, rows } from '../../connections/database.ts';
+import type { MerchantPayment } from '../payments/payment-store.ts';
+
+/** The deliveries that have not reached their merchant. */
+export const UNDELIVERED = ['exhausted', 'stopped', 'pending'] as const;
+export type Undelivered = (typeof UNDELIVERED)[number];
+
+/** A delivery of an event, with its last attempt. */
+export interface ListedDelivery {
+  /** The event's, which the merchant knows as `webhook-id`. */
+  id: string;
+  merchant_id: number;
+  payment_kind: MerchantPayment['kind'];
+  payment_id: string;
+  ref_no: string | null;
+  type: string;
+  callback_url: string;
+  status: Undelivered;
+  attempts: number;
+  /** All null when there was no attempt, or when retention has removed it. */
+  last_status: number | null;
+  last_error: string | null;
+  last_attempt_at: Date | null;
+  next_attempt_at: Date | null;
+  parked_reason: string | null;
+  created_at: Date;
+}
+
+export interface DeliveryFilter {
+  status: Undelivered;
+  merchant_id?: number | undefined;
+  /** Begins after this one, in the order of the list. */
+  after?: string | undefined;
+  limit: number;
+}
+
+/** Worded as the conditions of the indexes: most deliveries are delivered. */
+const CONDITIONS: Readonly<Record<Undelivered, string>> = {
+  exhausted: `status = 'exhausted'`,
+  stopped: `status = 'stopped'`,
+  pending: `(next_step IS NOT NULL AND admitted_at IS NULL
+    OR next_step IS NOT NULL AND admitted_at IS NOT NULL OR parked_reason IS NOT NULL)`,
+};
+
+const REF_NO = ['collection', 'payout', 'reversal']
+  .map(
+    (kind) => `WHEN '${kind}' THEN (SELECT p.ref_no FROM ${kind}s p
+      WHERE p.merchant_id = e.merchant_id AND p.id = e.payment_id)`,
+  )
+  .join(' ');
+
+/** Lists undelivered webhooks of all merchants, oldest event first. Ids sort by time. */
+export function listDeliveries(
+  database: Database,
+  filter: DeliveryFilter,
+): Promise<ListedDelivery[]> {
+  const where = [
+    CONDITIONS[filter.status],
+    ...(filter.merchant_id === undefined ? [] : ['merchant_id = :merchant_id']),
+    ...(filter.after === undefined ? [] : ['event_id > CAST(:after AS uuid)']),
+  ];
+  return rows<ListedDelivery>(
+    database,
+    `SELECT e.id, e.merchant_id, e.payment_kind, e.payment_id,
+       CASE e.payment_kind ${REF_NO} END AS ref_no, e.type, e.callback_url, d.status, d.attempts,
+       a.response_status AS last_status, a.error AS last_error,
+       a.attempted_at AS last_attempt_at, d.next_step_at AS next_attempt_at, d.parked_reason,
+       e.created_at
+     FROM (
+       SELECT * FROM webhook_deliveries WHERE ${where.join(' AND ')}
+       ORDER BY event_id LIMIT :limit
+     ) AS d
+     JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
+     LEFT JOIN LATERAL (
+       SELECT response_status, error, attempted_at FROM webhook_attempts
+       WHERE merchant_id = d.merchant_id AND event_id = d.event_id
+       ORDER BY attempted_at DESC LIMIT 1
+     ) AS a ON true
+     ORDER BY e.id`,
+    filter,
+  );
+}
+
+/** Counts the webhooks that were given up, up to `most`. */
+export async function countExhausted(database: Database, most: number): Promise<number> {
+  const row = await firstRow<{ count: number }>(
+    database,
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM webhook_deliveries WHERE ${CONDITIONS.exhausted} LIMIT :most
+     ) AS exhausted`,
+    { most },
+  );
+  return row!.count;
+}
