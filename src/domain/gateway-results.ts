@@ -52,7 +52,7 @@ export type SubmitResult =
 /**
  * - notFound: the gateway does not know the reference (yet).
  * - noAnswer: the question failed. It says nothing about the payment.
- * - asked: the gateway took the question and answers with a callback.
+ * - asked: the gateway took the question and answers with a callback, within the driver's window.
  */
 export type QueryResult =
   | Verdict

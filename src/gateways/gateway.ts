@@ -61,6 +61,11 @@ export interface Gateway {
   readonly resubmit: 'safe' | 'never';
   /** The time after a submission in which "not found" proves nothing. */
   readonly settlingWindowMs: number;
+  /**
+   * The time in which the callback comes that answers a question (`asked`). 0 if every answer comes
+   * at once.
+   */
+  readonly answerWindowMs: number;
   /** Amounts that are no multiple of this are refused at once (100: whole shillings). */
   readonly amountStepCents: number;
   submit(request: SubmitRequest): Promise<SubmitResult>;

@@ -24,6 +24,7 @@ export function measuredGateway(gateway: Gateway, meter: Meters['gatewayCalls'])
     name: gateway.name,
     resubmit: gateway.resubmit,
     settlingWindowMs: gateway.settlingWindowMs,
+    answerWindowMs: gateway.answerWindowMs,
     amountStepCents: gateway.amountStepCents,
     submit: (request) => timed('submit', () => gateway.submit(request)),
     query: (request) => timed('query', () => gateway.query(request)),

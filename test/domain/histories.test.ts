@@ -95,6 +95,7 @@ describe('Whatever happens to payments, in whatever order', () => {
       covers: ['collection', 'payout', 'reversal'],
       complete_until: new Date(),
       settling_window_ms: 0,
+      answer_window_ms: 0,
       ask: async (payment) => told.world.query(payment),
       parserOf,
     });

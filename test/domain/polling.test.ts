@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { databaseNow } from '../../src/connections/database.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
@@ -125,6 +126,15 @@ for (const kind of PAYMENT_KINDS) {
         status: 'processing',
         next_step: 'poll',
       });
+    });
+
+    it('does not ask again while the answer to the last question may still come', async () => {
+      await work.answer(await work.claim(), UNKNOWN);
+      const rule = { ...SAFE, answerWindowMs: 60_000 };
+      const { next_step_at, next_step } = await work.hear({ outcome: 'asked' }, rule);
+      expect(next_step).to.equal('poll');
+      const now = await databaseNow(store.database);
+      expect(next_step_at!.getTime() - now.getTime()).to.be.greaterThan(50_000);
     });
 
     it('goes on after a question without answer', async () => {

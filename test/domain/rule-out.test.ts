@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
+import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -15,6 +18,8 @@ import { NOT_FOUND, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const HOUR_MS = 3_600_000;
+/** Long enough for a callback on a busy machine. */
+const WINDOW_MS = 1_500;
 /** Covers everything that is made now, until well after. */
 const AROUND_NOW = { from: '2000-01-01', to: '2999-12-31' };
 
@@ -209,10 +214,51 @@ describe('A statement that covers the life of an overdue payment', () => {
     }
   });
 
-  it('fails what it does not list when the answer about it would come another way', async () => {
-    const payment = await overdue('payout');
-    const { ruledOut } = await run([], AROUND_NOW, { ask: async () => ({ outcome: 'asked' }) });
-    expect(ruledOut.map(({ id }) => id)).to.deep.equal([payment.id]);
+  describe('when the gateway takes the question and answers with a callback', () => {
+    const asked = { outcome: 'asked' } as const;
+
+    /** The callback comes in the window for the answer, and may wait for its job. */
+    async function answerWith(verdict: ParsedCallback['verdict'], isProcessed = true) {
+      const payment = await overdue('payout');
+      const told = withinWindow(async () => {
+        const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
+        if (!isProcessed) return;
+        const callback = await findStoredCallback(database, payment.merchant_id, id);
+        await processCallback(database, callback!, () => () => ({ reference: payment.id, verdict }));
+      });
+      const { ruledOut } = await run([], AROUND_NOW, {
+        answer_window_ms: WINDOW_MS,
+        ask: async () => {
+          told.begin();
+          return asked;
+        },
+      });
+      await told.done;
+      expect(ruledOut).to.deep.equal([]);
+      return reread(database, payment);
+    }
+
+    it('waits for the answer and goes by it', async () => {
+      expect(await answerWith(succeeded())).to.include({ status: 'completed' });
+      expect(await answerWith(failed())).to.include({ status: 'failed', result_code: 1032 });
+    });
+
+    it('leaves alone what is pending by the answer', async () => {
+      expect(await answerWith({ outcome: 'pending' })).to.include({ status: 'pending' });
+    });
+
+    it('leaves alone what has an answer that nobody has read yet', async () => {
+      expect(await answerWith(succeeded(), false)).to.include({ status: 'pending' });
+    });
+
+    it('fails what it does not list when no answer comes in time', async () => {
+      const payments = [await overdue('payout'), await overdue('collection')];
+      const { ruledOut } = await run([], AROUND_NOW, {
+        answer_window_ms: 1,
+        ask: async () => asked,
+      });
+      expect(ruledOut.map(({ id }) => id)).to.have.members(payments.map(({ id }) => id));
+    });
   });
 
   it('leaves alone what the gateway does not answer about', async () => {
@@ -239,3 +285,12 @@ describe('A statement that covers the life of an overdue payment', () => {
     expect(await reread(database, payment)).to.include({ status: 'pending' });
   });
 });
+
+/** Work that begins when the gateway is asked, and goes on while its answer is awaited. */
+function withinWindow(work: () => Promise<void>) {
+  let begin = () => {};
+  const done = new Promise<void>((resolve) => {
+    begin = resolve;
+  }).then(work);
+  return { begin: () => begin(), done };
+}

@@ -65,6 +65,7 @@ describe('A job that fails', () => {
     name: 'simulator',
     resubmit: 'never',
     settlingWindowMs: 0,
+    answerWindowMs: 0,
     amountStepCents: 1,
     submit: async () => {
       submissions += 1;

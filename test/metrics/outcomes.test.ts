@@ -37,6 +37,7 @@ describe('What a worker counts of a job that throws', () => {
     name: 'simulator',
     resubmit: 'never',
     settlingWindowMs: 0,
+    answerWindowMs: 0,
     amountStepCents: 1,
     submit: async () => ({ outcome: 'unknown', reason: 'not asked here' }),
     query: async () => {

@@ -163,6 +163,7 @@ async function reconcileStatement({ database, simulatorUrl }: ChaosWorld) {
     complete_until,
     settling_window_ms: SETTLING_WINDOW_MS,
     parserOf: () => gateway.parseCallback,
+    answer_window_ms: gateway.answerWindowMs,
     ask: ({ kind, id, external_ref }) =>
       gateway.query({ kind, reference: id, externalRef: external_ref, callbackUrl: '' }),
   });

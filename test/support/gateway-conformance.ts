@@ -63,10 +63,11 @@ export function describeGatewayConformance(name: string, subject: GatewayUnderTe
 }
 
 function describeItself({ makeGateway }: GatewayUnderTest): void {
-  it('states its name, its settling window and its amount step', () => {
+  it('states its name, its windows and its amount step', () => {
     const gateway = makeGateway('http://127.0.0.1:9', TIMEOUT_MS);
     expect(gateway.name).to.match(/^[a-z][a-z0-9-]*$/);
     expect(gateway.settlingWindowMs).to.be.at.least(0);
+    expect(gateway.answerWindowMs).to.be.at.least(0);
     expect(gateway.amountStepCents).to.be.oneOf([1, 100]);
   });
 }
@@ -128,6 +129,8 @@ function describeWithItsSimulator(subject: GatewayUnderTest): void {
     if (result.outcome !== 'acknowledged') throw new Error(result.outcome);
     const open = await gateway.query({ ...request, externalRef: result.externalRef });
     expect(open.outcome).to.be.oneOf(['pending', 'asked']);
+    const hasWindow = gateway.answerWindowMs > 0;
+    expect(hasWindow, 'an answer to wait for').to.equal(open.outcome === 'asked');
     const other = prepare('collection', accounts.succeeds);
     const unknown = await gateway.query({ ...other, externalRef: null });
     expect(unknown.outcome).to.equal(subject.unknownReference ?? 'notFound');

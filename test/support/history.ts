@@ -150,7 +150,7 @@ export class History {
       call === 'answered'
         ? this.world.query(payment)
         : ({ outcome: 'noAnswer', reason: call } as const);
-    const rule = { resubmit: this.#resubmit, settlingWindowMs: 0 };
+    const rule = { resubmit: this.#resubmit, settlingWindowMs: 0, answerWindowMs: 0 };
     await recordQuery(this.#database, asked, result, rule, RECORDING);
   }
 

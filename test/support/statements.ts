@@ -64,6 +64,7 @@ export async function runStatement(
     covers: ['collection', 'payout', 'reversal'],
     complete_until: new Date(),
     settling_window_ms: 0,
+    answer_window_ms: 0,
     ask: async () => NOT_FOUND,
     parserOf,
     ...overrides,

@@ -15,8 +15,8 @@ import { newsOf, parserOf, reread } from './payments.ts';
 
 export const POLL_FIRST_MS = 5_000;
 export const RECORDING = { pollFirstMs: POLL_FIRST_MS, parserOf };
-export const SAFE = { resubmit: 'safe', settlingWindowMs: 0 } as const;
-export const NEVER = { resubmit: 'never', settlingWindowMs: 0 } as const;
+export const SAFE = { resubmit: 'safe', settlingWindowMs: 0, answerWindowMs: 0 } as const;
+export const NEVER = { ...SAFE, resubmit: 'never' } as const;
 export const ACKNOWLEDGED: SubmitResult = { outcome: 'acknowledged', externalRef: 'GW-1' };
 export const DECLINED: SubmitResult = {
   outcome: 'declined',

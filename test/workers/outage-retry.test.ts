@@ -43,6 +43,7 @@ describe('A question to a gateway', () => {
     name: 'simulator',
     resubmit: 'never',
     settlingWindowMs: 0,
+    answerWindowMs: 0,
     amountStepCents: 1,
     submit: async () => ({ outcome: 'unknown', reason: 'not asked here' }),
     query: async () => {

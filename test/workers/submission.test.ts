@@ -27,6 +27,7 @@ describe('A submission', () => {
     name: 'simulator',
     resubmit: 'safe',
     settlingWindowMs: 0,
+    answerWindowMs: 0,
     amountStepCents: 1,
     submit: async (request) => {
       requests.push(request);

@@ -77,6 +77,7 @@ const run = changes({
     };
     const { import_id, result } = await reconcileStatement(service.database, audited, statement, {
       settling_window_ms: gateway.settlingWindowMs,
+      answer_window_ms: gateway.answerWindowMs,
       ask: (payment) => gateway.query(queryRequestOf(service.config, payment)),
       parserOf: service.parserOf,
     });

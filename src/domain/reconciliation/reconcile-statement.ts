@@ -15,7 +15,7 @@ export async function reconcileStatement(
   database: Database,
   audited: Audited,
   statement: CheckedStatement,
-  gateway: Pick<ReconcileOptions, 'settling_window_ms' | 'ask' | 'parserOf'>,
+  gateway: Pick<ReconcileOptions, 'settling_window_ms' | 'answer_window_ms' | 'ask' | 'parserOf'>,
 ): Promise<{ import_id: string; result: Reconciliation }> {
   const { source, lines, ...scope } = statement;
   const { period, covers, complete_until } = scope;

@@ -39,6 +39,8 @@ export interface ReconcileOptions extends StatementRef {
   complete_until: Date | null;
   /** A movement may still come for so long after a payment's deadline. */
   settling_window_ms: number;
+  /** The gateway's answer to a question may come as a callback for so long. */
+  answer_window_ms: number;
   /** Asks the gateway about a payment. It is called outside of transactions. */
   ask: (payment: AnyPayment) => Promise<QueryResult>;
   /** Reads the stored callbacks of a payment, which are applied before it fails. */

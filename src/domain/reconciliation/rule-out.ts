@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind, ParserOf, QueryResult, Verdict } from '../gateway-results.ts';
@@ -17,6 +18,7 @@ import type { StatementScope } from './statement.ts';
 /** A statement that lists every movement of its scope. */
 export interface CompleteStatement extends StatementScope {
   settling_window_ms: number;
+  answer_window_ms: number;
   ask: (payment: AnyPayment) => Promise<QueryResult>;
   /** Reads the stored callbacks of a payment, which are applied before it fails. */
   parserOf: ParserOf;
@@ -33,8 +35,8 @@ export interface RuledOut {
 /**
  * Fails the payments that a statement rules out: it covers their whole life until well after
  * their deadline, and has no line about them. This asks the gateway about each payment first. If
- * the gateway calls it pending or does not answer, the payment stays open. A later success is
- * late news like any other.
+ * the gateway calls it pending or does not answer, the payment stays open. If
+ * it answers with a callback, this waits for that. A later success is late news like any other.
  */
 export async function failRuledOut(
   database: Database,
@@ -42,6 +44,7 @@ export async function failRuledOut(
 ): Promise<RuledOut> {
   const ruledOut: PaymentRef[] = [];
   const answered: PaymentRef[] = [];
+  const awaited: Question[] = [];
   for (const kind of statement.kinds) {
     for (const ref of await findRuledOut(database, kind, statement)) {
       const question = await questionAbout(database, ref);
@@ -51,12 +54,31 @@ export async function failRuledOut(
       if (answer.outcome === 'succeeded' || answer.outcome === 'failed') {
         const settlement = await applyAnswer(database, statement, question, answer);
         if (settlement !== 'repeat') answered.push(ref);
-      } else if (await failByStatement(database, statement, question.payment)) {
+      } else if (answer.outcome === 'asked') {
+        awaited.push(question);
+      } else if (await failByStatement(database, statement, question)) {
         ruledOut.push(ref);
       }
     }
   }
-  return { ruledOut, answered };
+  return {
+    ruledOut: [...ruledOut, ...(await failUnanswered(database, statement, awaited))],
+    answered,
+  };
+}
+
+/** Waits for the callbacks that answer these questions, and fails what none has come for. */
+async function failUnanswered(
+  database: Database,
+  statement: CompleteStatement,
+  awaited: Question[],
+): Promise<PaymentRef[]> {
+  const failed: PaymentRef[] = [];
+  if (awaited.length > 0) await sleep(statement.answer_window_ms);
+  for (const question of awaited) {
+    if (await failByStatement(database, statement, question)) failed.push(refOf(question.payment));
+  }
+  return failed;
 }
 
 /**
@@ -67,7 +89,7 @@ async function findRuledOut(
   database: Database | Transaction,
   kind: GatewayPaymentKind,
   statement: CompleteStatement,
-  only?: PaymentRef,
+  asked?: Question,
 ): Promise<PaymentRef[]> {
   const found = await rows<Omit<PaymentRef, 'kind'>>(
     database,
@@ -77,7 +99,7 @@ async function findRuledOut(
      )
      SELECT p.merchant_id, p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
-       AND p.created_at >= :start ${only ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
+       AND p.created_at >= :start ${asked ? 'AND p.merchant_id = :merchant_id AND p.id = :id' : ''}
        AND p.deadline_at + :settling_window_ms * interval '1 millisecond' < :end
        -- A payment that is not sent yet, or was sent a moment ago, cannot be listed yet.
        AND p.next_step IS DISTINCT FROM 'submit'
@@ -86,13 +108,17 @@ async function findRuledOut(
          AND ${callEndOf('a')} + :settling_window_ms * interval '1 millisecond' >= :end)
        AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = p.merchant_id
          AND m.payment_kind = :kind AND m.payment_id = p.id)
+       -- The gateway's answer to the question, or other news that nobody has read yet.
+       AND NOT EXISTS (SELECT FROM callbacks c WHERE c.merchant_id = p.merchant_id
+         AND c.payment_kind = :kind AND c.payment_id = p.id
+         AND (c.status = 'stored' OR c.received_at >= CAST(:asked_at AS timestamptz)))
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = CAST(p.id AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
        -- A line without a payment may belong to this one.
        AND p.amount_cents NOT IN (SELECT amount_cents FROM unexplained)`,
-    { ...statement, ...only, kind },
+    { ...statement, ...(asked && refOf(asked.payment)), kind, asked_at: asked?.askedAt ?? null },
   );
   return found.map((row) => ({ ...row, kind }));
 }
@@ -113,12 +139,13 @@ async function applyAnswer(
 async function failByStatement(
   database: Database,
   statement: CompleteStatement,
-  asked: AnyPayment,
+  question: Question,
 ): Promise<boolean> {
+  const asked = question.payment;
   return withPaymentLocked(database, refOf(asked), async (trx, payment) => {
     if (payment?.step_no !== asked.step_no) return false;
     // Checks again: meanwhile it may have been sent again, or a movement may have become known.
-    const found = await findRuledOut(trx, asked.kind, statement, refOf(asked));
+    const found = await findRuledOut(trx, asked.kind, statement, question);
     if (found.length === 0) return false;
     const verdict = failedHere('Not in the statement of the gateway');
     const source = { cause: 'statement', parserOf: statement.parserOf };

@@ -17,10 +17,11 @@ import { countNotFound, mayHaveArrived } from './attempts.ts';
 import { reportIfOverdue } from './claim-submission.ts';
 import type { Recording } from './record-submission.ts';
 
-/** A gateway's rule for sending a reference again. */
+/** A gateway's rules for sending a reference again and for asking again. */
 export interface ResubmitRule {
   resubmit: 'safe' | 'never';
   settlingWindowMs: number;
+  answerWindowMs: number;
 }
 
 /** A question about a payment, and the database's time at which it was asked. */
@@ -113,7 +114,9 @@ async function planNext(
     );
     return;
   }
-  await changeStep(trx, refOf(payment), again);
+  const isAwaited = outcome === 'asked' && again !== 'none' && 'next' in again;
+  const delayMs = isAwaited ? Math.max(again.delayMs, rule.answerWindowMs) : 0;
+  await changeStep(trx, refOf(payment), isAwaited ? { ...again, delayMs } : again);
 }
 
 /** Submits what has surely not arrived. Otherwise asks again. */

@@ -38,6 +38,7 @@ export function createSimulatorGateway(options: SimulatorGatewayOptions): Gatewa
     name: 'simulator',
     resubmit: 'safe',
     settlingWindowMs: options.settlingWindowMs,
+    answerWindowMs: 0,
     amountStepCents: 1,
     submit: (request) => submit(client, request),
     query: (request) => query(client, request),
