@@ -3,6 +3,8 @@ import { APPENDED, UPDATED_OFTEN } from './storage.ts';
 
 /** Columns that all four kinds of payments share: the outcome, and the next step towards it. */
 const PAYMENT_COLUMNS = `
+      -- The gateway knows the payment by it, for ever: see gateway_reference().
+      reference uuid NOT NULL UNIQUE,
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'processing', 'completed', 'failed')),
       result_code integer,

@@ -34,9 +34,9 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
-    -- For statement lines of payments that a restored backup does not know. Most often empty.
-    CREATE INDEX discrepancies_of_unknown_payments ON discrepancies (payment_id)
-      WHERE kind = 'unknown_payment';
+    -- For money of payments that a restored backup does not know. Most often empty.
+    CREATE INDEX discrepancies_unexplained ON discrepancies ((details->>'reference'))
+      WHERE kind IN ('unknown_movement', 'unknown_payment');
 
     -- Statements of gateways, line by line.
     CREATE TABLE statement_imports (

@@ -8,12 +8,12 @@ DELETE FROM entries;
 DELETE FROM journals;
 
 INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
-  commission_cents, ref_no, account_number, callback_url, status, result_code, result_description,
+  commission_cents, ref_no, reference, account_number, callback_url, status, result_code, result_description,
   trans_id, payment_completed_at, deadline_at, created_at, next_step, next_step_at, step_no,
   parked_reason)
 SELECT merchant_id, uuidv7(created_at - now()), app_code, 63902, 'simulator',
   '+25471' || lpad((phone_index * 7919 % 10000000)::text, 7, '0'), amount_cents,
-  round(amount_cents * 0.015)::bigint, 'order-' || i, 'INV-' || i % 5000,
+  round(amount_cents * 0.015)::bigint, 'order-' || i, gen_random_uuid(), 'INV-' || i % 5000,
   'https://shop.example/webhooks', status,
   CASE status WHEN 'completed' THEN 0 WHEN 'failed' THEN 1032 END,
   CASE status WHEN 'completed' THEN 'The service request is processed successfully.'

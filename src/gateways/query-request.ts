@@ -13,7 +13,7 @@ export function callbackUrlOf(config: CallbackSettings, payment: AnyPayment): st
 export function queryRequestOf(config: CallbackSettings, payment: AnyPayment): QueryRequest {
   return {
     kind: payment.kind,
-    reference: payment.id,
+    reference: payment.reference,
     externalRef: payment.external_ref,
     callbackUrl: callbackUrlOf(config, payment),
   };

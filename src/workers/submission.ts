@@ -75,7 +75,7 @@ function requestFor(payment: AnyPayment, callbackUrl: string): Omit<SubmitReques
   const givesBack = payment.kind === 'reversal' || payment.kind === 'return';
   return {
     kind: payment.kind,
-    reference: payment.id,
+    reference: payment.reference,
     account: accountOf(payment),
     amountCents: payment.amount_cents,
     channel: payment.channel,

@@ -58,10 +58,12 @@ describe('admin payment', () => {
     }
   });
 
-  it('finds a return by its id and its receipt', async () => {
+  it('finds a return by its id, its reference at the gateway and its receipt', async () => {
     const payment = await newReturn(admin.database, merchant);
     await hear(scene(), payment, succeeded({ transId: 'BACK77' }));
-    for (const what of [payment.id, 'BACK77']) expect(await shown(what)).to.equal(payment.id);
+    for (const what of [payment.id, payment.reference, 'BACK77']) {
+      expect(await shown(what)).to.equal(payment.id);
+    }
   });
 
   it('lists several, which a merchant or a kind narrows', async () => {

@@ -47,7 +47,7 @@ describe('admin reconcile', () => {
   it('settles and lists by a file, and books nothing twice', async () => {
     const payout = await newPayout(admin.database, merchant);
     const path = fileOf([
-      `${payout.id},SJK3ABCDE1,0712345678,100.00,20/11/2026 13:00:00`,
+      `${payout.reference},SJK3ABCDE1,0712345678,100.00,20/11/2026 13:00:00`,
       `,SJK3ABCDE2,${PAYER},"-1,250.50",2026-11-20 13:00:01`,
     ]);
     const first = await admin.changeJson(command(path), { env: CONFIGURED });
@@ -97,7 +97,9 @@ describe('admin reconcile', () => {
   it('takes a network’s way to write a phone for what it is', async () => {
     for (const [index, account] of ['254712345678', '0712345678', PAYER].entries()) {
       const payout = await newPayout(admin.database, merchant);
-      const path = fileOf([`${payout.id},SJK4ABCDE${index},${account},100.00,2026-11-20 13:00:00`]);
+      const path = fileOf([
+        `${payout.reference},SJK4ABCDE${index},${account},100.00,2026-11-20 13:00:00`,
+      ]);
       expect(await admin.changeJson(command(path), { env: CONFIGURED })).to.include({
         clean: true,
       });

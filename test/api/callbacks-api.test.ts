@@ -191,9 +191,9 @@ describe('A gateway’s callback', () => {
   });
 
   it('about a payment that is not here is a discrepancy', async () => {
-    const id = crypto.randomUUID();
+    const [id, reference] = [crypto.randomUUID(), crypto.randomUUID()];
     const target = { kind: 'collection', merchant_id: merchant.merchant_id, id } as const;
-    expect((await post(addressOf(target), successBody({ id }))).status).to.equal(200);
+    expect((await post(addressOf(target), successBody({ reference }))).status).to.equal(200);
     expect(await processAll({ id })).to.deep.equal([['rejected', 'the payment is not known here']]);
     expect(await discrepanciesOf(service.database, id)).to.deep.equal(['unknown_payment']);
     // All that is needed to find the customer and the merchant of a payment that was lost.
@@ -206,10 +206,10 @@ describe('A gateway’s callback', () => {
     const { details, ...columns } = found!;
     expect(columns).to.deep.equal({
       merchant_id: merchant.merchant_id,
-      trans_id: successBody({ id }).trans_id,
+      trans_id: successBody({ reference }).trans_id,
       amount_cents: AMOUNT_CENTS,
     });
-    expect(details).to.include({ outcome: 'succeeded', account: PAYER });
+    expect(details).to.include({ reference, outcome: 'succeeded', account: PAYER });
   });
 
   const GARBAGE: Readonly<Record<string, [body: string, type: string]>> = {

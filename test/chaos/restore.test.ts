@@ -147,11 +147,11 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
     );
     await send([{ kind: 'collection', refNo: 'lost-slow', account: '+254712345108' }]);
     await eventually('the slow one to be taken', () => isAt('lost-slow', 'processing'), WITHIN_MS);
-    const found = await rows<{ id: string }>(
+    const found = await rows<{ reference: string }>(
       world.database,
-      `SELECT id FROM (${ALL}) p WHERE ref_no LIKE '%lost%'`,
+      `SELECT reference FROM (${ALL}) p WHERE ref_no LIKE '%lost%'`,
     );
-    return found.map(({ id }) => id);
+    return found.map(({ reference }) => reference);
   }
 
   function send(orders: Order[]): Promise<unknown> {
@@ -164,12 +164,12 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
   const initiate = (refNo: string) => clientOf(world, world.merchant).initiate({ ref_no: refNo });
 
   /** What moves after the statement was asked for would be in the next one only. */
-  async function expectMoved(ids: string[]): Promise<void> {
+  async function expectMoved(references: string[]): Promise<void> {
     await eventually(
       'all that was lost to move',
       async () => {
         const moved = (await statement()).map(({ reference }) => reference);
-        return ids.every((id) => moved.includes(id));
+        return references.every((reference) => moved.includes(reference));
       },
       WITHIN_MS,
     );
@@ -215,12 +215,12 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
     (await request('GET', `${world.simulatorUrl}/statement`)).body;
 
   async function movementsOf(refNo: string): Promise<{ reference: string }[]> {
-    const row = await firstRow<{ id: string }>(
+    const row = await firstRow<{ reference: string }>(
       world.database,
-      'SELECT id FROM collections WHERE ref_no = :refNo',
+      'SELECT reference FROM collections WHERE ref_no = :refNo',
       { refNo },
     );
-    return (await statement()).filter(({ reference }) => reference === row?.id);
+    return (await statement()).filter(({ reference }) => reference === row?.reference);
   }
 
   async function expectEnds(): Promise<void> {
@@ -230,14 +230,14 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
     const isTold = async () =>
       !(await countOf(world.database, "webhook_deliveries WHERE status <> 'delivered'"));
     await eventually('the merchant to hear of them', isTold, WITHIN_MS);
-    const payments = await rows<{ id: string; ref_no: string; status: string }>(
+    const payments = await rows<{ reference: string; ref_no: string; status: string }>(
       world.database,
-      `SELECT id, ref_no, status FROM (${ALL}) p`,
+      `SELECT reference, ref_no, status FROM (${ALL}) p`,
     );
     expect(payments.length).to.be.at.least(OPEN_AT_BACKUP);
     const moved = new Set((await statement()).map(({ reference }) => reference));
-    for (const { id, ref_no, status } of payments) {
-      const end = moved.has(id) && ref_no !== 'late' ? 'completed' : 'failed';
+    for (const { reference, ref_no, status } of payments) {
+      const end = moved.has(reference) && ref_no !== 'late' ? 'completed' : 'failed';
       expect(status, `the end of ${ref_no}`).to.equal(end);
     }
     expect(await countOf(world.database, "returns WHERE status = 'completed'")).to.equal(1);
@@ -257,8 +257,7 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
     const listed = () =>
       rows<{ reference: string }>(
         world.database,
-        `SELECT coalesce(CAST(payment_id AS text), details->>'reference') AS reference
-         FROM discrepancies
+        `SELECT details->>'reference' AS reference FROM discrepancies
          WHERE kind IN ('unknown_movement', 'unknown_payment') AND resolved_at IS NULL`,
       );
     // The callback of the slow one may still be on its way.
@@ -269,7 +268,7 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
 });
 
 const ALL = ['collections', 'payouts', 'reversals']
-  .map((table) => `SELECT id, ref_no, status, next_step FROM ${table}`)
+  .map((table) => `SELECT reference, ref_no, status, next_step FROM ${table}`)
   .join(' UNION ALL ');
 const OPEN = `(SELECT status FROM (${ALL}) p UNION ALL SELECT status FROM returns) p
   WHERE status IN ('pending', 'processing')`;

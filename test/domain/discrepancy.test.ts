@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { type Evidence, MAX_EVIDENCE } from '../../src/domain/discrepancies/evidence.ts';
-import { supersedeUnknownMovement } from '../../src/domain/discrepancies/unknown-movement.ts';
+import { supersedeUnknown } from '../../src/domain/discrepancies/unknown-movement.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
@@ -190,7 +190,7 @@ describe('A discrepancy', () => {
     it('is superseded only by news that explains all that was found', async () => {
       const explain = () =>
         inTransaction(database, (trx) =>
-          supersedeUnknownMovement(trx, {
+          supersedeUnknown(trx, {
             gateway: 'simulator',
             reference: UNKNOWN_REFERENCE,
             trans_id: receipt,

@@ -1,12 +1,14 @@
 import { expect } from 'chai';
+import { v5 as uuidv5 } from 'uuid';
 import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
 import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
-import { findPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import type { Return } from '../../src/domain/payments/kinds.ts';
+import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { newPayment } from '../support/payment-kinds.ts';
+import { newPayment, newPayout, payoutRequest } from '../support/payment-kinds.ts';
 import {
   createTestStore,
   failed,
@@ -79,28 +81,51 @@ describe('Payments that a restored database does not have', () => {
     const collection = await newCollection(store.database, merchant);
     const late = succeeded({ transId: newReceipt() });
     await learn(store.database, collection, failed());
-    const [id] = await store.database
+    const [reference] = await store.database
       .transaction(async (trx) => {
         await settle(trx, (await lockPayment(trx, refOf(collection)))!, late, {
           cause: 'poll',
           parserOf,
         });
-        throw new LostWorld(await idsOfReturns(trx, collection.id));
+        throw new LostWorld(await referencesOfReturns(trx, collection.id));
       })
-      .catch((error: LostWorld) => error.ids);
+      .catch((error: LostWorld) => error.references);
     const collected = lineOf(collection, { transId: late.transId });
-    const returned = lineOf(collection, { kind: 'reversal', reference: id! });
+    const returned = lineOf(collection, { kind: 'reversal', reference: reference! });
     await runStatement(store.database, [returned, collected], DAY);
     expect(await listed(returned)).to.deep.equal(['unknown_movement']);
-    expect(await idsOfReturns(store.database, collection.id)).to.deep.equal([id]);
-    const planned = await findPayment(store.database, {
-      kind: 'return',
-      merchant_id: merchant.merchant_id,
-      id: id!,
-    });
+    expect(await referencesOfReturns(store.database, collection.id)).to.deep.equal([reference]);
+    const [planned] = await rows<Return>(
+      store.database,
+      "SELECT *, 'return' AS kind FROM returns WHERE collection_id = :id",
+      collection,
+    );
     await learn(store.database, planned!, succeeded({ transId: returned.transId }), 'poll');
     expect(await listed(returned)).to.deep.equal([]);
   });
+
+  it('are listed no more when they come again and their money is booked', async () => {
+    for (const isListedBy of ['statement', 'callback', 'both']) {
+      const { line, comeAgain } = await lostPayout();
+      if (isListedBy !== 'callback') await reconcileDay(line);
+      if (isListedBy !== 'statement') await hear(line, toldOf(line));
+      expect(await listed(line), isListedBy).to.have.length(1);
+      await learn(store.database, await comeAgain(), toldOf(line), 'poll');
+      expect(await listed(line), isListedBy).to.deep.equal([]);
+      await hear(line, toldOf(line));
+      expect(await listed(line), isListedBy).to.deep.equal([]);
+    }
+  });
+
+  /** A payout of a world that is lost, as the gateway lists it. */
+  async function lostPayout() {
+    const request = payoutRequest(merchant);
+    const accept = (database: Database) => newPayout(database, merchant, request);
+    const trx = await store.database.transaction();
+    const line = lineOf(await accept(trx));
+    await trx.rollback();
+    return { line, comeAgain: () => accept(store.database) };
+  }
 
   const lostLine = async () =>
     lineOf(await newPayment('payout', store.database, merchant), {
@@ -113,7 +138,11 @@ describe('Payments that a restored database does not have', () => {
 
   async function hear({ reference }: StatementLine, verdict: ParsedCallback['verdict']) {
     const { database } = store;
-    const ref = { kind: 'payout', merchant_id: merchant.merchant_id, id: reference! } as const;
+    const ref = {
+      kind: 'payout',
+      merchant_id: merchant.merchant_id,
+      id: uuidv5('payment', reference!),
+    } as const;
     const callbackId = await storeCallback(database, 'simulator', ref, '{}');
     const callback = await findStoredCallback(database, merchant.merchant_id, callbackId);
     const result = await processCallback(database, callback!, () => () => ({ reference, verdict }));
@@ -125,8 +154,9 @@ describe('Payments that a restored database does not have', () => {
     const found = await rows<{ kind: string }>(
       store.database,
       `SELECT kind FROM discrepancies
-       WHERE resolved_at IS NULL AND (details->>'reference' = :reference
-         OR merchant_id = :merchant_id AND CAST(payment_id AS text) = :reference)`,
+       WHERE resolved_at IS NULL AND details->>'reference' = :reference
+         AND merchant_id IS NOT DISTINCT FROM
+           CASE kind WHEN 'unknown_payment' THEN CAST(:merchant_id AS bigint) END`,
       { reference, merchant_id: merchant.merchant_id },
     );
     return found.map(({ kind }) => kind);
@@ -135,19 +165,19 @@ describe('Payments that a restored database does not have', () => {
 
 /** Rolls back what was done in the world that is lost. */
 class LostWorld extends Error {
-  ids: string[];
+  references: string[];
 
-  constructor(ids: string[]) {
+  constructor(references: string[]) {
     super('lost');
-    this.ids = ids;
+    this.references = references;
   }
 }
 
-async function idsOfReturns(database: Database | Transaction, collectionId: string) {
-  const found = await rows<{ id: string }>(
+async function referencesOfReturns(database: Database | Transaction, collectionId: string) {
+  const found = await rows<{ reference: string }>(
     database,
-    'SELECT id FROM returns WHERE collection_id = :collectionId',
+    'SELECT reference FROM returns WHERE collection_id = :collectionId',
     { collectionId },
   );
-  return found.map(({ id }) => id);
+  return found.map(({ reference }) => reference);
 }

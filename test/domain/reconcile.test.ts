@@ -202,7 +202,7 @@ describe('Reconciling a statement', () => {
         lineOf(open, { transId: line.transId, account: null }),
       ]);
       expect(lines).to.include({ matched: 1, contradicts: 1, settled: 0 });
-      expect(contradicting.map(({ reference }) => reference)).to.deep.equal([open.id]);
+      expect(contradicting.map(({ reference }) => reference)).to.deep.equal([open.reference]);
       expect(await reread(database, open)).to.include({ status: 'pending' });
       const [found] = await rows<{ kind: string; details: object }>(
         database,
@@ -227,9 +227,9 @@ describe('Reconciling a statement', () => {
       { ...third.line, transId: newReceipt() },
     ]);
     expect(contradicting.map(({ reference }) => reference)).to.deep.equal([
-      first.payment.id,
-      second.payment.id,
-      third.payment.id,
+      first.payment.reference,
+      second.payment.reference,
+      third.payment.reference,
     ]);
     expect(await openDiscrepancies()).to.have.members([
       'other_amount',

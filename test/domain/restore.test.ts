@@ -178,9 +178,9 @@ describe('In a restored database that was marked', () => {
     await rows(
       store.database,
       `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
-         commission_cents, ref_no, account_number, callback_url, deadline_at, next_step, next_step_at)
+         commission_cents, ref_no, reference, account_number, callback_url, deadline_at, next_step, next_step_at)
        SELECT :merchant_id, gen_random_uuid(), :app_code, 63902, 'simulator', '+254712345678', 100, 0,
-         'batch-' || n, 'A', 'http://x.example', now() + interval '1 hour', 'submit', now()
+         'batch-' || n, gen_random_uuid(), 'A', 'http://x.example', now() + interval '1 hour', 'submit', now()
        FROM generate_series(1, :count) n`,
       { ...merchant, count: MARK_BATCH_SIZE + 1 },
     );

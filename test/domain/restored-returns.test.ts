@@ -76,14 +76,14 @@ describe('Returns in a restored database', () => {
         { id: collection.id },
       );
       for (const { id } of waiting) await resolveDiscrepancy(trx, id, RETURNED, RESOLVING);
-      const planned = await rows<{ id: string }>(
+      const planned = await rows<{ reference: string }>(
         trx,
-        'SELECT id FROM returns WHERE collection_id = :id',
+        'SELECT reference FROM returns WHERE collection_id = :id ORDER BY id',
         { id: collection.id },
       );
       // As if the database was put back to before all of this.
       await trx.rollback();
-      return planned.map(({ id }) => id);
+      return planned.map(({ reference }) => reference);
     };
     const first = await planReturns(['LATE-1', 'LATE-2']);
     expect(new Set(first).size).to.equal(2);

@@ -224,7 +224,10 @@ describe('A statement that covers the life of an overdue payment', () => {
         const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
         if (!isProcessed) return;
         const callback = await findStoredCallback(database, payment.merchant_id, id);
-        await processCallback(database, callback!, () => () => ({ reference: payment.id, verdict }));
+        await processCallback(database, callback!, () => () => ({
+          reference: payment.id,
+          verdict,
+        }));
       });
       const { ruledOut } = await run([], AROUND_NOW, {
         answer_window_ms: WINDOW_MS,

@@ -172,10 +172,8 @@ for (const backend of flowBackends('postgres')) {
           bindings,
         );
       await eventually('the movements at the gateway', async () => {
-        const references = [id, ...(await returns()).map((row) => row.id)];
-        const lines = await Promise.all(
-          references.map((reference) => statementOf(service, reference)),
-        );
+        const ids = [id, ...(await returns()).map((row) => row.id)];
+        const lines = await Promise.all(ids.map((each) => statementOf(service, each)));
         const kinds = lines.flat().map(({ kind }) => kind);
         return kinds.join() === statement.join();
       });

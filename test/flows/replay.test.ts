@@ -77,7 +77,7 @@ for (const backend of flowBackends('redis')) {
     /** The request reaches the gateway, and whoever sent it dies before the answer. */
     async function submitAndDie(payment: AnyPayment): Promise<void> {
       await workOn(service.database, payment).claim();
-      const fields = { reference: payment.id, amountCents: payment.amount_cents };
+      const fields = { reference: payment.reference, amountCents: payment.amount_cents };
       await service.gateways
         .get('simulator')!
         .submit(aSubmission(payment.kind, accountOf(payment), fields));
@@ -119,7 +119,7 @@ for (const backend of flowBackends('redis')) {
           const claimed = await work.claim();
           await service.gateways
             .get('simulator')!
-            .submit(aSubmission('payout', payment.payto, { reference: payment.id }));
+            .submit(aSubmission('payout', payment.payto, { reference: payment.reference }));
           await work.answer(claimed, { outcome: 'acknowledged', externalRef: null });
           return { payment };
         },
@@ -273,7 +273,9 @@ for (const backend of flowBackends('redis')) {
           return current.status === ending.status && hasMovedOn && current;
         });
         expect(now.status).to.equal(ending.status);
-        expect(submitted.filter((id) => id === payment.id)).to.have.length(ending.submissions);
+        expect(submitted.filter((each) => each === payment.reference)).to.have.length(
+          ending.submissions,
+        );
         expect(await statementOf(service, payment.id)).to.have.length(ending.movements);
         expect(await workOn(service.database, payment).results()).to.deep.equal(ending.attempts);
         await check?.(payment);

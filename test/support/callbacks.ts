@@ -18,15 +18,15 @@ export function callbacksOf(database: Database, payment: { id: string }) {
 }
 
 /** The simulator's word that a payment of 100.00 has succeeded. */
-export function successBody({ id }: { id: string }, overrides: object = {}) {
+export function successBody({ reference }: { reference: string }, overrides: object = {}) {
   return {
-    reference: id,
+    reference,
     kind: 'collection',
     status: 'succeeded',
     external_ref: 'GW-1',
     amount: '100.00',
     account: '+254712345678',
-    trans_id: `T${id.slice(-9)}`,
+    trans_id: `T${reference.slice(-9)}`,
     result_code: 0,
     result_description: 'Done',
     completed_at: '2026-11-20T10:00:00.000Z',

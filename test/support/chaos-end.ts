@@ -164,8 +164,8 @@ async function reconcileStatement({ database, simulatorUrl }: ChaosWorld) {
     settling_window_ms: SETTLING_WINDOW_MS,
     parserOf: () => gateway.parseCallback,
     answer_window_ms: gateway.answerWindowMs,
-    ask: ({ kind, id, external_ref }) =>
-      gateway.query({ kind, reference: id, externalRef: external_ref, callbackUrl: '' }),
+    ask: ({ kind, reference, external_ref }) =>
+      gateway.query({ kind, reference, externalRef: external_ref, callbackUrl: '' }),
   });
   return { result, lines };
 }

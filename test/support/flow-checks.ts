@@ -14,11 +14,19 @@ export interface StatementLine {
   trans_id: string;
 }
 
-/** What the simulator has moved under one of our references. */
+/** What the simulator has moved under the reference of one of our payments. */
 export async function statementOf(
-  { simulatorUrl }: TestService,
-  reference: string,
+  { database, simulatorUrl }: TestService,
+  paymentId: string,
 ): Promise<StatementLine[]> {
+  const tables = ['collections', 'payouts', 'reversals', 'returns'];
+  const [{ reference }] = (await rows(
+    database,
+    tables
+      .map((table) => `SELECT reference FROM ${table} WHERE id = :paymentId`)
+      .join(' UNION ALL '),
+    { paymentId },
+  )) as [{ reference: string }];
   const { body } = await request('GET', `${simulatorUrl}/statement?reference=${reference}`);
   return body;
 }

@@ -45,22 +45,23 @@ export class GatewayWorld {
 
   /** A submission that arrives. */
   take(payment: AnyPayment): SubmitResult {
-    if (this.#known.has(payment.id)) this.sentTwice.push(payment.id);
-    else this.#known.set(payment.id, { payment, movements: [], failure: null, newest: null });
-    return { outcome: 'acknowledged', externalRef: `GW-${payment.id}` };
+    if (this.#known.has(payment.reference)) this.sentTwice.push(payment.reference);
+    else
+      this.#known.set(payment.reference, { payment, movements: [], failure: null, newest: null });
+    return { outcome: 'acknowledged', externalRef: `GW-${payment.reference}` };
   }
 
   has(payment: AnyPayment): boolean {
-    return this.#known.has(payment.id);
+    return this.#known.has(payment.reference);
   }
 
   verdictOf(payment: AnyPayment): Verdict | null {
-    return this.#known.get(payment.id)?.newest ?? null;
+    return this.#known.get(payment.reference)?.newest ?? null;
   }
 
   /** Moves money for a reference that was taken; more than once if asked to. */
   succeed(payment: AnyPayment, odd: { again?: boolean; amount?: boolean } = {}): void {
-    const known = this.#known.get(payment.id);
+    const known = this.#known.get(payment.reference);
     if (!known || (known.movements.length > 0 && !odd.again)) return;
     if (known.movements.length > 0) this.#note(payment, 'second success');
     if (known.failure) this.#note(payment, 'success after failure');
@@ -68,7 +69,7 @@ export class GatewayWorld {
     known.newest = {
       outcome: 'succeeded',
       transId: this.#newReceipt(),
-      externalRef: `GW-${payment.id}`,
+      externalRef: `GW-${payment.reference}`,
       amountCents: payment.amount_cents + (odd.amount ? 100 : 0),
       account: accountOf(payment),
       description: 'Done',
@@ -79,7 +80,7 @@ export class GatewayWorld {
 
   /** Says that a reference that was taken has failed, also when it has not. */
   fail(payment: AnyPayment): void {
-    const known = this.#known.get(payment.id);
+    const known = this.#known.get(payment.reference);
     if (!known) return;
     if (known.movements.length > 0) this.#note(payment, 'failure after success');
     known.failure = { outcome: 'failed', code: 1037, description: 'No', externalRef: null };
@@ -88,7 +89,7 @@ export class GatewayWorld {
 
   /** What a question brings when its answer arrives. */
   query(payment: AnyPayment): QueryResult {
-    const known = this.#known.get(payment.id);
+    const known = this.#known.get(payment.reference);
     if (!known) return { outcome: 'notFound' };
     return known.newest ?? { outcome: 'pending' };
   }
@@ -97,7 +98,7 @@ export class GatewayWorld {
     return [...this.#known.values()].flatMap(({ payment, movements }) =>
       movements.map((movement) => ({
         kind: payment.kind === 'return' ? ('reversal' as const) : payment.kind,
-        reference: payment.id,
+        reference: payment.reference,
         account: movement.account,
         amountCents: movement.amountCents!,
         transId: movement.transId,
@@ -111,8 +112,8 @@ export class GatewayWorld {
   }
 
   #note(payment: AnyPayment, oddity: string): void {
-    const noted = this.oddities.get(payment.id) ?? new Set();
-    this.oddities.set(payment.id, noted.add(oddity));
+    const noted = this.oddities.get(payment.reference) ?? new Set();
+    this.oddities.set(payment.reference, noted.add(oddity));
   }
 
   #newReceipt(): string {

@@ -34,7 +34,7 @@ export function newReceipt(): string {
 export function lineOf(payment: AnyPayment, overrides: Partial<StatementLine> = {}): StatementLine {
   return {
     kind: STATEMENT_KINDS[payment.kind],
-    reference: payment.id,
+    reference: payment.reference,
     account: accountOf(payment),
     amountCents: payment.amount_cents,
     transId: newReceipt(),
@@ -76,16 +76,16 @@ export async function otherLines(
   database: Database,
   known: StatementLine[],
 ): Promise<StatementLine[]> {
-  const others = await rows<{ id: string; payfrom: string; trans_id: string }>(
+  const others = await rows<{ reference: string; payfrom: string; trans_id: string }>(
     database,
-    `SELECT c.id, c.payfrom, m.trans_id FROM collections c JOIN movements m
+    `SELECT c.reference, c.payfrom, m.trans_id FROM collections c JOIN movements m
        ON m.merchant_id = c.merchant_id AND m.payment_id = c.id`,
   );
   return others
-    .filter(({ id }) => !known.some(({ reference }) => reference === id))
-    .map(({ id, payfrom, trans_id }) => ({
+    .filter(({ reference }) => !known.some((line) => line.reference === reference))
+    .map(({ reference, payfrom, trans_id }) => ({
       kind: 'collection',
-      reference: id,
+      reference,
       account: payfrom,
       amountCents: AMOUNT_CENTS,
       transId: trans_id,

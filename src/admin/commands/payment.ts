@@ -59,7 +59,7 @@ const list = lists(payments, read.uuid, {
 const show = reads({
   summary: 'Shows everything about one payment, or lists those that match',
   notes:
-    'WHAT is a ref_no, an id, a receipt of the network, a reference of the gateway, or the webhook-id of a notification. Write --what=-… for one that begins with a dash.',
+    'WHAT is a ref_no, an id, our reference at the gateway, a receipt of the network, a reference of the gateway, or the webhook-id of a notification. Write --what=-… for one that begins with a dash.',
   options: {
     what: required('what', reference, 'Something that names the payment'),
     ...narrowing,

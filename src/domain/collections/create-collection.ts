@@ -50,10 +50,11 @@ export async function createCollection(
 const INSERT = acceptance(
   'collection',
   `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
-     commission_cents, ref_no, account_number, callback_url, deadline_at,
+     commission_cents, ref_no, reference, account_number, callback_url, deadline_at,
      next_step, next_step_at, step_no)
    SELECT :merchant_id, :id, :app_code, :channel, :gateway, :payfrom, :amount_cents,
-     :commission_cents, :ref_no, :account_number, :callback_url,
+     :commission_cents, :ref_no, gateway_reference(merchant_id, 'collection', :ref_no),
+     :account_number, :callback_url,
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'collection'
      AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)`,

@@ -1,33 +1,39 @@
-import { validate as isUuid } from 'uuid';
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 
 /** A movement in the words of its gateway. What it does not say is null. */
 interface ToldMovement {
   gateway: string;
+  /** Our reference at the gateway. */
   reference: string | null;
   trans_id: string | null;
   amount_cents: number | null;
 }
 
+/** The kinds about money that no payment here explained when it was reported. */
+const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
+
 /**
- * Takes an unknown movement off the support list: a payment or a callback has explained it. It
- * stays there when other facts were found under the same receipt.
+ * Takes a movement that was not explained off the support list, because something has explained
+ * it: a payment that a restored database did not have has come again, or a callback has named it.
+ * It stays there when other facts were found under the same receipt.
  */
-export async function supersedeUnknownMovement(
+export async function supersedeUnknown(
   trx: Transaction,
-  movement: ToldMovement,
+  movement: ToldMovement & { reference: string },
+  kinds: readonly (typeof UNEXPLAINED)[number][] = UNEXPLAINED,
 ): Promise<void> {
   await rows(
     trx,
+    // The first condition is that of an index.
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE kind = 'unknown_movement' AND resolved_at IS NULL AND gateway = :gateway
-       AND merchant_id IS NULL AND payment_kind IS NULL AND payment_id IS NULL
-       AND trans_id IN (coalesce(:trans_id, :reference), :reference) AND evidence_complete
-       AND NOT EXISTS (
+     WHERE kind IN ('unknown_movement', 'unknown_payment') AND details->>'reference' = :reference
+       AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
+       AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
+       AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
          WHERE NOT CAST(e->'decided' AS boolean)
            AND NOT (coalesce(e->'details'->>'reference' = :reference, false) AND ${SAME_AMOUNT}))`,
-    movement,
+    { ...movement, kinds },
   );
 }
 
@@ -39,11 +45,11 @@ export async function isOfUnknownPayment(
   trx: Transaction,
   movement: ToldMovement,
 ): Promise<boolean> {
-  if (movement.reference === null || !isUuid(movement.reference)) return false;
+  if (movement.reference === null) return false;
   return hasRow(
     trx,
     `SELECT 1 FROM discrepancies, jsonb_array_elements(evidence) AS e
-     WHERE kind = 'unknown_payment' AND payment_id = :reference AND gateway = :gateway
+     WHERE kind = 'unknown_payment' AND details->>'reference' = :reference AND gateway = :gateway
        AND e->'details'->>'outcome' = 'succeeded'
        AND coalesce(trans_id = :trans_id, true) AND ${SAME_AMOUNT}`,
     movement,

@@ -5,8 +5,9 @@ import type { StateMachine } from './state-machine.ts';
 export interface Payment {
   kind: GatewayPaymentKind;
   merchant_id: number;
-  /** Also the reference that the gateway knows it by, for ever. */
   id: string;
+  /** The gateway knows it by this, for ever. A payment that is accepted again gets the same. */
+  reference: string;
   channel: number;
   gateway: string;
   amount_cents: number;

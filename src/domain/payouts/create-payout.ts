@@ -65,10 +65,11 @@ export async function createPayout(
 const INSERT = acceptance(
   'payout',
   `INSERT INTO payouts (merchant_id, id, app_code, channel, gateway, payto, amount_cents,
-     fee_cents, ref_no, category, narration, callback_url, deadline_at, next_step, next_step_at,
-     step_no)
+     fee_cents, ref_no, reference, category, narration, callback_url, deadline_at,
+     next_step, next_step_at, step_no)
    SELECT merchant_id, :id, :app_code, :channel, :gateway, :payto, :amount_cents,
-     :fee_cents, :ref_no, :category, :narration, :callback_url,
+     :fee_cents, :ref_no, gateway_reference(merchant_id, 'payout', :ref_no),
+     :category, :narration, :callback_url,
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
      AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)`,

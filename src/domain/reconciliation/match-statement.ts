@@ -5,7 +5,9 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { type MatchedStatement, matchLine } from './match-line.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
@@ -51,6 +53,12 @@ async function matchKnownMovements(database: Database, statement: StatementRef):
   }
 }
 
+/** SQL: our reference for the payment of the movement `m`, as text. */
+const REFERENCE_OF_MOVEMENT = `(${PAYMENT_KINDS.map(
+  (kind) => `SELECT CAST(p.reference AS text) FROM ${STEP_TABLES[kind].table} p
+    WHERE m.payment_kind = '${kind}' AND p.merchant_id = m.merchant_id AND p.id = m.payment_id`,
+).join(' UNION ALL ')})`;
+
 /** Matches a batch of lines. A movement without a time gets the time of its line. */
 async function matchBatch(
   trx: Transaction,
@@ -64,7 +72,7 @@ async function matchBatch(
          AND l.result IS NULL AND m.gateway = :gateway
          AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
-         AND (l.reference IS NULL OR l.reference = CAST(m.payment_id AS text))
+         AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
          AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )

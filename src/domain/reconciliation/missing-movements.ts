@@ -9,6 +9,7 @@ export interface MissingMovement {
   kind: GatewayPaymentKind;
   merchant_id: number;
   payment_id: string;
+  reference: string;
   trans_id: string | null;
   amount_cents: number;
 }
@@ -42,7 +43,8 @@ export async function reportMissing(
 async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope: StatementScope) {
   return rows<MissingMovement>(
     database,
-    `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id, m.trans_id, m.amount_cents
+    `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id, p.reference,
+       m.trans_id, m.amount_cents
      FROM movements m JOIN ${STEP_TABLES[kind].table} p
        ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
      WHERE m.payment_kind = :kind AND m.gateway = :gateway AND p.channel = :channel
@@ -53,7 +55,7 @@ async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope:
          WHERE l.import_id = :import_id AND l.trans_id = m.trans_id
          UNION ALL
          SELECT FROM statement_lines l
-         WHERE l.import_id = :import_id AND l.reference = CAST(m.payment_id AS text)
+         WHERE l.import_id = :import_id AND l.reference = CAST(p.reference AS text)
            AND (m.trans_id IS NULL OR l.trans_id IS NULL))`,
     { ...scope, kind },
   );

@@ -52,8 +52,7 @@ async function findByReference(
 function paymentsNamed(kind: GatewayPaymentKind, reference: string): string {
   const { table } = STEP_TABLES[kind];
   if (!UUID.test(reference)) return `${table} p WHERE p.external_ref = :reference`;
-  // Ids are indexed by merchant, and statements do not name it. So this probes each merchant.
-  return `merchants m JOIN ${table} p ON p.merchant_id = m.id WHERE p.id = :reference`;
+  return `${table} p WHERE p.reference = CAST(:reference AS uuid)`;
 }
 
 async function findByReceipt(database: Database, gateway: string, trans_id: string | null) {

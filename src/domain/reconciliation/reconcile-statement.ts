@@ -58,10 +58,9 @@ export function breaksOf({ unknown, missing, contradicting }: Reconciliation): B
     movements.map(({ kind, reference, trans_id, amount_cents }) => {
       return { break: what, kind, reference, trans_id, amount_cents };
     });
-  const named = missing.map((movement) => ({ ...movement, reference: movement.payment_id }));
   return [
     ...breaks('at the gateway, not with us', unknown),
-    ...breaks('with us, not at the gateway', named),
+    ...breaks('with us, not at the gateway', missing),
     ...breaks('differing', contradicting),
   ];
 }

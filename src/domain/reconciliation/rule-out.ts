@@ -113,7 +113,7 @@ async function findRuledOut(
          AND c.payment_kind = :kind AND c.payment_id = p.id
          AND (c.status = 'stored' OR c.received_at >= CAST(:asked_at AS timestamptz)))
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
-         AND l.reference = CAST(p.id AS text) OFFSET 0)
+         AND l.reference = CAST(p.reference AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
        -- A line without a payment may belong to this one.

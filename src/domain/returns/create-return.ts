@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
@@ -10,7 +9,6 @@ import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-mark.ts';
 
 /** An open return is overdue after this. */
 const RETURN_DEADLINE_MS = 4 * 3_600_000;
-const UUID_BYTES = 16;
 
 /**
  * Plans the return of a movement in suspense, the whole of it, once per movement. The collection
@@ -29,8 +27,9 @@ export async function createReturn(
   const { merchant_id, channel, gateway } = collection;
   const planned = await firstRow<Return>(trx, INSERT, {
     ...{ merchant_id, channel, gateway, cause, step },
-    id: await nextIdOf(trx, collection),
+    id: uuidv7(),
     collection_id: collection.id,
+    collection_ref_no: collection.ref_no,
     movement_id: movement.id,
     original_trans_id: movement.trans_id,
     // The phone that paid. It is another one than was asked when somebody else paid.
@@ -42,32 +41,23 @@ export async function createReturn(
   if (isMaybeSent) await assumeSent(trx, planned!, WHY_MAYBE_SENT);
 }
 
+/**
+ * The number of the collection's returns takes the place of a reference of the merchant. So a
+ * database that was restored from before the return plans it again under the same reference,
+ * whoever tells of the money then. The gateway pays it once.
+ */
 const INSERT = acceptance(
   'return',
-  `INSERT INTO returns (merchant_id, id, collection_id, movement_id, original_trans_id,
+  `INSERT INTO returns (merchant_id, id, reference, collection_id, movement_id, original_trans_id,
      channel, gateway, account, amount_cents, deadline_at, next_step, next_step_at, step_no)
-   VALUES (:merchant_id, :id, :collection_id, :movement_id, :original_trans_id,
-     :channel, :gateway, :account, :amount_cents, now() + :deadline_ms * interval '1 millisecond',
-     :step, now(), 1)`,
+   SELECT :merchant_id, :id,
+     gateway_reference(:merchant_id, 'return', :collection_ref_no || '/' || count(*)),
+     :collection_id, :movement_id, :original_trans_id, :channel, :gateway, :account,
+     :amount_cents, now() + :deadline_ms * interval '1 millisecond', :step, now(), 1
+   FROM returns WHERE merchant_id = :merchant_id AND collection_id = :collection_id`,
   [],
   ':cause',
 );
-
-/**
- * Makes the id from the collection and the number of its returns. So a database that was
- * restored from before the return plans it again under the same id, whoever tells of the money
- * then. The gateway knows that reference and pays it once.
- */
-async function nextIdOf(trx: Transaction, { merchant_id, id, created_at }: Collection) {
-  const planned = await firstRow<{ count: number }>(
-    trx,
-    `SELECT count(*) FROM returns
-     WHERE merchant_id = :merchant_id AND collection_id = :collection_id`,
-    { merchant_id, collection_id: id },
-  );
-  const digest = createHash('sha256').update(`${id} ${planned!.count}`).digest();
-  return uuidv7({ msecs: created_at.getTime(), random: digest.subarray(0, UUID_BYTES) });
-}
 
 /** Gives the return of a movement the receipt that was not known when it was planned. */
 export async function fillReturnedReceipt(

@@ -93,14 +93,15 @@ async function insert(trx: Transaction, request: NewReversal, collection: Collec
 const INSERT = acceptance(
   'reversal',
   `INSERT INTO reversals (merchant_id, id, app_code, collection_id, checkout_ref_no,
-     original_trans_id, channel, gateway, account, amount_cents, commission_cents, ref_no, reason,
-     callback_url, deadline_at, next_step, next_step_at, step_no)
+     original_trans_id, channel, gateway, account, amount_cents, commission_cents, ref_no,
+     reference, reason, callback_url, deadline_at, next_step, next_step_at, step_no)
    SELECT merchant_id, :id, :app_code, id, ref_no, trans_id, channel, gateway,
      -- The money goes back to the phone that paid, if the gateway named it.
      coalesce((SELECT m.account FROM movements m WHERE m.merchant_id = c.merchant_id
        AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.booked = 'settled'
        LIMIT 1), payfrom),
-     amount_cents, commission_cents, :ref_no, :reason, :callback_url,
+     amount_cents, commission_cents, :ref_no, gateway_reference(merchant_id, 'reversal', :ref_no),
+     :reason, :callback_url,
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
    FROM collections c WHERE merchant_id = :merchant_id AND id = :collection_id
      AND NOT EXISTS (SELECT FROM paused_channels p WHERE p.code = channel)`,

@@ -4,6 +4,7 @@ import {
   openDiscrepancy,
   supersedeDiscrepancies,
 } from '../discrepancies/discrepancy.ts';
+import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
@@ -114,6 +115,9 @@ async function applySuccess(
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceipt(trx, payment, news);
+  // A restored database may hear of the money before the payment comes again.
+  const { gateway, reference } = payment;
+  await supersedeUnknown(trx, { ...movement, gateway, reference });
   const current = await endAskingAfterFailure(trx, payment);
   if (problem) return keepInSuspense(trx, current, movement, problem);
   return rules.complete(trx, current, news, movement);

@@ -1,6 +1,5 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
 import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { supersedeUnknownMovement } from '../discrepancies/unknown-movement.ts';
 import type { Failed } from '../gateway-results.ts';
 import { collectedLines, paidOutLines, reversedLines } from '../payments/journals.ts';
 import type { Collection, Return, Reversal } from '../payments/kinds.ts';
@@ -85,9 +84,6 @@ const RETURN: SettlingRules<Return> = {
       { account: 'gateway_float', amount_cents: movement.amount_cents },
     ]);
     await supersedeDiscrepancies(trx, refOf(payment), ['return_failed']);
-    // A restored database may read the line in a statement before it plans the return.
-    const { gateway, id: reference } = payment;
-    await supersedeUnknownMovement(trx, { ...movement, gateway, reference });
     await moveToCompleted(trx, payment, news);
     return 'completed';
   },

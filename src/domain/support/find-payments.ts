@@ -9,7 +9,7 @@ import {
 } from '../payments/payment-summary.ts';
 
 export interface PaymentSearch {
-  /** A ref_no, a payment's id, a network's receipt, a gateway's reference or a webhook-id. */
+  /** A ref_no, a payment's id or reference, a receipt, a gateway's reference or a webhook-id. */
   what: string;
   merchant_id?: number | undefined;
   kind?: GatewayPaymentKind | undefined;
@@ -22,11 +22,15 @@ export async function findPayments(
   { what, merchant_id, kind, limit }: PaymentSearch,
 ): Promise<PaymentSummary[]> {
   const hits = [
-    ...PAYMENT_KINDS.map((each) => byExternalRef(each)),
+    ...PAYMENT_KINDS.map((each) => ofAllMerchants(each, 'external_ref = :what')),
     ...WITH_REFERENCE.map((each) => ofEachMerchant(each, 'ref_no = :what')),
     BY_RECEIPT,
     ...(isUuid(what)
-      ? [...PAYMENT_KINDS.map((each) => ofEachMerchant(each, 'id = CAST(:what AS uuid)')), BY_EVENT]
+      ? [
+          ...PAYMENT_KINDS.map((each) => ofEachMerchant(each, 'id = CAST(:what AS uuid)')),
+          ...PAYMENT_KINDS.map((each) => ofAllMerchants(each, 'reference = CAST(:what AS uuid)')),
+          BY_EVENT,
+        ]
       : []),
   ];
   const wanted = PAYMENT_KINDS.filter((each) => kind === undefined || each === kind);
@@ -61,13 +65,13 @@ const BY_EVENT = `SELECT one.payment_kind, merchant.id, one.payment_id
     WHERE merchant_id = merchant.id AND id = CAST(:what AS uuid) LIMIT 1
   ) AS one`;
 
-/** Receipts and external references have indexes that do not begin with the merchant. */
+/** Receipts and both sides' references have indexes that do not begin with the merchant. */
 const BY_RECEIPT = `SELECT payment_kind, merchant_id, payment_id FROM movements
   WHERE trans_id = :what AND merchant_id IN (SELECT id FROM merchant)`;
 
-function byExternalRef(kind: GatewayPaymentKind): string {
+function ofAllMerchants(kind: GatewayPaymentKind, condition: string): string {
   return `SELECT '${kind}', merchant_id, id FROM ${STEP_TABLES[kind].table}
-    WHERE external_ref = :what AND merchant_id IN (SELECT id FROM merchant)`;
+    WHERE ${condition} AND merchant_id IN (SELECT id FROM merchant)`;
 }
 
 function summariesOfHits(kind: GatewayPaymentKind): string {

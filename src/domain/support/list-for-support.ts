@@ -20,8 +20,8 @@ export interface SupportFilter {
 
 /**
  * Lists payments of all merchants that do not go on by themselves (parked) or have not ended in
- * time (overdue), oldest first. Ids sort by time; a return's id has its collection's time. The
- * conditions are those of the indexes of parked and open payments, so no other row is read.
+ * time (overdue), oldest first. Ids sort by time. The conditions are those of the indexes of parked
+ * and open payments, so no other row is read.
  */
 export function listForSupport(
   database: Database,

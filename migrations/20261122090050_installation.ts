@@ -1,0 +1,30 @@
+import type { Knex } from 'knex';
+
+/** The identity of this installation, and the references under which gateways know its payments. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    -- One row for ever. A restored backup has the same id.
+    CREATE TABLE installation (
+      is_here boolean PRIMARY KEY DEFAULT true CHECK (is_here),
+      id uuid NOT NULL DEFAULT gen_random_uuid()
+    );
+    INSERT INTO installation DEFAULT VALUES;
+    CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+    -- Derives the reference that a gateway sees, a UUIDv8. A database that has forgotten a payment
+    -- gives it the same reference when it comes again, so a gateway that takes each reference once
+    -- pays once. No part but the last can contain a slash.
+    CREATE FUNCTION gateway_reference(merchant_id bigint, kind text, ref_no text) RETURNS uuid
+    LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+      digest bytea;
+    BEGIN
+      SELECT substring(sha256(convert_to(concat_ws('/', id, merchant_id, kind, ref_no), 'UTF8')) FOR 16)
+        INTO STRICT digest FROM installation;
+      digest := set_byte(digest, 6, (get_byte(digest, 6) & 15) | 128);
+      digest := set_byte(digest, 8, (get_byte(digest, 8) & 63) | 128);
+      RETURN CAST(encode(digest, 'hex') AS uuid);
+    END $$;
+  `);
+}
