@@ -10,8 +10,13 @@ import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
-import { findPaymentsOf, type PaymentsOfLine } from './payments-of-line.ts';
-import type { LineResult, StatementRef, StoredLine } from './statement.ts';
+import { candidatesOf } from './payments-of-line.ts';
+import {
+  type LineResult,
+  PAYMENTS_OF_LINES,
+  type StatementRef,
+  type StoredLine,
+} from './statement.ts';
 
 /** A statement whose lines are applied. */
 export interface MatchedStatement extends StatementRef {
@@ -24,29 +29,27 @@ export async function matchLine(
   statement: MatchedStatement,
   line: StoredLine,
 ): Promise<PaymentRef | null> {
-  const { import_id, gateway } = statement;
-  const found = await findPaymentsOf(database, gateway, line);
+  const { import_id, gateway, parserOf } = statement;
   return inTransaction(database, async (trx) => {
-    const result = await resultOf(trx, statement, line, found);
+    const candidates = await candidatesOf(trx, gateway, line);
+    const payment = theOnlyOne(line, candidates);
+    const result = payment
+      ? await applyLine(trx, payment, line, parserOf)
+      : await reportUnexplained(trx, gateway, line, candidates);
     await rows(
       trx,
       `UPDATE statement_lines SET result = :result
        WHERE import_id = :import_id AND line_no = :line_no`,
       { import_id, line_no: line.line_no, result },
     );
-    return result === 'settled' ? found.payment! : null;
+    return result === 'settled' ? payment : null;
   });
 }
 
-async function resultOf(
-  trx: Transaction,
-  { gateway, parserOf }: MatchedStatement,
-  line: StoredLine,
-  found: PaymentsOfLine,
-): Promise<LineResult> {
-  if (found.payment && !found.receiptOf) return applyLine(trx, found.payment, line, parserOf);
-  await reportUnknown(trx, gateway, line, found);
-  return found.payment ? 'contradicts' : 'unknown';
+/** Returns the payment that a line is about. If several fit, nobody knows. */
+function theOnlyOne(line: StoredLine, [first, ...others]: PaymentRef[]): PaymentRef | null {
+  if (!first || others.length > 0) return null;
+  return PAYMENTS_OF_LINES[line.kind].includes(first.kind) ? first : null;
 }
 
 async function applyLine(
@@ -85,16 +88,17 @@ async function fillTime(trx: Transaction, payment: AnyPayment, news: Succeeded):
 }
 
 /**
- * Reports a line that is not booked: no payment explains it, or its reference and its receipt
- * disagree. If a callback has reported the movement, it is on the support list already.
+ * Reports a line that is not booked: no payment explains it, or several fit. If a callback has
+ * reported the movement, it is on the support list already.
  */
-async function reportUnknown(
+async function reportUnexplained(
   trx: Transaction,
   gateway: string,
   line: StoredLine,
-  { payment, receiptOf }: PaymentsOfLine,
-): Promise<void> {
-  if (!payment && (await isOfUnknownPayment(trx, { ...line, gateway }))) return;
+  candidates: PaymentRef[],
+): Promise<LineResult> {
+  const isContrary = candidates.length > 0;
+  if (!isContrary && (await isOfUnknownPayment(trx, { ...line, gateway }))) return 'unknown';
   await openDiscrepancy(trx, {
     kind: 'unknown_movement',
     gateway,
@@ -107,11 +111,12 @@ async function reportUnknown(
       reference: line.reference,
       account: line.account,
       completed_at: line.completed_at.toISOString(),
-      ...(payment &&
-        receiptOf && {
-          payment_of_reference: `${payment.kind} ${payment.id}`,
-          payment_of_receipt: `${receiptOf.kind} ${receiptOf.id}`,
-        }),
+      ...(isContrary && { candidates: candidates.map(nameOf) }),
     },
   });
+  return isContrary ? 'contradicts' : 'unknown';
+}
+
+function nameOf({ kind, id, merchant_id }: PaymentRef): string {
+  return `${kind} ${id} of merchant ${merchant_id}`;
 }

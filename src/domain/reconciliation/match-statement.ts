@@ -9,6 +9,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { type MatchedStatement, matchLine } from './match-line.ts';
+import { isSameWay } from './payments-of-line.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
@@ -59,7 +60,9 @@ const REFERENCE_OF_MOVEMENT = `(${PAYMENT_KINDS.map(
     WHERE m.payment_kind = '${kind}' AND p.merchant_id = m.merchant_id AND p.id = m.payment_id`,
 ).join(' UNION ALL ')})`;
 
-/** Matches a batch of lines. A movement without a time gets the time of its line. */
+/**
+ * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement without a time gets the time of its line.
+ */
 async function matchBatch(
   trx: Transaction,
   batch: StatementRef & { after: number; up_to: number },
@@ -73,6 +76,9 @@ async function matchBatch(
          AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
          AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
+         AND NOT EXISTS (SELECT FROM movements o
+           WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
+             AND ${isSameWay('o.payment_kind', 'm.payment_kind')})
          AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )

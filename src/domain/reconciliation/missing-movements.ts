@@ -2,6 +2,7 @@ import { type Database, hasRow, inTransaction, rows } from '../../connections/da
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { isSameWay } from './payments-of-line.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A movement that is booked here and missing in the statement. */
@@ -22,7 +23,7 @@ export async function reportMissing(
   const missing: MissingMovement[] = [];
   for (const kind of scope.kinds) {
     for (const movement of await findUnlisted(database, kind, scope)) {
-      if (await wasListed(database, scope.gateway, movement.trans_id)) continue;
+      if (await wasListed(database, scope.gateway, movement)) continue;
       const { merchant_id, payment_id, trans_id, amount_cents } = movement;
       await inTransaction(database, (trx) =>
         openDiscrepancy(trx, {
@@ -53,21 +54,27 @@ async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope:
        AND NOT EXISTS (
          SELECT FROM statement_lines l
          WHERE l.import_id = :import_id AND l.trans_id = m.trans_id
+           AND ${isSameWay('l.kind', 'm.payment_kind')}
          UNION ALL
          SELECT FROM statement_lines l
-         WHERE l.import_id = :import_id AND l.reference = CAST(p.reference AS text)
+         WHERE l.import_id = :import_id AND l.reference IN (CAST(p.reference AS text), p.external_ref)
            AND (m.trans_id IS NULL OR l.trans_id IS NULL))`,
     { ...scope, kind },
   );
 }
 
 /** Looks for the receipt in other statements of this gateway: clocks differ around midnight. */
-async function wasListed(database: Database, gateway: string, trans_id: string | null) {
+async function wasListed(
+  database: Database,
+  gateway: string,
+  { kind, trans_id }: MissingMovement,
+): Promise<boolean> {
   if (trans_id === null) return false;
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND l.trans_id = :trans_id LIMIT 1`,
-    { gateway, trans_id },
+     WHERE i.gateway = :gateway AND l.trans_id = :trans_id AND ${isSameWay('l.kind', ':kind')}
+     LIMIT 1`,
+    { gateway, trans_id, kind },
   );
 }

@@ -1,0 +1,132 @@
+import { expect } from 'chai';
+import { type Database, rows } from '../../src/connections/database.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayment } from '../support/payment-kinds.ts';
+import {
+  countOf,
+  createTestStore,
+  learn,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+
+const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
+
+describe('A line of a statement', () => {
+  let store: TestStore;
+  let database: Database;
+
+  beforeEach(async () => {
+    store = await createTestStore();
+    database = store.database;
+  });
+
+  afterEach(async () => {
+    await expectSoundLedger(database);
+    await store.drop();
+  });
+
+  const run = (...lines: StatementLine[]) => runStatement(database, lines, NOVEMBER);
+
+  /** A payment of a merchant of its own. */
+  const ofSomebody = async (kind: AnyPayment['kind']) =>
+    newPayment(kind, database, await store.newMerchant());
+
+  async function completed(kind: AnyPayment['kind'], transId: string) {
+    const payment = await ofSomebody(kind);
+    await learn(database, payment, succeeded({ transId }));
+    return payment;
+  }
+
+  const nameAll = (external_ref: string) =>
+    rows(database, 'UPDATE payouts SET external_ref = :external_ref', { external_ref });
+
+  const candidates = async () => {
+    const found = await rows<{ kind: string; candidates: string[] }>(
+      database,
+      "SELECT kind, details->'candidates' AS candidates FROM discrepancies",
+    );
+    expect(found.map(({ kind }) => kind)).to.deep.equal(['unknown_movement']);
+    return found[0]!.candidates;
+  };
+
+  const named = ({ kind, id, merchant_id }: AnyPayment) =>
+    `${kind} ${id} of merchant ${merchant_id}`;
+
+  it('that fits payments of two merchants settles neither, and names both', async () => {
+    const payouts = [await ofSomebody('payout'), await ofSomebody('payout')];
+    await nameAll('GW-1');
+    const line = lineOf(payouts[0]!, { reference: 'GW-1' });
+    for (let time = 1; time <= 2; time += 1) {
+      expect((await run(line)).lines).to.include({ contradicts: 1, settled: 0, unknown: 0 });
+    }
+    for (const payout of payouts) {
+      expect(await reread(database, payout)).to.include({ status: 'pending' });
+    }
+    expect(await candidates()).to.have.members(payouts.map(named));
+    expect(await countOf(database, 'movements')).to.equal(0);
+  });
+
+  it('finds its payment by a gateway’s reference that has the form of a UUID', async () => {
+    const payout = await ofSomebody('payout');
+    const reference = crypto.randomUUID();
+    await nameAll(reference);
+    expect((await run(lineOf(payout, { reference }))).lines).to.include({ settled: 1, unknown: 0 });
+    expect(await reread(database, payout)).to.include({ status: 'completed' });
+  });
+
+  it('matches no movement when its receipt is booked with two payments', async () => {
+    const receipt = newReceipt();
+    const payouts = [await completed('payout', receipt), await completed('payout', newReceipt())];
+    await rows(database, 'UPDATE movements SET trans_id = :receipt', { receipt });
+    for (const reference of [null, payouts[0]!.reference]) {
+      const line = lineOf(payouts[0]!, { reference, transId: receipt });
+      expect((await run(line)).lines).to.include({ contradicts: 1, matched: 0 });
+    }
+    expect(await candidates()).to.have.members(payouts.map(named));
+  });
+
+  it('of money that came in lists no money that went out under the same receipt', async () => {
+    const receipt = newReceipt();
+    const collection = await completed('collection', receipt);
+    const payout = await completed('payout', receipt);
+    const lineIn = lineOf(collection, { reference: null, transId: receipt });
+    const lineOut = lineOf(payout, { reference: null, transId: receipt });
+    const { missing } = await run(lineIn);
+    expect(missing.map(({ payment_id }) => payment_id)).to.deep.equal([payout.id]);
+    const both = await run(lineIn, lineOut);
+    expect(both).to.deep.include({ missing: [] });
+    expect(both.lines).to.include({ matched: 2 });
+  });
+
+  it('settles nothing by the receipt of a payment of another kind', async () => {
+    const receipt = newReceipt();
+    const payout = await completed('payout', receipt);
+    const line = lineOf(payout, { kind: 'reversal', reference: null, transId: receipt });
+    expect((await run(line)).lines).to.include({ contradicts: 1 });
+    expect(await candidates()).to.deep.equal([named(payout)]);
+  });
+
+  it('that is twice in a statement is booked once', async () => {
+    const payout = await ofSomebody('payout');
+    await nameAll('GW-1');
+    const line = lineOf(payout);
+    const lines = [line, line, { ...line, reference: 'GW-1' }, { ...line, reference: null }];
+    expect((await run(...lines)).lines).to.deep.equal({
+      ...{ settled: 1, matched: 3, contradicts: 0, unknown: 0 },
+    });
+    expect(await countOf(database, 'movements')).to.equal(1);
+  });
+
+  it('lists a movement without receipt that it names by the gateway’s reference', async () => {
+    const payout = await ofSomebody('payout');
+    await learn(database, payout, succeeded({ transId: null, externalRef: 'GW-2' }));
+    const { lines, missing } = await run(lineOf(payout, { reference: 'GW-2', transId: null }));
+    expect(lines).to.include({ matched: 1 });
+    expect(missing).to.deep.equal([]);
+  });
+});
