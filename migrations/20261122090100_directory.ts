@@ -12,6 +12,8 @@ export async function up(knex: Knex): Promise<void> {
       phone_number text NOT NULL,
       active boolean NOT NULL DEFAULT true,
       approved boolean NOT NULL DEFAULT false,
+      -- Its payouts are accepted and wait.
+      payouts_held boolean NOT NULL DEFAULT false,
       commission_bps integer CHECK (commission_bps BETWEEN 0 AND 10000),
       commission_fixed_cents bigint CHECK (commission_fixed_cents >= 0),
       created_at timestamptz NOT NULL DEFAULT now(),

@@ -31,8 +31,8 @@ describe('admin merchant', () => {
       admin.json(`merchant list --limit 2 --after ${ids[0]}`),
     ]);
     const lines = text.split('\n');
-    expect(lines[0]).to.match(/^ID +NAME +EMAIL +PHONE NUMBER +ACTIVE +APPROVED$/);
-    expect(lines[1]).to.match(new RegExp(`^${ids[0]} +M1 +m1@x.example +\\${PHONE} +yes +no$`));
+    expect(lines[0]).to.match(/^ID +NAME +EMAIL +PHONE NUMBER +ACTIVE +APPROVED +PAYOUTS HELD$/);
+    expect(lines[1]).to.match(new RegExp(`^${ids[0]} +M1 +m1@x.example +\\${PHONE} +yes +no +no$`));
     expect(lines[3]).to.equal(`(2 merchants; there are more: --after ${ids[1]})`);
     expect(idsOf(rest)).to.deep.equal(ids.slice(1));
     expect(rest.next).to.equal(null);
@@ -71,6 +71,7 @@ describe('admin merchant', () => {
       merchant_id: id,
       ...details,
       active: true,
+      payouts_held: false,
       commission_bps: null,
       commission_fixed: null,
       rate_limit_per_minute: null,
@@ -90,13 +91,20 @@ describe('admin merchant', () => {
     expect(created).to.include({ approved: false, active: true });
   });
 
-  const VERDICTS: [verb: string, column: 'approved' | 'active', to: boolean, word: string][] = [
+  const VERDICTS: [
+    verb: string,
+    column: 'approved' | 'active' | 'payouts_held',
+    to: boolean,
+    word: string,
+  ][] = [
     ['approve', 'approved', true, 'approved'],
     ['suspend', 'active', false, 'suspended'],
     ['activate', 'active', true, 'active'],
+    ['hold-payouts', 'payouts_held', true, 'kept from sending payouts'],
+    ['release-payouts', 'payouts_held', false, 'free to send payouts'],
   ];
 
-  it('approves, suspends and activates, once each', async () => {
+  it('approves, suspends and activates, holds payouts and releases them, once each', async () => {
     const id = await newMerchant();
     for (const [verb, column, to, word] of VERDICTS) {
       const command = `merchant ${verb} --merchant ${id}`;

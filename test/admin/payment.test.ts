@@ -89,6 +89,24 @@ describe('admin payment', () => {
     expect(await shown(`same --kind payout`)).to.equal(payout.id);
   });
 
+  it('says that a payout waits because its merchant is suspended or its payouts are held', async () => {
+    const held = await newMerchant();
+    const payout = await newPayout(admin.database, held);
+    for (const [brake, release, words] of [
+      ['hold-payouts', 'release-payouts', 'the payouts of its merchant are held'],
+      ['suspend', 'activate', 'its merchant is suspended'],
+    ]) {
+      const braked = await admin.changeJson(`merchant ${brake} --merchant ${held.merchant_id}`);
+      expect(braked.payouts).to.deep.equal({ waiting: 1, maybe_sent: 0 });
+      expect(await admin.text(`payment show ${payout.id}`)).to.match(
+        new RegExp(`is pending; next: submit at .* UTC, but ${words}\n`),
+      );
+      expect((await admin.json(`payment show ${payout.id}`)).payment).to.include({ hold: words });
+      await admin.change(`merchant ${release} --merchant ${held.merchant_id}`);
+    }
+    expect((await admin.json(`payment show ${payout.id}`)).payment).to.include({ hold: null });
+  });
+
   it('says in one line that there is none', async () => {
     await admin.refused([
       ['payment show nothing', 'No payment is known by "nothing"'],

@@ -7,6 +7,7 @@ import {
   requireMerchant,
   updateMerchant,
 } from '../../domain/merchants/manage-merchants.ts';
+import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
@@ -23,7 +24,7 @@ const view: View<MerchantRecord> = {
   what: 'merchant',
   keyOf: ({ id }) => id,
   document: ({ id, ...row }) => ({ merchant_id: id, ...rowDocument(row) }),
-  columns: ['id', 'name', 'email', 'phone_number', 'active', 'approved'],
+  columns: ['id', 'name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],
   // The configuration's value counts then.
   empty: 'default',
 };
@@ -104,7 +105,32 @@ function verdict(summary: string, wanted: MerchantChanges, state: string): Verb 
   });
 }
 
-const SUSPEND = 'Refuses all requests of a merchant until it is activated';
+/** A brake on payouts. It says how many it holds, and how many it came too late for. */
+function brake(summary: string, wanted: MerchantChanges, state: string): Verb {
+  return changes({
+    summary,
+    notes:
+      'Payouts that wait are not sent until then. One that may have been sent already is still asked about and settled.',
+    options: { id },
+    run: (_service, { id }, change) =>
+      updateRow(
+        change,
+        view,
+        async (trx) => {
+          const update = await updated(trx, id, wanted);
+          const payouts = await countOpenPayouts(trx, id);
+          const { waiting, maybe_sent } = payouts;
+          const note = `Payouts that wait: ${waiting}; that may have been sent already: ${maybe_sent}`;
+          return { ...update, more: { payouts }, notes: [note] };
+        },
+        state,
+      ),
+  });
+}
+
+const SUSPEND = 'Refuses all requests of a merchant, and holds its payouts, until it is activated';
+const HOLD =
+  'Holds the payouts of a merchant until they are released; new ones are accepted and wait';
 
 export const merchant: Noun = {
   summary: 'Businesses that take and make payments',
@@ -114,7 +140,13 @@ export const merchant: Noun = {
     show,
     update,
     approve: verdict('Lets a merchant take and make payments', { approved: true }, 'approved'),
-    suspend: verdict(SUSPEND, { active: false }, 'suspended'),
+    suspend: brake(SUSPEND, { active: false }, 'suspended'),
     activate: verdict('Ends the suspension of a merchant', { active: true }, 'active'),
+    'hold-payouts': brake(HOLD, { payouts_held: true }, 'kept from sending payouts'),
+    'release-payouts': verdict(
+      'Lets the payouts of a merchant go that hold-payouts has held',
+      { payouts_held: false },
+      'free to send payouts',
+    ),
   },
 };

@@ -94,6 +94,7 @@ function fileAnswer(file: PaymentFile): Answer {
       ...rowDocument(payment, INNER),
       open: isOpen(payment),
       shown_status: shownStatus(payment),
+      hold: file.hold,
     },
     history: documents(file.history),
     attempts: documents(file.attempts),
@@ -111,7 +112,7 @@ function fileAnswer(file: PaymentFile): Answer {
   return {
     data,
     lines: [
-      `${payment.kind} ${payment.id} of merchant ${payment.merchant_id} is ${stateOf(payment)}`,
+      `${payment.kind} ${payment.id} of merchant ${payment.merchant_id} is ${stateOf(file)}`,
       render(shown),
       file.discrepancies.map(discrepancyLines),
     ],
@@ -126,14 +127,15 @@ function discrepancyLines(found: DiscrepancyCase): Lines {
   return ['', recordLines(discrepancies, found), title, commands];
 }
 
-function stateOf(payment: PaymentFile['payment']): string {
+function stateOf({ payment, hold }: PaymentFile): string {
   const { status, overdue, next_step, next_step_at, parked_reason } = payment;
   const shown = shownStatus(payment);
   const known = shown === status ? status : `${status}, shown as ${shown}`;
   const state = overdue ? `${known}, overdue` : known;
   if (parked_reason !== null) return `${state}, parked: ${shortened(parked_reason)}`;
   if (next_step === null || next_step_at === null) return state;
-  return `${state}; next: ${next_step} at ${moment(next_step_at)}`;
+  const next = `${state}; next: ${next_step} at ${moment(next_step_at)}`;
+  return hold === null ? next : `${next}, but ${hold}`;
 }
 
 /** Returns the status that the merchant sees. */

@@ -17,6 +17,8 @@ export interface MerchantRecord {
   phone_number: string;
   active: boolean;
   approved: boolean;
+  /** Its payouts are accepted and wait. */
+  payouts_held: boolean;
   commission_bps: number | null;
   commission_fixed_cents: number | null;
   rate_limit_per_minute: number | null;
@@ -27,8 +29,8 @@ export interface MerchantRecord {
 export type NewMerchant = Pick<MerchantRecord, 'name' | 'email' | 'phone_number' | 'approved'>;
 export type MerchantChanges = Partial<Omit<MerchantRecord, 'id' | 'created_at'>>;
 
-const COLUMNS = `id, name, email, phone_number, active, approved, commission_bps,
-  commission_fixed_cents, rate_limit_per_minute, rate_limit_burst, created_at`;
+const COLUMNS = `id, name, email, phone_number, active, approved, payouts_held,
+  commission_bps, commission_fixed_cents, rate_limit_per_minute, rate_limit_burst, created_at`;
 
 /** Creates a merchant with its two empty wallets. @returns its id. */
 export async function createMerchant(database: Database, merchant: NewMerchant): Promise<number> {
@@ -64,7 +66,7 @@ export function listMerchants(
 export async function requireMerchant(
   database: Database | Transaction,
   id: number,
-  lock: 'FOR NO KEY UPDATE' | '' = '',
+  lock: 'FOR UPDATE' | 'FOR NO KEY UPDATE' | '' = '',
 ): Promise<MerchantRecord> {
   const merchant = await firstRow<MerchantRecord>(
     database,
@@ -84,7 +86,8 @@ export async function lockMerchant(trx: Transaction, id: number): Promise<Mercha
 }
 
 /**
- * Sets columns of a merchant. @returns the merchant as it is now, and what has changed.
+ * Sets columns of a merchant. Waits for payouts that are being claimed, so a brake that is
+ * committed holds every later one. @returns the merchant as it is now, and what has changed.
  * @throws OperatorRefusal when there is no such merchant.
  */
 export async function updateMerchant(
@@ -92,7 +95,7 @@ export async function updateMerchant(
   id: number,
   wanted: MerchantChanges,
 ): Promise<{ merchant: MerchantRecord; changed: Differences }> {
-  const before = await lockMerchant(trx, id);
+  const before = await requireMerchant(trx, id, 'FOR UPDATE');
   const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
   const { row: merchant, changed } = await updateRow<MerchantRecord>(trx, table, before, wanted);
   return { merchant, changed };

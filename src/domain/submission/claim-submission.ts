@@ -3,6 +3,7 @@ import { changeStep } from '../../jobs/outbox.ts';
 import { isPaused } from '../channels/channel-store.ts';
 import { type Deadline, deadlineIn } from '../deadline.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { payoutHoldOf } from '../merchants/payout-hold.ts';
 import {
   type AnyPayment,
   type PaymentRef,
@@ -33,7 +34,8 @@ export interface ClaimOptions {
 /**
  * Claims the call to the gateway and commits the claim. If an earlier attempt may have arrived,
  * the gateway is asked instead. Only `countNotFound` lets it go again. Puts the payment off while
- * submissions are paused, or while the receipt of the collection that it reverses is missing.
+ * submissions are paused, the payouts of its merchant are held, or the receipt of the collection
+ * that it reverses is missing.
  * @returns null when there is nothing to send.
  */
 export async function claimSubmission(
@@ -57,7 +59,11 @@ async function claim(
 ): Promise<SubmissionClaim | null> {
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   const hasReceipt = await hasOriginalReceipt(trx, payment);
-  const mustWait = !hasReceipt || allPaused || (await isPaused(trx, payment.channel));
+  const mustWait =
+    !hasReceipt ||
+    allPaused ||
+    (await isPaused(trx, payment.channel)) ||
+    (await payoutHoldOf(trx, payment, 'FOR KEY SHARE')) !== null;
   if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();

@@ -1,4 +1,5 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
 import { casesOf, type DiscrepancyCase } from './discrepancy-cases.ts';
@@ -23,6 +24,8 @@ export interface JournalRow {
 /** Everything that the database has about one payment. */
 export interface PaymentFile {
   payment: AnyPayment;
+  /** Why it is not sent because of its merchant, if that is what it waits for. */
+  hold: PayoutHold | null;
   history: Row[];
   attempts: Row[];
   movements: Row[];
@@ -53,6 +56,7 @@ export async function readPaymentFile(
   );
   return {
     payment,
+    hold: payment.next_step === 'submit' ? await payoutHoldOf(database, payment) : null,
     history: await own(
       'SELECT from_status, to_status, cause, happened_at FROM payment_history',
       'ORDER BY happened_at',

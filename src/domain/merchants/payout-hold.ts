@@ -1,0 +1,50 @@
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import type { AnyPayment } from '../payments/payment-store.ts';
+
+/** Why the payouts of a merchant are not sent. */
+export type PayoutHold = 'its merchant is suspended' | 'the payouts of its merchant are held';
+
+/**
+ * Returns why a payout may not be sent because of its merchant, or null. With the lock, a hold that
+ * is being committed comes before the claim, and a later one waits for the claim.
+ */
+export async function payoutHoldOf(
+  database: Database | Transaction,
+  { kind, merchant_id }: AnyPayment,
+  lock: 'FOR KEY SHARE' | '' = '',
+): Promise<PayoutHold | null> {
+  if (kind !== 'payout') return null;
+  const merchant = await firstRow<{ active: boolean; payouts_held: boolean }>(
+    database,
+    `SELECT active, payouts_held FROM merchants WHERE id = :merchant_id ${lock}`,
+    { merchant_id },
+  );
+  if (!merchant!.active) return 'its merchant is suspended';
+  return merchant!.payouts_held ? 'the payouts of its merchant are held' : null;
+}
+
+/** The open payouts of a merchant. */
+export interface OpenPayouts {
+  /** Those that no gateway has. A hold keeps them. */
+  waiting: number;
+  /** Those that a gateway may have. They are asked about and settled all the same. */
+  maybe_sent: number;
+}
+
+export async function countOpenPayouts(
+  trx: Transaction,
+  merchant_id: number,
+): Promise<OpenPayouts> {
+  const counts = await firstRow<OpenPayouts>(
+    trx,
+    `SELECT count(*) FILTER (WHERE NOT is_maybe_sent) AS waiting,
+       count(*) FILTER (WHERE is_maybe_sent) AS maybe_sent
+     FROM payouts p, LATERAL (SELECT EXISTS (
+       SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id AND a.payment_kind = 'payout'
+         AND a.payment_id = p.id AND (a.result IS NULL OR a.result NOT IN ('not_taken', 'ruled_out'))
+     ) AS is_maybe_sent) AS seen
+     WHERE p.merchant_id = :merchant_id AND p.status IN ('pending', 'processing')`,
+    { merchant_id },
+  );
+  return counts!;
+}

@@ -1,0 +1,108 @@
+import { expect } from 'chai';
+import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
+import { updateMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { eventually } from '../support/eventually.ts';
+import { newPayment, newPayout } from '../support/payment-kinds.ts';
+import { createTestStore, succeeded, type TestStore } from '../support/payments.ts';
+import { ACKNOWLEDGED, NOT_FOUND, UNKNOWN, workOn } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+/** The brakes of a merchant, and what takes them off. */
+const BRAKES = [
+  ['is suspended', { active: false }, { active: true }],
+  ['has its payouts held', { payouts_held: true }, { payouts_held: false }],
+] as const;
+
+describe('A payout of a merchant that', () => {
+  let store: TestStore;
+  let database: Database;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    database = store.database;
+  });
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  const change = (
+    changes: Parameters<typeof updateMerchant>[2],
+    trx: Database | Transaction = database,
+  ) => trx.transaction((inner) => updateMerchant(inner, merchant.merchant_id, changes));
+
+  /** A statement of this test waits for a lock. */
+  const waitsForLock = () =>
+    eventually('a wait for a lock', async () => {
+      const waiting = await rows(
+        database,
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      );
+      return waiting.length > 0;
+    });
+
+  for (const [name, brake, release] of BRAKES) {
+    it(`${name} waits without an attempt, and goes when that has ended`, async () => {
+      const work = workOn(database, await newPayout(database, merchant));
+      await change(brake);
+      for (let time = 1; time <= 2; time += 1) expect(await work.claim()).to.equal(null);
+      expect(await work.current()).to.include({ status: 'pending', next_step: 'submit' });
+      expect(await work.attempts()).to.deep.equal([]);
+      await change(release);
+      expect(await work.claim()).to.include({ attemptNo: 1 });
+    });
+
+    it(`${name} is asked about and settled if it may have been sent`, async () => {
+      const [sent, lost, ruledOut] = await Promise.all(
+        [ACKNOWLEDGED, UNKNOWN, UNKNOWN].map(async (result) => {
+          const work = workOn(database, await newPayout(database, merchant));
+          await work.answer(await work.claim(), result);
+          return work;
+        }),
+      );
+      await change(brake);
+      for (const work of [sent!, lost!]) {
+        expect(await work.current()).to.include({ next_step: 'poll' });
+        expect(await work.hear(succeeded())).to.include({ status: 'completed' });
+      }
+      for (let asked = 1; asked <= 3; asked += 1) await ruledOut!.hear(NOT_FOUND);
+      expect(await ruledOut!.claim()).to.equal(null);
+      expect(await ruledOut!.current()).to.include({ status: 'pending', next_step: 'submit' });
+    });
+
+    it(`${name} is not claimed while that is being committed`, async () => {
+      const work = workOn(database, await newPayout(database, merchant));
+      const trx = await database.transaction();
+      await change(brake, trx);
+      const claim = work.claim();
+      await waitsForLock();
+      await trx.commit();
+      expect(await claim).to.equal(null);
+      expect(await work.attempts()).to.deep.equal([]);
+    });
+
+    it(`${name} is known to be under way if its claim came first`, async () => {
+      const payout = await newPayout(database, merchant);
+      const trx = await database.transaction();
+      expect(await workOn(trx, payout).claim()).to.include({ attemptNo: 1 });
+      const braked = change(brake);
+      await waitsForLock();
+      await trx.commit();
+      await braked;
+      expect(await workOn(database, payout).results()).to.deep.equal([null]);
+    });
+  }
+
+  it('has its payouts held is accepted meanwhile, and its other payments go on', async () => {
+    await change({ payouts_held: true });
+    expect(await newPayout(database, merchant)).to.include({ status: 'pending' });
+    for (const kind of ['collection', 'reversal', 'return'] as const) {
+      const work = workOn(database, await newPayment(kind, database, merchant));
+      expect(await work.claim(), kind).to.include({ attemptNo: 1 });
+    }
+  });
+});
