@@ -50,6 +50,15 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX app_secrets_by_app ON app_secrets (merchant_id, app_code, created_at DESC);
 
+    -- For callbacks to addresses that a key has proved which SECRETS_KEY has no more. Only the key
+    -- that was derived for this purpose is kept, encrypted with the current key (key_id).
+    CREATE TABLE retired_callback_keys (
+      id text PRIMARY KEY,
+      key_id text NOT NULL,
+      ciphertext bytea NOT NULL,
+      retired_at timestamptz NOT NULL DEFAULT now()
+    );
+
     CREATE TABLE users (
       id uuid PRIMARY KEY,
       merchant_id bigint NOT NULL REFERENCES merchants (id),

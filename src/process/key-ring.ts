@@ -80,9 +80,13 @@ export function open(ring: KeyRing, sealed: Sealed, context: string): string {
   return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
 }
 
-/** Returns a MAC under a key that is derived for one purpose, so that a ring can serve several. */
-export function mac(key: Key, purpose: string, message: string): Buffer {
-  const derived = Buffer.from(hkdfSync('sha256', key.secret, '', purpose, KEY_BYTES));
+/** Derives a key for one purpose, so that a ring can serve several. */
+export function derivedKey(key: Key, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key.secret, '', purpose, KEY_BYTES));
+}
+
+/** Returns a MAC under a derived key. */
+export function mac(derived: Buffer, message: string): Buffer {
   return createHmac('sha256', derived).update(message).digest();
 }
 

@@ -46,12 +46,15 @@ describe('admin secrets', () => {
 
   it('encrypts all again with the first key, in batches', async () => {
     const text = await admin.change('secrets rekey', withKeys(NEW, OLD));
-    expect(text).to.equal(`App secrets encrypted again with the key new: ${APPS}\n`);
+    expect(text).to.equal(
+      `App secrets encrypted again with the key new: ${APPS}\nCallback keys kept for addresses that were given out before: old\n`,
+    );
     // The old key is not needed any more.
     await letsIn(NEW, apps[0]!);
     await letsIn(NEW, apps.at(-1)!);
     const audits = (await admin.audits()).filter(({ action }) => action === 'secrets.rekey');
     expect(audits.map(({ details }) => details)).to.deep.equal([
+      { keys: ['old'], to_key: 'new' },
       { count: 100, from_keys: ['old'], to_key: 'new' },
       { count: 50, from_keys: ['old'], to_key: 'new' },
     ]);
@@ -63,7 +66,7 @@ describe('admin secrets', () => {
     const again = await admin.unchanged(() =>
       admin.changeJson('secrets rekey', withKeys(NEW, OLD)),
     );
-    expect(again).to.deep.equal({ rekeyed: 0, key_id: 'new' });
+    expect(again).to.deep.equal({ rekeyed: 0, key_id: 'new', callback_keys: ['old'] });
   });
 
   it('says which keys are missing', async () => {

@@ -134,6 +134,7 @@ const WATCHED = [
   'users',
   'apps',
   'app_secrets',
+  'retired_callback_keys',
   'token_families',
   'paused_channels',
   'collections',

@@ -1,6 +1,7 @@
 import express, { type RequestHandler, Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { storeCallback, storeRejectedCallback } from '../../domain/settlement/callback-store.ts';
+import { retiredCallbackKey } from '../../domain/settlement/retired-callback-keys.ts';
 import { readCallbackToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { addLogContext } from '../../process/logger.ts';
@@ -17,13 +18,16 @@ const MINUTE_MS = 60_000;
  */
 export function gatewayCallbackRoutes({ database, config, logger }: Service): Router {
   const router = Router();
+  const keys = config.secretsKeys;
   const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
   const anyBytes = express.raw({ type: () => true, limit: MAX_CALLBACK_BYTES });
 
   router.post('/gateway/callbacks/:gateway/:token', asItCame, anyBytes, async (req, res) => {
     const gateway = String(req.params.gateway);
     const body = Buffer.isBuffer(req.body) ? req.body.toString('utf8') : '';
-    const target = readCallbackToken(config.secretsKeys, gateway, String(req.params.token));
+    const target = await readCallbackToken(keys, gateway, String(req.params.token), (id) =>
+      retiredCallbackKey(database, keys, id),
+    );
     if (!target) {
       logger.warn('callback with a wrong token');
       if (mayKeep()) {
