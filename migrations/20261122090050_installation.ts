@@ -6,11 +6,35 @@ export async function up(knex: Knex): Promise<void> {
     -- One row for ever. A restored backup has the same id.
     CREATE TABLE installation (
       is_here boolean PRIMARY KEY DEFAULT true CHECK (is_here),
-      id uuid NOT NULL DEFAULT gen_random_uuid()
+      id uuid NOT NULL DEFAULT gen_random_uuid(),
+      -- The database_identity() on which payments may be sent. NULL before the first start.
+      seen_on text
     );
     INSERT INTO installation DEFAULT VALUES;
     CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+    -- Names this database. A restore, a failover or a move changes one of the parts. NULL on a
+    -- standby. A role may be forbidden to read a part.
+    CREATE FUNCTION database_identity() RETURNS text LANGUAGE plpgsql STABLE AS $$
+    DECLARE
+      system text := 'unknown';
+      timeline text := 'unknown';
+      database oid := (SELECT oid FROM pg_database WHERE datname = current_database());
+    BEGIN
+      IF pg_is_in_recovery() THEN
+        RETURN NULL;
+      END IF;
+      BEGIN
+        system := (SELECT system_identifier FROM pg_control_system());
+      EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported THEN
+      END;
+      BEGIN
+        timeline := substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+      EXCEPTION WHEN insufficient_privilege OR undefined_function OR feature_not_supported THEN
+      END;
+      RETURN format('system %s, timeline %s, database %s', system, timeline, database);
+    END $$;
 
     -- Derives the reference that a gateway sees, a UUIDv8. A database that has forgotten a payment
     -- gives it the same reference when it comes again, so a gateway that takes each reference once

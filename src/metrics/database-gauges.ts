@@ -4,6 +4,7 @@ import { BREAK_KINDS } from '../domain/ledger/verification/breaks.ts';
 import { lastVerification } from '../domain/ledger/verification/last-verification.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { countWaitingJobs } from '../domain/support/count-waiting-jobs.ts';
+import { otherDatabase } from '../domain/upkeep/other-database.ts';
 import { STEP_TABLES, type StepKind } from '../jobs/job-types.ts';
 import type { GaugeTable, Reading } from './gauges.ts';
 
@@ -113,6 +114,12 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
         ...BREAK_KINDS.map((kind) => ({ kind, malipo_ledger_breaks: last.counts[kind] ?? 0 })),
       ];
     },
+  },
+  submissions: {
+    gauges: {
+      malipo_submissions_paused: ['1 when nothing is sent, because PostgreSQL is another one'],
+    },
+    read: async (trx) => [{ malipo_submissions_paused: (await otherDatabase(trx)) ? 1 : 0 }],
   },
   partitions: {
     gauges: {

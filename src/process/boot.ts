@@ -5,6 +5,7 @@ import { databaseWarnings } from '../connections/database-warnings.ts';
 import { schemaProblem } from '../connections/migrations.ts';
 import { redisWarning } from '../connections/redis-warnings.ts';
 import { roleDefaultsProblem } from '../connections/role-defaults.ts';
+import { noteDatabase } from '../domain/upkeep/other-database.ts';
 import { channelRoutes, createGateways, parserOf } from '../gateways/registry.ts';
 import { measuredGateway } from '../metrics/measured-gateway.ts';
 import { createMeters } from '../metrics/meters.ts';
@@ -47,6 +48,8 @@ async function warnOfStores(
   processName: string,
 ): Promise<void> {
   for (const line of await databaseWarnings(database, config, processName)) logger.warn(line);
+  const otherDatabase = await noteDatabase(database);
+  if (otherDatabase) logger.warn(otherDatabase);
   if (!config.redisUrl) return;
   // Nobody waits for it, because requests are accepted without Redis too.
   void redisWarning(config).then((line) => line && logger.warn(line));

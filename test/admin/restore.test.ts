@@ -34,6 +34,29 @@ describe('admin restore', () => {
   const auditsOf = async (action: string) =>
     (await admin.audits()).filter((audit) => audit.action === action);
 
+  it('says that nothing is sent on a database that is not the one before, and resumes it once', async () => {
+    const before = 'system 1, timeline 00000001, database 1';
+    await rows(admin.database, 'UPDATE installation SET seen_on = :before', { before });
+    const words = `Nothing is sent, because PostgreSQL was restored, has failed over or was moved: it was ${before}, now it is system`;
+    expect((await admin.run('restore status')).stderr).to.include(words);
+    const { status, stdout } = await admin.run('queues status --json');
+    const { problems, submissions_paused } = JSON.parse(stdout) as Record<string, object>;
+    expect(status).to.equal(1);
+    expect(submissions_paused).to.include({ before });
+    expect((problems as string[])[0]).to.include(words);
+    const resumed = await admin.changeJson('restore resume');
+    expect(resumed).to.include({ changed: true, before });
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'restore.resume',
+      merchant_id: null,
+      subject: 'submissions',
+      details: { before, now: resumed.now },
+    });
+    const again = await admin.unchanged(() => admin.change('restore resume'));
+    expect(again).to.equal('Payments go out here already: nothing was changed\n');
+    expect((await admin.run('restore status')).stderr).to.not.include('Nothing is sent');
+  });
+
   it('marks nothing while submissions go on', () =>
     admin.refused([['restore mark', 'SUBMISSION_PAUSED is not true']], { env: { CHANNELS } }));
 

@@ -174,6 +174,12 @@ describe('What dispatchers show of the whole service', () => {
     expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
   });
 
+  it('that nothing is sent, on a database that is not the one before', async () => {
+    await query(`UPDATE installation SET seen_on = 'system 1, timeline 00000001, database 1'`);
+    expect(await change('malipo_submissions_paused')).to.deep.equal([0, 1]);
+    await query('UPDATE installation SET seen_on = NULL');
+  });
+
   it('how many months ahead the tables by month are ready', async () => {
     const labels = { table: 'payment_history' };
     expect(sumOf(before, 'malipo_month_partitions_ahead', labels)).to.equal(3);

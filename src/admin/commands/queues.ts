@@ -1,5 +1,6 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
+import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
 import { createQueueBackend } from '../../jobs/backend.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';
@@ -23,7 +24,10 @@ const status = reads({
       failed: await countWaitingJobs(database),
       graceMs: config.sweepGraceMs,
     });
-    const data = { ...status, webhooks_exhausted: await countExhausted(database, COUNT_MAX) };
+    const other = await otherDatabase(database);
+    const problems = other ? [whyPaused(other), ...status.problems] : status.problems;
+    const webhooks_exhausted = await countExhausted(database, COUNT_MAX);
+    const data = { ...status, problems, submissions_paused: other, webhooks_exhausted };
     return { isFailure: data.problems.length > 0, data, lines: statusLines(data) };
   },
 });

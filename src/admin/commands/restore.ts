@@ -1,15 +1,17 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { markDatabaseRestored } from '../../domain/upkeep/mark-database-restored.ts';
+import { otherDatabase, resumeHere, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { restoreProgress } from '../../domain/upkeep/restore-progress.ts';
+import { ALREADY } from '../output/answers.ts';
 import { moment, render, table } from '../output/table.ts';
 import { changes, type Noun, reads } from '../verb.ts';
 
 const mark = changes({
   summary: 'Treats every open payment of a restored database as possibly sent',
   notes:
-    'No open payment is sent before its gateway has been asked about it, and each is asked about at once. What is parked stays parked. Every channel that has a driver is paused, so that no new payment is taken; channel resume opens each again. Event numbers go on a million higher than before, the numbers of new merchants and apps a thousand higher. SUBMISSION_PAUSED must be true. It may be run again until submissions go on. docs/operations.md describes the whole way back from a backup.',
+    'No open payment is sent before its gateway has been asked about it, and each is asked about at once. What is parked stays parked. Every channel that has a driver is paused, so that no new payment is taken; channel resume opens each again. Event numbers go on a million higher than before, the numbers of new merchants and apps a thousand higher. Submissions must be paused, by SUBMISSION_PAUSED or because the service has noticed another database. It may be run again until submissions go on. docs/operations.md describes the whole way back from a backup.',
   run: async ({ database, config }, _values, { audited }) => {
-    if (!config.submissionPaused) {
+    if (!config.submissionPaused && !(await otherDatabase(database))) {
       throw new OperatorRefusal(
         'SUBMISSION_PAUSED is not true: set it for every process first, then run this again',
       );
@@ -24,15 +26,22 @@ const status = reads({
   notes:
     'Exit status 1 while there is a payment that no gateway was asked about since restore mark. NO ANSWER YET counts those whose gateway was asked and has not said yet whether it has them: it is asked again without you.',
   run: async ({ database }) => {
+    const other = await otherDatabase(database);
+    const why = other && whyPaused(other);
     const { marked_at, payments, unexplained } = await restoreProgress(database);
     if (!marked_at) {
-      throw new OperatorRefusal('No payments were marked yet: restore mark comes first');
+      const pause = why ? `${why}. ` : '';
+      throw new OperatorRefusal(`${pause}No payments were marked yet: restore mark comes first`);
     }
     const unasked = payments.reduce((sum, each) => sum + each.unasked, 0);
     return {
       isFailure: unasked > 0,
-      data: { marked_at: marked_at.toISOString(), unasked, unexplained, payments },
+      data: {
+        marked_at: marked_at.toISOString(),
+        ...{ submissions_paused: other, unasked, unexplained, payments },
+      },
       lines: [
+        why ? [why, ''] : [],
         `Marked ${moment(marked_at)}; not asked about yet: ${unasked}`,
         table(payments, [
           ...(['kind', 'open'] as const),
@@ -47,4 +56,24 @@ const status = reads({
   },
 });
 
-export const restore: Noun = { summary: 'The way back from a backup', verbs: { mark, status } };
+const resume = changes({
+  summary: 'Lets payments go out again on a database that was restored, failed over or moved',
+  notes:
+    'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. docs/operations.md says what comes before. While SUBMISSION_PAUSED is true, nothing is sent all the same.',
+  run: async (_service, _values, { audited }) => {
+    const other = await audited(async (trx) => {
+      const value = await resumeHere(trx);
+      const audit = { merchant_id: null, subject: 'submissions', details: { ...value } };
+      return { value, audit: value ? audit : null };
+    });
+    return {
+      data: { changed: other !== null, ...other },
+      lines: [other ? `Payments go out on ${other.now}` : `Payments go out here ${ALREADY}`],
+    };
+  },
+});
+
+export const restore: Noun = {
+  summary: 'The way back from a backup',
+  verbs: { mark, status, resume },
+};

@@ -11,6 +11,7 @@ import {
   withPaymentLocked,
 } from '../payments/payment-store.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
+import { otherDatabase } from '../upkeep/other-database.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { drainCallbacks } from './drain-callbacks.ts';
 
@@ -32,7 +33,7 @@ export async function refundPayout(
 ): Promise<boolean> {
   return withPaymentLocked(database, ref, async (trx, payout) => {
     if (!payout || !isRefundDue(payout, stepNo)) return false;
-    if (allPaused) {
+    if (allPaused || (await otherDatabase(trx))) {
       await changeStep(trx, ref, { ...REFUND_STEP, delayMs: PUT_OFF_DELAY_MS });
       return false;
     }

@@ -11,6 +11,7 @@ import {
   withPaymentLocked,
 } from '../payments/payment-store.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
+import { otherDatabase } from '../upkeep/other-database.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
 import { MAX_CLAIM_AGE_MS } from './call-limits.ts';
 
@@ -62,6 +63,7 @@ async function claim(
   const mustWait =
     !hasReceipt ||
     allPaused ||
+    (await otherDatabase(trx)) !== null ||
     (await isPaused(trx, payment.channel)) ||
     (await payoutHoldOf(trx, payment, 'FOR KEY SHARE')) !== null;
   if (payment.overdue || mustWait) {

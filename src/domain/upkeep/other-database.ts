@@ -1,0 +1,59 @@
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+
+/** A database that is not the one that the service was last told to work on. */
+export interface OtherDatabase {
+  before: string;
+  now: string;
+}
+
+/** Stands for a part that the role may not read. It is like any other. */
+const UNREADABLE = 'unknown';
+
+/** Returns a condition: the identity `one` is `other`, as far as that one is known. */
+function isLike(one: string, other: string): string {
+  return `${one} LIKE replace(${other}, '${UNREADABLE}', '%')`;
+}
+
+/**
+ * Tells whether PostgreSQL was restored, has failed over or was moved. It may have forgotten what
+ * was sent, so nothing is sent until an operator resumes. Every process sees the same.
+ * @returns null when it is the database before, or when nobody can tell.
+ */
+export async function otherDatabase(
+  database: Database | Transaction,
+): Promise<OtherDatabase | null> {
+  const other = await firstRow<OtherDatabase>(
+    database,
+    `SELECT seen_on AS before, now FROM installation, database_identity() AS now
+     WHERE NOT (${isLike('now', 'seen_on')} OR ${isLike('seen_on', 'now')})`,
+  );
+  return other ?? null;
+}
+
+/**
+ * Records the database when the first process starts on it. Later ones only compare.
+ * @returns a line for the log, or null when this is the database before.
+ */
+export async function noteDatabase(database: Database | Transaction): Promise<string | null> {
+  const noted = await firstRow<{ seen_on: string }>(
+    database,
+    `UPDATE installation SET seen_on = now FROM database_identity() AS now
+     WHERE seen_on IS NULL OR ${isLike('now', 'seen_on')} RETURNING seen_on`,
+  );
+  const other = await otherDatabase(database);
+  if (other) return `${whyPaused(other)}; restore resume ends it, see docs/operations.md`;
+  if (!noted?.seen_on?.includes(UNREADABLE)) return null;
+  return 'PostgreSQL does not tell which server or timeline this is: after a restore or a failover set SUBMISSION_PAUSED yourself';
+}
+
+/** Says what has changed, and what that means. */
+export function whyPaused({ before, now }: OtherDatabase): string {
+  return `Nothing is sent, because PostgreSQL was restored, has failed over or was moved: it was ${before}, now it is ${now}`;
+}
+
+/** Makes this database the right one. @returns what it was taken for, or null if it was right. */
+export async function resumeHere(trx: Transaction): Promise<OtherDatabase | null> {
+  const other = await otherDatabase(trx);
+  if (other) await rows(trx, 'UPDATE installation SET seen_on = :now', other);
+  return other;
+}

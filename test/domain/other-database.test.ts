@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { noteDatabase, otherDatabase, resumeHere } from '../../src/domain/upkeep/other-database.ts';
+import { boot } from '../../src/process/boot.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  failed,
+  learn,
+  parserOf,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
+
+describe('A database that is not the one before', () => {
+  let store: TestStore;
+
+  beforeEach(async () => {
+    store = await createTestStore();
+  });
+
+  afterEach(() => store.drop());
+
+  const note = () => noteDatabase(store.database);
+  const other = () => otherDatabase(store.database);
+  const seenOn = async () =>
+    (await firstRow<{ seen_on: string | null }>(
+      store.database,
+      'SELECT seen_on FROM installation',
+    ))!.seen_on;
+
+  /** What a backup of this database is, once it is restored. */
+  async function restored(): Promise<TestStore> {
+    await store.database.destroy();
+    return createTestStore(store.name);
+  }
+
+  it('is none when it was never recorded, and when it is the recorded one, however many start', async () => {
+    expect(await other()).to.equal(null);
+    expect(await Promise.all([note(), note(), note()])).to.deep.equal([null, null, null]);
+    expect(await seenOn()).to.match(/^system \d+, timeline [0-9A-F]{8}, database \d+$/);
+    expect(await other()).to.equal(null);
+    expect(await workOn(store.database, await somePayout()).claim()).to.include({ attemptNo: 1 });
+  });
+
+  it('is recorded by the first process that starts, and by no command', async () => {
+    for (const [name, isRecorded] of [
+      ['admin', false],
+      ['submission', true],
+    ] as const) {
+      const env = { DATABASE_URL: store.url, LOG_LEVEL: 'error' };
+      const { database } = await boot(name, env);
+      await database.destroy();
+      expect((await seenOn()) !== null, name).to.equal(isRecorded);
+    }
+  });
+
+  it('sends nothing and refunds nothing until an operator resumes, and then goes on', async () => {
+    await note();
+    const [payout, refused] = [await somePayout(), await somePayout()];
+    await learn(store.database, refused, failed());
+    const { database, drop } = await restored();
+    const work = workOn(database, payout);
+    const refund = async () => {
+      const { step_no } = await workOn(database, refused).current();
+      return refundPayout(database, refOf(refused), step_no, { parserOf });
+    };
+    for (const start of [1, 2]) {
+      expect(await noteDatabase(database), `start ${start}`).to.match(
+        /^Nothing is sent, .* it was system \d+, .* now it is system \d+, .*restore resume/,
+      );
+      expect(await work.claim()).to.equal(null);
+      expect(await refund()).to.equal(false);
+    }
+    expect(await work.attempts()).to.deep.equal([]);
+    expect(await inTransaction(database, resumeHere)).to.not.equal(null);
+    expect(await inTransaction(database, resumeHere)).to.equal(null);
+    expect(await noteDatabase(database)).to.equal(null);
+    expect(await work.claim()).to.include({ attemptNo: 1 });
+    expect(await refund()).to.equal(true);
+    await drop();
+  });
+
+  it('still hears and asks about what was sent', async () => {
+    await note();
+    const payout = await somePayout();
+    const before = workOn(store.database, payout);
+    await before.answer(await before.claim(), ACKNOWLEDGED);
+    const { database, drop } = await restored();
+    const work = workOn(database, payout);
+    expect(await work.current()).to.include({ next_step: 'poll' });
+    expect(await work.hear(succeeded())).to.include({ status: 'completed' });
+    await drop();
+  });
+
+  for (const [what, pattern] of [
+    ['system of another server', /system \d+/],
+    ['timeline after a failover', /timeline \w+/],
+    ['database of a restored dump', /database \d+/],
+  ] as const) {
+    it(`is known by the ${what}`, async () => {
+      await note();
+      const before = (await seenOn())!.replace(pattern, (text) => text.replace(/\w+$/, '7'));
+      await rows(store.database, 'UPDATE installation SET seen_on = :before', { before });
+      expect(await other()).to.include({ before });
+      expect(await workOn(store.database, await somePayout()).claim()).to.equal(null);
+    });
+  }
+
+  it('is not noticed by a role that may not look, and the log says so', async () => {
+    const role = `nobody_${store.name}`;
+    const { database } = store;
+    await rows(database, `REVOKE EXECUTE ON FUNCTION pg_control_system() FROM public`);
+    await rows(database, `REVOKE EXECUTE ON FUNCTION pg_current_wal_lsn() FROM public`);
+    await rows(database, `CREATE ROLE ${role}`);
+    await rows(database, `GRANT ALL ON installation TO ${role}`);
+    try {
+      await inTransaction(database, async (trx) => {
+        await rows(trx, `SET LOCAL ROLE ${role}`);
+        for (const start of [1, 2]) {
+          expect(await noteDatabase(trx), `start ${start}`).to.match(/^PostgreSQL does not tell/);
+          expect(await otherDatabase(trx)).to.equal(null);
+        }
+      });
+      expect(await seenOn()).to.match(/^system unknown, timeline unknown, database \d+$/);
+      expect(await note()).to.equal(null);
+      expect(await seenOn()).to.match(/^system \d+, timeline [0-9A-F]{8}, database \d+$/);
+      await inTransaction(database, async (trx) => {
+        await rows(trx, `SET LOCAL ROLE ${role}`);
+        expect(await otherDatabase(trx)).to.equal(null);
+      });
+    } finally {
+      await rows(database, `DROP OWNED BY ${role}`);
+      await rows(database, `DROP ROLE ${role}`);
+    }
+  });
+
+  const somePayout = async () => newPayout(store.database, await store.newMerchant());
+});
