@@ -7,7 +7,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { clientOf } from '../support/api-client.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { failed, learn, parserOf, reread, succeeded } from '../support/payments.ts';
+import { failed, learn, parserOf, receiptOf, reread, succeeded } from '../support/payments.ts';
 import { plansOf } from '../support/plans.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -85,7 +85,7 @@ describe('A payout that failed', () => {
     expect(await byStatus()).to.include({ 1: 'p1 processing', 2: '' });
     await learn(service.database, payout, succeeded());
     const { body } = await client.get(`/payouts/${payout.id}`);
-    expect(body).to.include({ status: 'completed', result_code: 0, trans_id: 'RCPT1' });
+    expect(body).to.include({ status: 'completed', result_code: 0, trans_id: receiptOf(payout) });
     expect(await byStatus()).to.deep.equal({
       ...EMPTY,
       3: 'p1 completed',
@@ -135,10 +135,11 @@ describe('A payout that failed', () => {
       database,
       `INSERT INTO payouts (merchant_id, id, app_code, channel, gateway, payto, amount_cents,
          fee_cents, ref_no, category, narration, callback_url, deadline_at, next_step,
-         next_step_at, created_at)
+         next_step_at, created_at, reference)
        SELECT merchant_id, gen_random_uuid(), app_code, channel, gateway, payto, amount_cents,
          fee_cents, 'old-' || n, category, narration, callback_url, deadline_at, next_step,
-         next_step_at, created_at - n * interval '1 minute'
+         next_step_at, created_at - n * interval '1 minute',
+           gen_random_uuid()
        FROM payouts, generate_series(1, 5000) AS n WHERE merchant_id = :merchant_id AND id = :id`,
       { ...merchant, id },
     );
