@@ -12,7 +12,14 @@ import { changeStep } from '../../src/jobs/outbox.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
-import { createTestStore, failed, reread, succeeded, type TestStore } from '../support/payments.ts';
+import {
+  createTestStore,
+  failed,
+  newsOf,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
 import { lineOf, newReceipt, otherLines, runStatement } from '../support/statements.ts';
 import { NOT_FOUND, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
@@ -224,10 +231,9 @@ describe('A statement that covers the life of an overdue payment', () => {
         const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
         if (!isProcessed) return;
         const callback = await findStoredCallback(database, payment.merchant_id, id);
-        await processCallback(database, callback!, () => () => ({
-          reference: payment.id,
-          verdict,
-        }));
+        const news = verdict.outcome === 'pending' ? verdict : newsOf(payment, verdict);
+        const content = { reference: payment.reference, verdict: news };
+        await processCallback(database, callback!, () => () => content);
       });
       const { ruledOut } = await run([], AROUND_NOW, {
         answer_window_ms: WINDOW_MS,
