@@ -4,7 +4,7 @@ import { APPENDED, UPDATED_OFTEN } from './storage.ts';
 /** Columns that all four kinds of payments share: the outcome, and the next step towards it. */
 const PAYMENT_COLUMNS = `
       -- The gateway knows the payment by it, for ever: see gateway_reference().
-      reference uuid NOT NULL UNIQUE,
+      reference uuid NOT NULL,
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'processing', 'completed', 'failed')),
       result_code integer,
@@ -198,6 +198,7 @@ export async function up(knex: Knex): Promise<void> {
 /** Finds payments for the sweeper (due), and for support (open, parked, by the gateway's id). */
 function indexesOfSteps(table: string): string {
   return `
+    CREATE UNIQUE INDEX ${table}_reference_unique ON ${table} (reference);
     CREATE INDEX ${table}_due ON ${table} (next_step_at) WHERE next_step IS NOT NULL;
     CREATE INDEX ${table}_open ON ${table} (deadline_at) WHERE status IN ('pending', 'processing');
     CREATE INDEX ${table}_parked ON ${table} (created_at) WHERE parked_reason IS NOT NULL;

@@ -28,10 +28,11 @@ export function isReadOnlyError(error: unknown): boolean {
   return code === READ_ONLY || READ_ONLY_REPLICA.test(String(message));
 }
 
-/** Recognises a row that this unique or check constraint has refused. */
-export function violates(error: unknown, constraint: string): boolean {
-  const { code, constraint: name } = error as { code?: string; constraint?: string };
-  return (code === UNIQUE_VIOLATION || code === CHECK_VIOLATION) && name === constraint;
+/** Recognises a row that one of these unique or check constraints has refused. */
+export function violates(error: unknown, ...constraints: string[]): boolean {
+  const { code, constraint = '' } = error as { code?: string; constraint?: string };
+  const isRefusal = code === UNIQUE_VIOLATION || code === CHECK_VIOLATION;
+  return isRefusal && constraints.includes(constraint);
 }
 
 /** Recognises the errors after which Postgres wants the whole transaction repeated. */

@@ -117,7 +117,7 @@ describe('Whatever happens to payments, in whatever order', () => {
         (now.status === 'failed' && (now.kind !== 'payout' || now.refund_posted_at !== null));
       if (isFinal) continue;
       const neverArrived = !told.world.has(payment) && now.next_step === 'poll';
-      const oddities = [...(told.world.oddities.get(payment.id) ?? [])];
+      const oddities = [...(told.world.oddities.get(payment.reference) ?? [])];
       if (neverArrived) oddities.push('never arrived, may not go again');
       expect(oddities, `${now.kind} is ${now.status}, ${now.parked_reason}`).to.not.deep.equal([]);
       expect(now.parked_reason ?? now.next_step, 'what it waits for').to.be.a('string');

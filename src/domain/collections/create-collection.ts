@@ -41,7 +41,10 @@ export async function createCollection(
     if (!collection) throw await refusalOfChannel(database, request.channel, 'wallet_missing');
     return collection;
   } catch (error) {
-    if (violates(error, 'collections_ref_no_unique')) throw new Refusal('duplicate_reference');
+    // The reference at the gateway is made of the ref_no. PostgreSQL names either.
+    if (violates(error, 'collections_ref_no_unique', 'collections_reference_unique')) {
+      throw new Refusal('duplicate_reference');
+    }
     throw error;
   }
 }

@@ -50,7 +50,10 @@ export async function createPayout(
     if (!payout) throw await refusalOfChannel(database, request.channel, 'wallet_missing');
     return payout;
   } catch (error) {
-    if (violates(error, 'payouts_ref_no_unique')) throw new Refusal('duplicate_reference');
+    // The reference at the gateway is made of the ref_no. PostgreSQL names either.
+    if (violates(error, 'payouts_ref_no_unique', 'payouts_reference_unique')) {
+      throw new Refusal('duplicate_reference');
+    }
     if (violates(error, 'payout_wallet_not_negative')) {
       throw new Refusal('insufficient_balance', 'payout');
     }

@@ -84,7 +84,10 @@ async function insert(trx: Transaction, request: NewReversal, collection: Collec
     if (!reversal) throw new Refusal('channel_paused');
     return reversal;
   } catch (error) {
-    if (violates(error, 'reversals_ref_no_unique')) throw new Refusal('duplicate_reference');
+    // The reference at the gateway is made of the ref_no. PostgreSQL names either.
+    if (violates(error, 'reversals_ref_no_unique', 'reversals_reference_unique')) {
+      throw new Refusal('duplicate_reference');
+    }
     if (violates(error, 'reversals_one_open_or_done')) throw new Refusal('reversal_in_progress');
     throw error;
   }
