@@ -109,7 +109,7 @@ describe('A callback to an address of a key that SECRETS_KEY has no more', () =>
     }
   });
 
-  it('is refused with the keys of another installation, whose names are the same', async () => {
+  it('stays provable when somebody gives the name of its key to another key: the command refuses that', async () => {
     await rekey(K2, K1);
     const other = await rejection(rekey(K2, keyOf('k1', 9)));
     expect(other.message).to.include(
