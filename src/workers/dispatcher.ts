@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
+import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
 import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../domain/webhooks/number-events.ts';
 import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
@@ -18,6 +19,8 @@ import { RETENTION_TICK_MS, removeOldOnSchedule } from './retention-schedule.ts'
 /** A round that found something is likely to find more at once. */
 const BUSY_DELAY_MS = 10;
 const IDLE_DELAY_MS = 250;
+/** Deadlines are minutes or hours. */
+const OVERDUE_INTERVAL_MS = 10_000;
 /** Long enough not to flood the log, short enough not to delay the work. */
 const ERROR_DELAY_MS = 1_000;
 
@@ -26,7 +29,7 @@ const SWEEP_LEASE_ROUNDS = 3;
 
 /**
  * Starts the dispatcher's loops: they move the outbox to the queues, number events, admit
- * deliveries, sweep up lost steps and run what is done on schedule. Several dispatchers may
+ * deliveries, list overdue payments, sweep up lost steps and run what is done on schedule. Several dispatchers may
  * run at once. Calls `onWork` for every round of the outbox that shows that it works.
  * @returns the function that stops it after the rounds under way
  */
@@ -57,6 +60,7 @@ export function startDispatcher(
       ),
     ),
     poll('deliveries', () => admitDeliveries(database, config.webhookEndpointConcurrency)),
+    loop(service, signal, 'overdue', OVERDUE_INTERVAL_MS, () => openOverdue(database)),
     every(config.sweepIntervalMs, 'sweeper', () => sweepIfLeased(service, holder)),
     every(ledgerTickMs(service), 'ledger', () => verifyOnSchedule(service, signal)),
     every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, signal)),

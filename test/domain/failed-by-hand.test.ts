@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { newPayout } from '../support/payment-kinds.ts';
@@ -63,6 +64,7 @@ describe('An overdue payment that support fails', () => {
     await makeLate(payout);
     const work = workOn(database, payout);
     await work.answer(await work.claim(), NOT_TAKEN);
+    await openOverdue(database);
     return { payout, work };
   }
 
@@ -104,7 +106,7 @@ describe('An overdue payment that support fails', () => {
         const work = workOn(database, collection);
         await work.answer(await work.claim(), ACKNOWLEDGED);
         await makeLate(collection);
-        await work.hear({ outcome: 'pending' });
+        await openOverdue(database);
         return collection;
       }),
     );

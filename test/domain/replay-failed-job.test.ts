@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { type Callback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
@@ -131,7 +132,7 @@ describe('Replaying a failed job', () => {
       it('asks about it at once when it is overdue, whoever else waits for support', async () => {
         await work().answer(await work().claim(), UNKNOWN);
         await passDeadline({ database: store.database, merchant }, payment);
-        await work().hear({ outcome: 'noAnswer', reason: 'timeout' });
+        await openOverdue(store.database);
         expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal(['overdue']);
         await expectReplay(kind, payment.id, { action: 'ask_not_send', ...ASK });
       });

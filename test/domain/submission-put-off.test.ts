@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
+import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
 import type { Reversal } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
@@ -244,9 +245,10 @@ describe('A submission after the deadline', () => {
   }
 
   for (const kind of ['payout', 'reversal', 'return'] as const) {
-    it(`puts a ${kind} that still waits to be sent on the support list, once`, async () => {
+    it(`goes on for a ${kind} that waits to be sent and is on the support list`, async () => {
       const payment = await newPayment(kind, store.database, merchant);
       await makeLate(payment);
+      await openOverdue(store.database);
       const work = workOn(store.database, payment);
       for (let tries = 0; tries < 2; tries += 1) await work.answer(await work.claim(), NOT_TAKEN);
       expect(await work.current()).to.include({ next_step: 'submit', parked_reason: null });
@@ -254,9 +256,10 @@ describe('A submission after the deadline', () => {
     });
   }
 
-  it('puts a reversal whose receipt never comes on the support list', async () => {
+  it('waits on for a reversal whose receipt never comes and that is on the support list', async () => {
     const reversal = await newReversal(store.database, merchant, null);
     await makeLate(reversal);
+    await openOverdue(store.database);
     const work = workOn(store.database, reversal);
     expect(await work.claim()).to.equal(null);
     expect(await work.current()).to.include({ next_step: 'submit' });

@@ -2,7 +2,7 @@ import { type Database, firstRow, type Transaction } from '../../connections/dat
 import { changeStep } from '../../jobs/outbox.ts';
 import { isPaused } from '../channels/channel-store.ts';
 import { type Deadline, deadlineIn } from '../deadline.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import { payoutHoldOf } from '../merchants/payout-hold.ts';
 import {
   type AnyPayment,
@@ -75,7 +75,6 @@ async function claim(
       await parkUntaken(trx, payment);
       return null;
     }
-    await reportIfOverdue(trx, payment, 'it has not been taken yet');
   }
   if (mustWait) {
     await changeStep(trx, refOf(payment), putOffStep(payment));
@@ -99,26 +98,12 @@ export function isTooLate(payment: AnyPayment): boolean {
 /** Puts a payment on the support list. Support may fail it, since no attempt was taken. */
 async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void> {
   await changeStep(trx, refOf(payment), { park: 'overdue: the gateway has not taken it' });
+  await supersedeDiscrepancies(trx, refOf(payment), ['overdue']);
   await openDiscrepancy(trx, {
     kind: 'never_taken',
     payment: refOf(payment),
     amount_cents: payment.amount_cents,
     details: { deadline_at: payment.deadline_at.toISOString() },
-  });
-}
-
-/** Puts an overdue payment on the support list. It has not failed, and its steps go on. */
-export async function reportIfOverdue(
-  trx: Transaction,
-  payment: AnyPayment,
-  why: string,
-): Promise<void> {
-  if (!payment.overdue) return;
-  await openDiscrepancy(trx, {
-    kind: 'overdue',
-    payment: refOf(payment),
-    amount_cents: payment.amount_cents,
-    details: { deadline_at: payment.deadline_at.toISOString(), why },
   });
 }
 

@@ -14,7 +14,6 @@ import { pollSoonStep, pollStep, submitStep } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { settle } from '../settlement/settle.ts';
 import { countNotFound, mayHaveArrived } from './attempts.ts';
-import { reportIfOverdue } from './claim-submission.ts';
 import type { Recording } from './record-submission.ts';
 
 /** A gateway's rules for sending a reference again and for asking again. */
@@ -100,7 +99,6 @@ async function planNext(
 ): Promise<void> {
   const { payment } = question;
   const again = pollStep(payment, pollFirstMs);
-  await reportIfOverdue(trx, payment, `the gateway says ${outcome}`);
   if (outcome === 'pending' && payment.status === 'pending') {
     // The acknowledgement was lost. This answer is as good: the gateway has the payment.
     await transition(trx, payment, { to: 'processing', step: again, cause: 'poll' });

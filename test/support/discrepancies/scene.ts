@@ -1,5 +1,6 @@
 import { type Database, firstRow, inTransaction, rows } from '../../../src/connections/database.ts';
 import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
+import { openOverdue } from '../../../src/domain/discrepancies/open-overdue.ts';
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import type { Return } from '../../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../../src/domain/payments/payment-store.ts';
@@ -48,6 +49,7 @@ export async function makeOverdue<P extends AnyPayment>(scene: Scene, payment: P
   await work.answer(await work.claim(), UNKNOWN);
   await passDeadline(scene, payment);
   await work.hear({ outcome: 'noAnswer', reason: 'timeout' });
+  await openOverdue(scene.database);
   return reread(scene.database, payment);
 }
 
