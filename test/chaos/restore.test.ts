@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
+import { otherDatabase } from '../../src/domain/upkeep/other-database.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { type Order, originalOf } from '../support/chaos-mix.ts';
 import { sendOrder } from '../support/chaos-shop.ts';
@@ -51,6 +52,7 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
 
     await world.crash();
     await world.putBack();
+    expect(await otherDatabase(world.database), 'notices the restore').to.not.equal(null);
     await follow('migrate');
     await follow('empty');
     await follow('mark');
@@ -64,6 +66,7 @@ describe('After a restore from a backup, by the steps of the handbook', () => {
     await follow('check');
     await world.crash();
     await follow('resume');
+    expect(await otherDatabase(world.database), 'is resumed').to.equal(null);
     await world.start();
 
     await expectEnds();

@@ -114,6 +114,8 @@ describe('Payments that a restored database does not have', () => {
       expect(await listed(line), isListedBy).to.deep.equal([]);
       await hear(line, toldOf(line));
       expect(await listed(line), isListedBy).to.deep.equal([]);
+      await hear(line, { ...toldOf(line), amountCents: 999 });
+      expect(await listed(line), isListedBy).to.deep.equal(['unknown_payment']);
     }
   });
 

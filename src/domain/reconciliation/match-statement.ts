@@ -61,7 +61,8 @@ const REFERENCE_OF_MOVEMENT = `(${PAYMENT_KINDS.map(
 ).join(' UNION ALL ')})`;
 
 /**
- * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement without a time gets the time of its line.
+ * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
+ * without a time gets the time of its line.
  */
 async function matchBatch(
   trx: Transaction,

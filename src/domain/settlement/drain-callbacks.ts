@@ -1,16 +1,14 @@
-import { validate as isUuid } from 'uuid';
-import { hasRow, type Transaction } from '../../connections/database.ts';
+import type { Transaction } from '../../connections/database.ts';
 import { isOutage } from '../../connections/database-errors.ts';
-import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
-import type { ParsedCallback, ParserOf, Succeeded } from '../gateway-results.ts';
+import type { ParsedCallback, ParserOf } from '../gateway-results.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { LostRaceError } from '../payments/state-machine.ts';
 import { applyVerdict } from './apply-verdict.ts';
 import { type Callback, lockStored } from './callback-store.ts';
 import type { Settlement } from './settlement.ts';
+import { reportUnknown } from './unknown-payment.ts';
 
 export type CallbackResult = Settlement | 'ignored' | 'rejected';
 
@@ -91,7 +89,7 @@ async function apply(trx: Transaction, ref: PaymentRef, read: Read): Promise<App
   const { callback, content } = read;
   if (!content) return rejectUnreadable(trx, ref, callback);
   const payment = await findPayment(trx, ref);
-  if (!payment) return rejectUnknown(trx, ref, callback, content);
+  if (!payment) return rejectUnknown(trx, callback, content);
   if (content.reference !== null && content.reference !== payment.reference) {
     await openDiscrepancy(trx, {
       kind: 'other_payment',
@@ -123,59 +121,11 @@ async function rejectUnreadable(trx: Transaction, ref: PaymentRef, callback: Cal
 /** Without money there is nothing to decide, and a discrepancy would hide later news. */
 async function rejectUnknown(
   trx: Transaction,
-  ref: PaymentRef,
   callback: Callback,
   { verdict, reference }: ParsedCallback,
 ) {
-  if (verdict.outcome === 'succeeded') await reportUnknown(trx, ref, callback, reference, verdict);
+  if (verdict.outcome === 'succeeded') await reportUnknown(trx, callback, reference, verdict);
   return reject(trx, callback, 'the payment is not known here');
-}
-
-/** Reports money of a payment that is not here. After a restore this may be all that is left of it. */
-async function reportUnknown(
-  trx: Transaction,
-  ref: PaymentRef,
-  callback: Callback,
-  reference: string | null,
-  news: Succeeded,
-) {
-  if (reference && (await isBookedAnyway(trx, callback, reference, news.transId))) return;
-  const isNews = await openDiscrepancy(trx, {
-    kind: 'unknown_payment',
-    gateway: callback.gateway,
-    payment: ref,
-    trans_id: news.transId,
-    amount_cents: news.amountCents,
-    details: {
-      ...evidence(callback),
-      reference,
-      outcome: news.outcome,
-      account: news.account,
-      completed_at: news.completedAt?.toISOString() ?? null,
-    },
-  });
-  if (!isNews || !reference) return;
-  const { gateway } = callback;
-  const movement = { gateway, reference, trans_id: news.transId, amount_cents: news.amountCents };
-  await supersedeUnknown(trx, movement, ['unknown_movement']);
-}
-
-/** Tells whether the money is booked with the payment that has come again, under another id. */
-async function isBookedAnyway(
-  trx: Transaction,
-  { merchant_id, payment_kind }: Callback,
-  reference: string,
-  trans_id: string | null,
-): Promise<boolean> {
-  if (!isUuid(reference)) return false;
-  return hasRow(
-    trx,
-    `SELECT 1 FROM ${STEP_TABLES[payment_kind].table} p JOIN movements m
-       ON m.merchant_id = p.merchant_id AND m.payment_kind = :payment_kind AND m.payment_id = p.id
-     WHERE p.merchant_id = :merchant_id AND p.reference = CAST(:reference AS uuid)
-       AND coalesce(m.trans_id = :trans_id, true)`,
-    { merchant_id, payment_kind, reference, trans_id },
-  );
 }
 
 function evidence(callback: Callback): Record<string, unknown> {
