@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { type EmbeddedRedis, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
 import type { StackType } from '../../scripts/sandbox/stack.ts';
 import { expectRightEnd } from '../support/chaos-end.ts';
+import { FREEZING, freezeInSubmission } from '../support/chaos-freeze.ts';
 import { mixedOrders, type Order } from '../support/chaos-mix.ts';
 import { type Crash, planCrashes, seedOfRun } from '../support/chaos-plan.ts';
 import { collectOriginal, type FirstAnswer, sendOrders } from '../support/chaos-shop.ts';
@@ -45,7 +46,7 @@ describeWith(['redis-server'], 'With its queues in Redis, while everything fails
     const seed = seedOfRun();
     console.log(`      the same crashes again: CHAOS_SEED=${seed}`);
     redis = await startEmbeddedRedis({ reaper: environment.reaper });
-    const members = { simulator: 'simulator', web: 'web', ...CRASHING } as const;
+    const members = { simulator: 'simulator', web: 'web', ...CRASHING, ...FREEZING } as const;
     world = await startChaosWorld({ members, redisUrl: redis.url });
     // So that there are some to send while Redis is away, however slow the machine is.
     await Promise.all(
@@ -57,6 +58,7 @@ describeWith(['redis-server'], 'With its queues in Redis, while everything fails
       sendOrders(world.shop, orders, SPREAD_MS),
       crashAll(planCrashes(Object.keys(CRASHING), seed)),
       failInTurn(),
+      freezeInSubmission(world),
     ]);
     const failed = ends.find((end) => end.status === 'rejected');
     if (failed) throw failed.reason;

@@ -12,6 +12,9 @@ export interface Crew {
    * One that is down already comes up again first.
    */
   crash(name: string, downMs: number): Promise<void>;
+  /** Freezes it where it is, until `resume`. */
+  pause(name: string): void;
+  resume(name: string): void;
   stop(): Promise<void>;
 }
 
@@ -36,6 +39,8 @@ export async function startCrew(
       up.set(name, crashed);
       return crashed;
     },
+    pause: (name) => running.get(name)!.pause(),
+    resume: (name) => running.get(name)!.resume(),
     stop: async () => {
       await Promise.all([...running.values()].map((child) => child.stop()));
     },
