@@ -10,6 +10,7 @@ import type { StatementLine } from '../../src/domain/reconciliation/statement.ts
 /** What a gateway has done with one reference, whatever it has said about it. */
 interface Known {
   payment: AnyPayment;
+  externalRef: string;
   movements: Succeeded[];
   /** It has said that nothing will move, which is true or not. */
   failure: Verdict | null;
@@ -43,16 +44,41 @@ export class GatewayWorld {
     return this.#completedAt.toISOString().slice(0, 'YYYY-MM-DD'.length);
   }
 
-  /** A submission that arrives. */
-  take(payment: AnyPayment): SubmitResult {
-    if (this.#known.has(payment.reference)) this.sentTwice.push(payment.reference);
-    else
-      this.#known.set(payment.reference, { payment, movements: [], failure: null, newest: null });
-    return { outcome: 'acknowledged', externalRef: `GW-${payment.reference}` };
+  /** A submission that arrives. The gateway may give two payments the same reference of its own. */
+  take(payment: AnyPayment, sharesReference = false): SubmitResult {
+    const { reference } = payment;
+    const known = this.#known.get(reference);
+    if (known) {
+      this.sentTwice.push(reference);
+      return { outcome: 'acknowledged', externalRef: known.externalRef };
+    }
+    const externalRef = sharesReference ? `GW-${this.#number}` : `GW-${reference}`;
+    this.#known.set(reference, {
+      ...{ payment, externalRef, movements: [], failure: null, newest: null },
+    });
+    return { outcome: 'acknowledged', externalRef };
   }
 
   has(payment: AnyPayment): boolean {
     return this.#known.has(payment.reference);
+  }
+
+  /** Refuses a submission that arrives. */
+  decline(payment: AnyPayment): SubmitResult {
+    this.take(payment);
+    this.fail(payment);
+    return { outcome: 'declined', code: 1037, description: 'No', externalRef: null };
+  }
+
+  /** Whether it has moved what was asked for, once. Its staff would say so. */
+  hasMoved(payment: AnyPayment): boolean {
+    const moved = this.#known.get(payment.reference)?.movements ?? [];
+    return moved.length === 1 && moved[0]!.amountCents === payment.amount_cents;
+  }
+
+  /** Its own reference of a payment that it has taken. */
+  referenceOf(payment: AnyPayment): string {
+    return this.#known.get(payment.reference)!.externalRef;
   }
 
   verdictOf(payment: AnyPayment): Verdict | null {
@@ -69,13 +95,34 @@ export class GatewayWorld {
     known.newest = {
       outcome: 'succeeded',
       transId: this.#newReceipt(),
-      externalRef: `GW-${payment.reference}`,
+      externalRef: known.externalRef,
       amountCents: payment.amount_cents + (odd.amount ? 100 : 0),
       account: accountOf(payment),
       description: 'Done',
       completedAt: this.#completedAt,
     };
     known.movements.push(known.newest);
+  }
+
+  /** Tells of a success with the receipt of another payment. No money moves. */
+  shareReceipt(payment: AnyPayment): void {
+    const known = this.#known.get(payment.reference);
+    const isIn = payment.kind === 'collection';
+    const other = [...this.#known.values()].find(
+      (each) =>
+        each !== known &&
+        each.movements.length > 0 &&
+        (each.payment.kind === 'collection') === isIn,
+    );
+    if (!known || !other || known.movements.length > 0) return;
+    // Whichever of the two is told first has the receipt.
+    for (const each of [known, other]) this.#note(each.payment, 'shared receipt');
+    const { movements } = other;
+    known.newest = {
+      ...movements[0]!,
+      externalRef: known.externalRef,
+      account: accountOf(payment),
+    };
   }
 
   /** Says that a reference that was taken has failed, also when it has not. */
@@ -95,10 +142,15 @@ export class GatewayWorld {
   }
 
   get statement(): StatementLine[] {
-    return [...this.#known.values()].flatMap(({ payment, movements }) =>
+    return this.statementNaming('ours');
+  }
+
+  /** Lists what it has moved, under our references or under its own. */
+  statementNaming(whose: 'ours' | 'its own'): StatementLine[] {
+    return [...this.#known.values()].flatMap(({ payment, externalRef, movements }) =>
       movements.map((movement) => ({
         kind: payment.kind === 'return' ? ('reversal' as const) : payment.kind,
-        reference: payment.reference,
+        reference: whose === 'ours' ? payment.reference : externalRef,
         account: movement.account,
         amountCents: movement.amountCents!,
         transId: movement.transId,

@@ -1,15 +1,15 @@
 import { type Database, rows } from '../../src/connections/database.ts';
+import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
 import { Refusal } from '../../src/domain/errors.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';
-import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
-import { recordSubmission } from '../../src/domain/submission/record-submission.ts';
+import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { GatewayWorld } from './gateway-world.ts';
+import { decideOne } from './history-support.ts';
+import { type Call, type Crash, type Freeze, HistoryWorkers } from './history-workers.ts';
 import { newPayout, reversalRequest } from './payment-kinds.ts';
-import { learn, newCollection, parserOf, reread } from './payments.ts';
-import { POLL_FIRST_MS, RECORDING } from './submissions.ts';
+import { newCollection, parserOf, reread } from './payments.ts';
 
 /** What can happen in a history; `who` picks the payment, by place, out of those that there are. */
 export type Happening =
@@ -18,18 +18,26 @@ export type Happening =
   | { what: 'job'; who: number; stale: boolean; call: Call; crash: Crash }
   /** Two workers take the same job at once. */
   | { what: 'two jobs'; who: number; call: Call }
+  /** A worker stops for a while. Others go on. */
+  | { what: 'freeze'; who: number; at: Freeze }
+  | { what: 'thaw'; who: number; call: Call }
   | { what: 'success'; who: number; again: boolean; amount: boolean }
   | { what: 'failure'; who: number }
-  /** The newest verdict comes as a callback, perhaps once more. */
-  | { what: 'callback'; who: number };
+  /** The gateway tells of a success with the receipt of another payment. */
+  | { what: 'shared receipt'; who: number }
+  /** The newest verdict comes as a callback, perhaps once more. Its job may come much later. */
+  | { what: 'callback'; who: number; isReadable: boolean }
+  | { what: 'callback job'; who: number }
+  | { what: 'deadline'; who: number }
+  /** Support decides about something, by a word that the list offers. */
+  | { what: 'decision'; who: number; word: number };
 
-/** What becomes of one call to the gateway. */
-export const CALLS = ['answered', 'not taken', 'answer lost', 'never arrived'] as const;
-export type Call = (typeof CALLS)[number];
-
-/** Where a worker dies. */
-export const CRASHES = ['nowhere', 'before the call', 'before the record'] as const;
-export type Crash = (typeof CRASHES)[number];
+/** How a history's gateway behaves throughout. */
+export interface Nature {
+  resubmit: 'safe' | 'never';
+  /** All payments have the same reference of the gateway. */
+  sharesReferences: boolean;
+}
 
 /** Rounds after which whatever still has a step has it for ever. */
 const MAX_ROUNDS = 10;
@@ -40,17 +48,17 @@ export class History {
   readonly world: GatewayWorld;
   readonly #database: Database;
   readonly #merchant: { merchant_id: number; app_code: number };
-  readonly #resubmit: 'safe' | 'never';
+  readonly #workers: HistoryWorkers;
 
   constructor(
     database: Database,
     merchant: { merchant_id: number; app_code: number },
-    resubmit: 'safe' | 'never',
+    nature: Nature,
   ) {
     this.#database = database;
     this.#merchant = merchant;
-    this.#resubmit = resubmit;
     this.world = new GatewayWorld(merchant.merchant_id);
+    this.#workers = new HistoryWorkers(database, this.world, nature);
   }
 
   async happen(happening: Happening): Promise<void> {
@@ -59,30 +67,44 @@ export class History {
     if (!payment) return;
     switch (happening.what) {
       case 'job':
-        return this.#job(payment, happening);
+        return this.#workers.run(payment, happening);
       case 'two jobs': {
         const job = { ...happening, stale: false, crash: 'nowhere' as const };
-        await Promise.all([this.#job(payment, job), this.#job(payment, job)]);
+        await Promise.all([this.#workers.run(payment, job), this.#workers.run(payment, job)]);
         return;
       }
+      case 'freeze':
+        return this.#workers.freeze(payment, happening.at);
+      case 'thaw':
+        return this.#workers.thaw(happening.who, happening.call);
       case 'success':
         return this.world.succeed(payment, happening);
       case 'failure':
         return this.world.fail(payment);
+      case 'shared receipt':
+        return this.world.shareReceipt(payment);
       case 'callback':
-        return this.#callback(payment);
+        return this.#store(payment, happening.isReadable);
+      case 'callback job':
+        return this.#process(happening.who);
+      case 'deadline':
+        return this.#passDeadline(payment);
+      case 'decision':
+        return decideOne(this.#database, this.world, this.#merchant, happening);
     }
   }
 
   /** Everything that is due is done, nothing crashes, and the gateway ends and tells what it has. */
   async settleDown(): Promise<void> {
-    let active = this.payments;
+    await this.#workers.thawAll();
+    let active = [...this.payments, ...(await this.#adoptReturns())];
     for (let round = 0; round < MAX_ROUNDS && active.length > 0; round += 1) {
       for (const payment of active) {
-        await this.#job(payment, { stale: false, call: 'answered', crash: 'nowhere' });
+        await this.#workers.run(payment, { stale: false, call: 'answered', crash: 'nowhere' });
         if (this.world.verdictOf(payment) === null) this.world.succeed(payment);
-        await this.#callback(payment);
+        await this.#store(payment, true);
       }
+      while (await this.#processNext(0));
       const adopted = await this.#adoptReturns();
       const now = await Promise.all(active.map((payment) => reread(this.#database, payment)));
       active = [...adopted, ...now.filter(({ next_step }) => next_step !== null)];
@@ -108,66 +130,40 @@ export class History {
     }
   }
 
-  /** What a worker does for the step that the payment has. */
-  async #job(payment: AnyPayment, job: { stale: boolean; call: Call; crash: Crash }) {
-    const now = await reread(this.#database, payment);
-    const stepNo = now.step_no - (job.stale ? 1 : 0);
-    if (now.next_step === 'refund') {
-      await refundPayout(this.#database, refOf(payment), stepNo, { parserOf });
-    } else if (now.next_step === 'submit') {
-      await this.#submit(now, stepNo, job);
-    } else if (now.next_step === 'poll') {
-      await this.#poll(now, stepNo, job);
-    }
+  async #store(payment: AnyPayment, isReadable: boolean): Promise<void> {
+    const verdict = this.world.verdictOf(payment);
+    if (isReadable && !verdict) return;
+    const body = isReadable ? JSON.stringify(verdict) : 'what is this';
+    await storeCallback(this.#database, 'simulator', refOf(payment), body);
   }
 
-  async #submit(
-    payment: AnyPayment,
-    stepNo: number,
-    { call, crash }: { call: Call; crash: Crash },
-  ) {
-    const options = { pollFirstMs: POLL_FIRST_MS };
-    const claim = await claimSubmission(this.#database, refOf(payment), stepNo, options);
-    if (!claim || crash === 'before the call') return;
-    const arrives = call === 'answered' || call === 'answer lost';
-    const taken = arrives ? this.world.take(payment) : null;
-    if (crash === 'before the record') return;
-    await recordSubmission(
+  async #process(who: number): Promise<void> {
+    await this.#processNext(who);
+  }
+
+  /** @returns whether there was one */
+  async #processNext(who: number): Promise<boolean> {
+    const { merchant_id } = this.#merchant;
+    const stored = await rows<{ id: string }>(
       this.#database,
-      claim,
-      call === 'answered'
-        ? taken!
-        : { outcome: call === 'not taken' ? 'notTaken' : 'unknown', reason: call },
-      RECORDING,
+      `SELECT id FROM callbacks WHERE merchant_id = :merchant_id AND status = 'stored' ORDER BY id`,
+      { merchant_id },
     );
+    const one = stored[who % Math.max(1, stored.length)];
+    if (!one) return false;
+    const callback = await findStoredCallback(this.#database, merchant_id, one.id);
+    await processCallback(this.#database, callback!, parserOf);
+    return true;
   }
 
-  async #poll(payment: AnyPayment, stepNo: number, { call, crash }: { call: Call; crash: Crash }) {
-    const asked = await findPaymentToPoll(this.#database, refOf(payment), stepNo);
-    if (!asked || crash !== 'nowhere') return;
-    await this.#letTimePass(payment);
-    const result =
-      call === 'answered'
-        ? this.world.query(payment)
-        : ({ outcome: 'noAnswer', reason: call } as const);
-    const rule = { resubmit: this.#resubmit, settlingWindowMs: 0, answerWindowMs: 0 };
-    await recordQuery(this.#database, asked, result, rule, RECORDING);
-  }
-
-  /** Between a submission and a question about it is the longest time that a call can take. */
-  async #letTimePass({ merchant_id, id }: AnyPayment): Promise<void> {
+  async #passDeadline({ kind, merchant_id, id }: AnyPayment): Promise<void> {
     await rows(
       this.#database,
-      `UPDATE attempts SET started_at = started_at - interval '1 minute',
-         answered_at = answered_at - interval '1 minute'
-       WHERE merchant_id = :merchant_id AND payment_id = :id`,
+      `UPDATE ${kind}s SET deadline_at = now() - interval '1 second'
+       WHERE merchant_id = :merchant_id AND id = :id`,
       { merchant_id, id },
     );
-  }
-
-  async #callback(payment: AnyPayment): Promise<void> {
-    const verdict = this.world.verdictOf(payment);
-    if (verdict) await learn(this.#database, payment, verdict);
+    await openOverdue(this.#database);
   }
 
   /** Returns are made by the service itself. */

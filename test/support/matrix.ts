@@ -18,7 +18,7 @@ export function valuesThroughApi<Value>(values: readonly Value[]): readonly Valu
   return IS_FULL ? values : values.slice(0, 1);
 }
 
-/** The random histories of payments that are played. */
-export const HISTORIES_COUNT = IS_FULL ? 500 : 60;
+/** The random histories of payments that are played. `HISTORIES=20000` plays more. */
+export const HISTORIES_COUNT = Number(process.env.HISTORIES ?? (IS_FULL ? 2_000 : 60));
 /** The random requests that each operation of the API gets. */
 export const FUZZED_REQUESTS_COUNT = IS_FULL ? 80 : 10;

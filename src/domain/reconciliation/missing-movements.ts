@@ -49,6 +49,8 @@ async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope:
      FROM movements m JOIN ${STEP_TABLES[kind].table} p
        ON p.merchant_id = m.merchant_id AND p.id = m.payment_id
      WHERE m.payment_kind = :kind AND m.gateway = :gateway AND p.channel = :channel
+       -- Support has found already that it did not happen.
+       AND m.booked <> 'undone'
        AND coalesce(m.completed_at, m.learned_at) >= :start
        AND coalesce(m.completed_at, m.learned_at) < :end
        AND NOT EXISTS (

@@ -1,0 +1,144 @@
+import { expect } from 'chai';
+import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
+import { asShown } from '../../src/domain/payments/kinds.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
+import { type Reconciliation, reconcile } from '../../src/domain/reconciliation/reconcile.ts';
+import { importStatement, type StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import type { History } from './history.ts';
+import { decide, openCases } from './history-support.ts';
+import { accountBalance } from './ledger-check.ts';
+import { parserOf, reread } from './payments.ts';
+
+type Merchant = { merchant_id: number };
+
+/** Reconciles with what the gateway says that it has moved. Some lines come twice. */
+export async function reconcileWith(
+  database: Database,
+  told: History,
+  lines: StatementLine[],
+): Promise<Reconciliation> {
+  const period = { from: told.world.day, to: told.world.day };
+  const options = { gateway: 'simulator', channel: 63902, period };
+  const twice = lines.flatMap((line, index) => (index % 3 === 0 ? [line, line] : [line]));
+  const import_id = await inTransaction(database, (trx) =>
+    importStatement(trx, { ...options, source: 'test', lines: twice }),
+  );
+  return reconcile(database, {
+    ...options,
+    import_id,
+    covers: ['collection', 'payout', 'reversal'],
+    complete_until: new Date(),
+    settling_window_ms: 0,
+    answer_window_ms: 0,
+    ask: async (payment) => told.world.query(payment),
+    parserOf,
+  });
+}
+
+/** What the gateway has moved is what is booked, each movement once. */
+export async function expectMovements(
+  database: Database,
+  told: History,
+  { merchant_id }: Merchant,
+): Promise<void> {
+  const [booked] = await rows<{ sum: number }>(
+    database,
+    `SELECT coalesce(sum(CASE payment_kind WHEN 'collection' THEN -amount_cents
+       ELSE amount_cents END), 0)::bigint AS sum
+     FROM movements WHERE merchant_id = :merchant_id`,
+    { merchant_id },
+  );
+  const moved = told.world.statement.reduce(
+    (sum, { kind, amountCents }) => sum + (kind === 'collection' ? -amountCents : amountCents),
+    0,
+  );
+  expect(booked!.sum, 'what has moved').to.equal(moved);
+}
+
+/** Final, or waiting for a person because of something that has happened to it. */
+export async function expectDecided(
+  database: Database,
+  told: History,
+  merchant: Merchant,
+): Promise<void> {
+  const asked = new Set((await openCases(database, merchant)).map((found) => found.payment_id));
+  for (const payment of told.payments) {
+    const now = await reread(database, payment);
+    if (isFinal(now) || asked.has(now.id)) continue;
+    const neverArrived = !told.world.has(payment) && now.next_step === 'poll';
+    const oddities = [...(told.world.oddities.get(payment.reference) ?? [])];
+    if (neverArrived) oddities.push('never arrived, may not go again');
+    expect(oddities, `${now.kind} is ${now.status}, ${now.parked_reason}`).to.not.deep.equal([]);
+    expect(now.parked_reason ?? now.next_step, 'what it waits for').to.be.a('string');
+  }
+}
+
+function isFinal(payment: AnyPayment): boolean {
+  const isRefunding =
+    payment.kind === 'payout' && payment.status === 'failed' && payment.refund_posted_at === null;
+  return (payment.status === 'completed' || payment.status === 'failed') && !isRefunding;
+}
+
+/** What the API shows of a payment is what its merchant was told last. */
+export async function expectTold(database: Database, told: History): Promise<void> {
+  for (const payment of told.payments) {
+    if (payment.kind === 'return') continue;
+    const now = await reread(database, payment);
+    const { status } = now.kind === 'payout' ? asShown(now) : now;
+    const events = await rows<{ type: string }>(
+      database,
+      `SELECT type FROM events WHERE merchant_id = :merchant_id AND payment_id = :id
+       ORDER BY change_no`,
+      { merchant_id: now.merchant_id, id: now.id },
+    );
+    const types = events.map(({ type }) => type.replace('transaction.', ''));
+    const repeated = types.some((type, index) => type === types[index - 1]);
+    expect(repeated, `${now.kind} told as ${types}`).to.equal(false);
+    if (status === 'completed' || status === 'failed') expect(types.at(-1)).to.equal(status);
+    else if (now.undone_at === null) expect(types).to.deep.equal([]);
+  }
+}
+
+export async function expectInFlight(database: Database, { merchant_id }: Merchant): Promise<void> {
+  const [open] = await rows<{ sum: number }>(
+    database,
+    `SELECT coalesce(sum(amount_cents + fee_cents), 0)::bigint AS sum FROM payouts
+     WHERE merchant_id = :merchant_id AND status <> 'completed' AND refund_posted_at IS NULL`,
+    { merchant_id },
+  );
+  expect(await accountBalance(database, merchant_id, 'payouts_in_flight')).to.equal(open!.sum);
+}
+
+/** Rounds of decisions after which nothing new may be found. */
+const MAX_ROUNDS = 12;
+
+/**
+ * Decides about everything that is open, by a word that the list offers, and about what comes of
+ * it. `turn` chooses among the words.
+ */
+export async function decideAll(
+  database: Database,
+  told: History,
+  merchant: Merchant,
+  turn: number,
+): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const open = await openCases(database, merchant);
+    if (open.length === 0) return;
+    let decided = 0;
+    for (const found of open) {
+      const { length } = found.allowed;
+      const words = found.allowed.map((_, at) => found.allowed[(at + turn + round) % length]!);
+      let isDecided = false;
+      for (const word of words) isDecided ||= await decide(database, told.world, found, word);
+      if (isDecided) decided += 1;
+    }
+    // Some have to wait for a decision about other money of their payment. Not all.
+    expect(decided, open.map(({ kind, allowed }) => `${kind}: ${allowed}`).join('; ')).to.be.above(
+      0,
+    );
+    await told.settleDown();
+  }
+  const left = (await openCases(database, merchant)).map(({ kind }) => kind);
+  expect(left, 'what no decision ends').to.deep.equal([]);
+}

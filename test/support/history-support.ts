@@ -1,0 +1,67 @@
+import { type Database, inTransaction } from '../../src/connections/database.ts';
+import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
+import { findPayment } from '../../src/domain/payments/payment-store.ts';
+import { type DiscrepancyCase, listCases } from '../../src/domain/support/discrepancy-cases.ts';
+import type { Resolution } from '../../src/domain/support/resolution.ts';
+import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
+import type { GatewayWorld } from './gateway-world.ts';
+import { parserOf } from './payments.ts';
+import { POLL_FIRST_MS } from './submissions.ts';
+
+const MAX_CASES = 100;
+
+/** Lists what nobody has decided about a merchant's payments. */
+export function openCases(
+  database: Database,
+  { merchant_id }: { merchant_id: number },
+): Promise<DiscrepancyCase[]> {
+  return listCases(database, { open: true, merchant_id, limit: MAX_CASES });
+}
+
+/** Decides about one of the open discrepancies by one of the words that the list offers. */
+export async function decideOne(
+  database: Database,
+  world: GatewayWorld,
+  merchant: { merchant_id: number },
+  { who, word }: { who: number; word: number },
+): Promise<void> {
+  const open = await openCases(database, merchant);
+  const found = open[who % Math.max(1, open.length)];
+  if (found) await decide(database, world, found, found.allowed[word % found.allowed.length]!);
+}
+
+/** @returns whether the decision was possible */
+export async function decide(
+  database: Database,
+  world: GatewayWorld,
+  found: DiscrepancyCase,
+  as: Resolution,
+): Promise<boolean> {
+  // Support says that a payment is completed only when it is.
+  if (found.kind === 'overdue' && as === 'completed' && !(await hasMoved(database, world, found))) {
+    return false;
+  }
+  const decision = { as, actor: 'tester', reason: 'because', transId: null };
+  const options = {
+    commissionDefaults: { bps: 150, fixedCents: 0 },
+    pollFirstMs: POLL_FIRST_MS,
+    parserOf,
+  };
+  try {
+    await inTransaction(database, (trx) => resolveDiscrepancy(trx, found.id, decision, options));
+    return true;
+  } catch (error) {
+    if (error instanceof OperatorRefusal) return false;
+    throw error;
+  }
+}
+
+async function hasMoved(database: Database, world: GatewayWorld, found: DiscrepancyCase) {
+  const { payment_kind: kind, merchant_id, payment_id: id } = found;
+  const payment = await findPayment(database, {
+    kind: kind!,
+    merchant_id: merchant_id!,
+    id: id!,
+  });
+  return world.hasMoved(payment!);
+}

@@ -1,0 +1,57 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { History } from './history.ts';
+import {
+  decideAll,
+  expectDecided,
+  expectInFlight,
+  expectMovements,
+  expectTold,
+  reconcileWith,
+} from './history-checks.ts';
+import { expectRightBooks } from './ledger-check.ts';
+import type { TestStore } from './payments.ts';
+import { RANDOM_HISTORY, type RandomHistory } from './random-history.ts';
+
+/** Milliseconds that one history may take on a busy machine. */
+const HISTORY_TIMEOUT_MS = 2_000;
+
+/** Declares the test that plays so many random histories. Its error has the seed. */
+export function itPlays(count: number, storeOf: () => TestStore): void {
+  it(`the books are right and nobody is forgotten, in ${count} histories`, async function () {
+    this.timeout(60_000 + count * HISTORY_TIMEOUT_MS);
+    const seed = Number(process.env.HISTORIES_SEED ?? Date.now() % 2 ** 31);
+    console.log(`      HISTORIES_SEED=${seed}`);
+    await fc.assert(
+      fc.asyncProperty(RANDOM_HISTORY, (history) => play(storeOf(), history)),
+      { seed, numRuns: count, endOnFailure: true },
+    );
+    await expectRightBooks(storeOf().database);
+  });
+}
+
+async function play(
+  { database, newMerchant }: TestStore,
+  { nature, happenings, names, turn }: RandomHistory,
+): Promise<void> {
+  const merchant = await newMerchant();
+  const told = new History(database, merchant, nature);
+  for (const one of happenings) await told.happen(one);
+  await told.settleDown();
+  expect(told.world.sentTwice, 'sent again after they were taken').to.deep.equal([]);
+  // What nobody has told is learned by the statement. Under a reference that we do not know, not.
+  if (names === 'its own') {
+    await reconcileWith(database, told, told.world.statementNaming(names));
+  }
+  const result = await reconcileWith(database, told, told.world.statementNaming('ours'));
+  expect(result.unknown, 'movements that nobody knows').to.deep.equal([]);
+  expect(result.missing, 'movements that were never made').to.deep.equal([]);
+  await expectMovements(database, told, merchant);
+  await expectDecided(database, told, merchant);
+  await expectTold(database, told);
+  await expectInFlight(database, merchant);
+  await decideAll(database, told, merchant, turn);
+  await expectMovements(database, told, merchant);
+  await expectTold(database, told);
+  await expectRightBooks(database, merchant.merchant_id);
+}

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+import type { Happening, Nature } from './history.ts';
+import { CALLS, CRASHES, FREEZES } from './history-workers.ts';
+
+/** A history, and how support decides about what it leaves open. */
+export interface RandomHistory {
+  nature: Nature;
+  happenings: Happening[];
+  /** Whose references the gateway's statement has. */
+  names: 'ours' | 'its own';
+  turn: number;
+}
+
+const who = fc.nat({ max: 9 });
+const call = fc.constantFrom(...CALLS);
+const rarely = fc.integer({ min: 0, max: 9 }).map((number) => number === 0);
+const often = rarely.map((isRare) => !isRare);
+
+function weighted<What extends Happening['what']>(
+  weight: number,
+  what: What,
+  more: object,
+): { weight: number; arbitrary: fc.Arbitrary<Happening> } {
+  const arbitrary = fc.record({ what: fc.constant(what), who, ...more });
+  return { weight, arbitrary: arbitrary as unknown as fc.Arbitrary<Happening> };
+}
+
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  weighted(6, 'initiate', { kind: fc.constantFrom('collection', 'payout', 'reversal') }),
+  weighted(16, 'job', { stale: rarely, call, crash: fc.constantFrom(...CRASHES, 'nowhere') }),
+  weighted(4, 'two jobs', { call }),
+  weighted(3, 'freeze', { at: fc.constantFrom(...FREEZES) }),
+  weighted(3, 'thaw', { call }),
+  weighted(8, 'success', { again: rarely, amount: rarely }),
+  weighted(4, 'failure', {}),
+  weighted(2, 'shared receipt', {}),
+  weighted(10, 'callback', { isReadable: often }),
+  weighted(6, 'callback job', {}),
+  weighted(2, 'deadline', {}),
+  weighted(4, 'decision', { word: fc.nat({ max: 5 }) }),
+);
+
+export const RANDOM_HISTORY: fc.Arbitrary<RandomHistory> = fc.record({
+  nature: fc.record({
+    resubmit: fc.constantFrom('safe' as const, 'never' as const),
+    sharesReferences: rarely,
+  }),
+  happenings: fc.array(happening, { minLength: 5, maxLength: 40 }),
+  names: fc.constantFrom('ours' as const, 'its own' as const),
+  turn: fc.nat({ max: 5 }),
+});
