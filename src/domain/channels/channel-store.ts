@@ -10,7 +10,7 @@ export async function pausedChannels(
 }
 
 /** Checks whether a channel is paused. It then takes no new payments, and sends none that wait. */
-export async function isPaused(database: Database | Transaction, code: number): Promise<boolean> {
+async function isPaused(database: Database | Transaction, code: number): Promise<boolean> {
   return hasRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', { code });
 }
 

@@ -4,23 +4,30 @@ import type { AnyPayment } from '../payments/payment-store.ts';
 /** Why the payouts of a merchant are not sent. */
 export type PayoutHold = 'its merchant is suspended' | 'the payouts of its merchant are held';
 
-/**
- * Returns why a payout may not be sent because of its merchant, or null. With the lock, a hold that
- * is being committed comes before the claim, and a later one waits for the claim.
- */
+/** What of a merchant decides about its payouts. */
+interface Holding {
+  active: boolean;
+  payouts_held: boolean;
+}
+
+/** Returns why the payouts of a merchant may not be sent, or null. */
+export function holdOf({ active, payouts_held }: Holding): PayoutHold | null {
+  if (!active) return 'its merchant is suspended';
+  return payouts_held ? 'the payouts of its merchant are held' : null;
+}
+
+/** Returns why a payment may not be sent because of its merchant, or null. */
 export async function payoutHoldOf(
   database: Database | Transaction,
   { kind, merchant_id }: AnyPayment,
-  lock: 'FOR KEY SHARE' | '' = '',
 ): Promise<PayoutHold | null> {
   if (kind !== 'payout') return null;
-  const merchant = await firstRow<{ active: boolean; payouts_held: boolean }>(
+  const merchant = await firstRow<Holding>(
     database,
-    `SELECT active, payouts_held FROM merchants WHERE id = :merchant_id ${lock}`,
+    'SELECT active, payouts_held FROM merchants WHERE id = :merchant_id',
     { merchant_id },
   );
-  if (!merchant!.active) return 'its merchant is suspended';
-  return merchant!.payouts_held ? 'the payouts of its merchant are held' : null;
+  return holdOf(merchant!);
 }
 
 /** The open payouts of a merchant. */

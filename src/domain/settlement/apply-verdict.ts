@@ -9,16 +9,15 @@ import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { storableText } from '../storable-text.ts';
+import { reportAnother, reportContradiction, reportReceipt } from './contrary-news.ts';
 import {
   fillReceipt,
   insertMovement,
   isOvertaken,
   type Movement,
-  mismatchOf,
   movementsOf,
   repeatedMovement,
 } from './movements.ts';
-import { ownerOfReceipt } from './receipts.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settlement.ts';
 import { keepInSuspense } from './suspense.ts';
@@ -61,21 +60,6 @@ function storable<V extends Verdict>(verdict: V): V {
 /** Tells whether the gateway names another reference of its own than it gave this payment. */
 function namesAnother({ external_ref }: AnyPayment, { externalRef }: Verdict): boolean {
   return externalRef !== null && external_ref !== null && externalRef !== external_ref;
-}
-
-/** Reports a verdict about another payment. It moves nothing, and the questions go on. */
-async function reportAnother(trx: Transaction, payment: AnyPayment, news: Verdict) {
-  await openDiscrepancy(trx, {
-    kind: 'other_payment',
-    payment: refOf(payment),
-    ...(news.outcome === 'succeeded' && { trans_id: news.transId, amount_cents: news.amountCents }),
-    details: {
-      outcome: news.outcome,
-      external_ref: news.externalRef,
-      acknowledged_ref: payment.external_ref,
-    },
-  });
-  return 'discrepancy' as const;
 }
 
 async function applyFailure(
@@ -147,39 +131,4 @@ async function applyRepeat(
     await fillEmpty(trx, payment, { trans_id: news.transId, external_ref: news.externalRef });
   }
   return reportContradiction(trx, payment, movement, news);
-}
-
-/** Reports a receipt that belongs to another payment. It books nothing, and the questions go on. */
-async function reportReceipt(trx: Transaction, payment: AnyPayment, news: Succeeded) {
-  const owner = await ownerOfReceipt(trx, payment, news.transId!);
-  await openDiscrepancy(trx, {
-    kind: 'receipt_of_another',
-    payment: refOf(payment),
-    trans_id: news.transId,
-    amount_cents: news.amountCents,
-    details: {
-      account: news.account,
-      booked_for: owner && `${owner.kind} ${owner.id} of merchant ${owner.merchant_id}`,
-    },
-  });
-  return 'discrepancy' as const;
-}
-
-/** Reports news that states another amount or account than was booked. It changes no books. */
-async function reportContradiction(
-  trx: Transaction,
-  payment: AnyPayment,
-  known: Movement,
-  news: Succeeded,
-): Promise<Settlement> {
-  const kind = mismatchOf(payment, news, known);
-  if (!kind) return 'repeat';
-  await openDiscrepancy(trx, {
-    kind,
-    payment: refOf(payment),
-    trans_id: news.transId,
-    amount_cents: news.amountCents,
-    details: { booked_cents: known.amount_cents, account: news.account },
-  });
-  return 'discrepancy';
 }

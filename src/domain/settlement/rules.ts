@@ -10,7 +10,8 @@ import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
-import { findMovement, mismatchOf, rebookMovement } from './movements.ts';
+import { findMovement, mismatchOf } from './movements.ts';
+import { rebookMovement } from './rebook-movement.ts';
 import type { News, SettlingRules } from './settlement.ts';
 import { postMovement, postToSuspense } from './suspense.ts';
 

@@ -1,9 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import { isPaused } from '../channels/channel-store.ts';
 import { type Deadline, deadlineIn } from '../deadline.ts';
 import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
-import { payoutHoldOf } from '../merchants/payout-hold.ts';
 import {
   type AnyPayment,
   type PaymentRef,
@@ -11,8 +9,8 @@ import {
   withPaymentLocked,
 } from '../payments/payment-store.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
-import { otherDatabase } from '../upkeep/other-database.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
+import { isHeldBack } from './brakes.ts';
 import { MAX_CLAIM_AGE_MS } from './call-limits.ts';
 
 /** The right to make one call to the gateway. */
@@ -60,12 +58,7 @@ async function claim(
 ): Promise<SubmissionClaim | null> {
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   const hasReceipt = await hasOriginalReceipt(trx, payment);
-  const mustWait =
-    !hasReceipt ||
-    allPaused ||
-    (await otherDatabase(trx)) !== null ||
-    (await isPaused(trx, payment.channel)) ||
-    (await payoutHoldOf(trx, payment, 'FOR KEY SHARE')) !== null;
+  const mustWait = !hasReceipt || allPaused || (await isHeldBack(trx, payment));
   if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();

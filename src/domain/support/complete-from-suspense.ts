@@ -15,7 +15,8 @@ import type { Collection, Return, Reversal } from '../payments/kinds.ts';
 import { awaitsRefund, type Payout } from '../payments/kinds.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
-import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
+import { findMovement, type Movement } from '../settlement/movements.ts';
+import { rebookMovement } from '../settlement/rebook-movement.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 

@@ -15,7 +15,8 @@ import type { Collection, Payout, Return, Reversal } from '../payments/kinds.ts'
 import { type AnyPayment, type MerchantPayment, refOf } from '../payments/payment-store.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
-import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
+import { type Movement, movementsOf } from '../settlement/movements.ts';
+import { rebookMovement } from '../settlement/rebook-movement.ts';
 import { releaseReceipt } from '../settlement/receipts.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';

@@ -14,6 +14,12 @@ function isLike(one: string, other: string): string {
   return `${one} LIKE replace(${other}, '${UNREADABLE}', '%')`;
 }
 
+const SEEN_AND_NOW = 'installation, database_identity() AS now';
+const DIFFERS = `NOT (${isLike('now', 'seen_on')} OR ${isLike('seen_on', 'now')})`;
+
+/** SQL: true on a database that is not the one before. */
+export const IS_OTHER_DATABASE = `EXISTS (SELECT FROM ${SEEN_AND_NOW} WHERE ${DIFFERS})`;
+
 /**
  * Tells whether PostgreSQL was restored, has failed over or was moved. It may have forgotten what
  * was sent, so nothing is sent until an operator resumes. Every process sees the same.
@@ -24,8 +30,7 @@ export async function otherDatabase(
 ): Promise<OtherDatabase | null> {
   const other = await firstRow<OtherDatabase>(
     database,
-    `SELECT seen_on AS before, now FROM installation, database_identity() AS now
-     WHERE NOT (${isLike('now', 'seen_on')} OR ${isLike('seen_on', 'now')})`,
+    `SELECT seen_on AS before, now FROM ${SEEN_AND_NOW} WHERE ${DIFFERS}`,
   );
   return other ?? null;
 }
