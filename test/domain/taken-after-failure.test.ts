@@ -105,6 +105,16 @@ for (const kind of PAYMENT_KINDS) {
       expect(await findings()).to.deep.equal([FINDING]);
     });
 
+    it('is asked about no more when the same acknowledgement is recorded once more', async () => {
+      const claimed = await work.claim();
+      await learn(database, payment, failedHere('Not carried out'), 'support');
+      await work.answer(claimed, ACKNOWLEDGED);
+      await work.hear(failed());
+      await work.answer(claimed, ACKNOWLEDGED);
+      expect(await work.current()).to.include({ status: 'failed', next_step: afterFailure });
+      expect(await findings()).to.deep.equal([`${FINDING} (resolved)`]);
+    });
+
     it('is booked when the money shows, and asked about no more', async () => {
       await takeAfterFailure();
       const after = await work.hear(succeeded({ transId: 'SHOWN1' }));

@@ -156,7 +156,9 @@ for (const backend of flowBackends('redis')) {
         },
         check: async (payment) => {
           const kinds = await discrepanciesOf(service.database, payment.id);
-          expect(kinds).to.deep.equal(['never_taken']);
+          // The dispatcher may have listed it as overdue before.
+          const open = kinds.filter((kind) => !kind.endsWith('(resolved)'));
+          expect(open).to.deep.equal(['never_taken']);
         },
       },
       'a callback': {

@@ -15,15 +15,17 @@ import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
 export async function askAfterFailure(
   trx: Transaction,
   payment: AnyPayment,
-  attemptNo: number,
+  acknowledged: { attempt: number; external_ref: string | null },
   pollFirstMs: number,
 ): Promise<void> {
-  await openDiscrepancy(trx, {
+  const isNews = await openDiscrepancy(trx, {
     kind: 'taken_after_failure',
     payment: refOf(payment),
     amount_cents: payment.amount_cents,
-    details: { external_ref: payment.external_ref, attempt: attemptNo },
+    details: acknowledged,
   });
+  // The same acknowledgement may be recorded once more after an outage.
+  if (!isNews) return;
   await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
 }
 

@@ -142,7 +142,8 @@ async function recordLateAcknowledgement(
   if (payment.status !== 'failed' || (await wasFailedByCallback(trx, payment))) return;
   // The money has shown already, so there is nothing to ask.
   if ((await movementsOf(trx, payment)).length > 0) return;
-  await askAfterFailure(trx, payment, attemptNo, pollFirstMs);
+  const acknowledged = { attempt: attemptNo, external_ref: externalRef };
+  await askAfterFailure(trx, payment, acknowledged, pollFirstMs);
 }
 
 function wasFailedByCallback(trx: Transaction, payment: AnyPayment): Promise<boolean> {
