@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
 import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
@@ -6,7 +7,11 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
-import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import {
+  type Callback,
+  findStoredCallback,
+  storeCallback,
+} from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { withFastClock } from '../support/fast-clock.ts';
@@ -26,7 +31,7 @@ import type { TestMerchant } from '../support/test-merchant.ts';
 
 const HOUR_MS = 3_600_000;
 /** Long enough for a callback on a busy machine. */
-const WINDOW_MS = 1_500;
+const WINDOW_MS = 3_000;
 /** Covers everything that is made now, until well after. */
 const AROUND_NOW = { from: '2000-01-01', to: '2999-12-31' };
 
@@ -224,41 +229,53 @@ describe('A statement that covers the life of an overdue payment', () => {
   describe('when the gateway takes the question and answers with a callback', () => {
     const asked = { outcome: 'asked' } as const;
 
-    /** The callback comes in the window for the answer, and may wait for its job. */
-    async function answerWith(verdict: ParsedCallback['verdict'], isProcessed = true) {
-      const payment = await overdue('payout');
-      const told = withinWindow(async () => {
-        const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
-        if (!isProcessed) return;
-        const callback = await findStoredCallback(database, payment.merchant_id, id);
-        const news = verdict.outcome === 'pending' ? verdict : newsOf(payment, verdict);
-        const content = { reference: payment.reference, verdict: news };
-        await processCallback(database, callback!, () => () => content);
-      });
-      const { ruledOut } = await run([], AROUND_NOW, {
-        answer_window_ms: WINDOW_MS,
-        ask: async () => {
-          told.begin();
-          return asked;
-        },
-      });
-      await told.done;
-      expect(ruledOut).to.deep.equal([]);
-      return reread(database, payment);
+    async function tell(payment: AnyPayment): Promise<Callback> {
+      const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
+      return (await findStoredCallback(database, payment.merchant_id, id))!;
+    }
+
+    function read(callback: Callback, verdict: ParsedCallback['verdict']) {
+      const { payment_id: id } = callback;
+      const news = verdict.outcome === 'pending' ? verdict : newsOf({ id }, verdict);
+      return processCallback(database, callback, () => () => ({ reference: null, verdict: news }));
     }
 
     it('waits for the answer and goes by it', async () => {
-      expect(await answerWith(succeeded())).to.include({ status: 'completed' });
-      expect(await answerWith(failed())).to.include({ status: 'failed', result_code: 1032 });
+      const payments = [await overdue('payout'), await overdue('payout')];
+      const answers = [succeeded(), failed()];
+      const told: Promise<unknown>[] = [];
+      const { ruledOut } = await run([], AROUND_NOW, {
+        answer_window_ms: WINDOW_MS,
+        ask: async (payment) => {
+          const answer = answers[payments.findIndex(({ id }) => id === payment.id)]!;
+          told.push(sleep(1).then(async () => read(await tell(payment), answer)));
+          return asked;
+        },
+      });
+      await Promise.all(told);
+      expect(ruledOut).to.deep.equal([]);
+      const ends = await Promise.all(payments.map((payment) => reread(database, payment)));
+      expect(ends.map(({ status }) => status)).to.deep.equal(['completed', 'failed']);
+      expect(ends[1]).to.include({ result_code: failed().code });
     });
 
-    it('leaves alone what is pending by the answer', async () => {
-      expect(await answerWith({ outcome: 'pending' })).to.include({ status: 'pending' });
-    });
-
-    it('leaves alone what has an answer that nobody has read yet', async () => {
-      expect(await answerWith(succeeded(), false)).to.include({ status: 'pending' });
-    });
+    for (const [what, isRead] of [
+      ['has an answer that nobody has read yet', false],
+      ['is pending by the answer', true],
+    ] as const) {
+      it(`leaves alone what ${what}`, async () => {
+        const payment = await overdue('payout');
+        const { ruledOut } = await run([], AROUND_NOW, {
+          ask: async () => {
+            const callback = await tell(payment);
+            if (isRead) await read(callback, { outcome: 'pending' });
+            return asked;
+          },
+        });
+        expect(ruledOut).to.deep.equal([]);
+        expect(await reread(database, payment)).to.include({ status: 'pending' });
+      });
+    }
 
     it('fails what it does not list when no answer comes in time', async () => {
       const payments = [await overdue('payout'), await overdue('collection')];
@@ -294,12 +311,3 @@ describe('A statement that covers the life of an overdue payment', () => {
     expect(await reread(database, payment)).to.include({ status: 'pending' });
   });
 });
-
-/** Work that begins when the gateway is asked, and goes on while its answer is awaited. */
-function withinWindow(work: () => Promise<void>) {
-  let begin = () => {};
-  const done = new Promise<void>((resolve) => {
-    begin = resolve;
-  }).then(work);
-  return { begin: () => begin(), done };
-}
