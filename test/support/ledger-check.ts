@@ -9,7 +9,7 @@ import { verifyLedger } from '../../src/domain/ledger/verification/verify-ledger
 export async function expectRightBooks(database: Database, merchant_id?: number): Promise<void> {
   await expectSoundLedger(database);
   const { breaks } = await verifyLedger(database, { merchant_id, full: true });
-  expect(breaks, 'breaks of the books').to.deep.equal([]);
+  expect(breaks, `breaks of the books: ${JSON.stringify(breaks)}`).to.deep.equal([]);
 }
 
 /** Fails unless every journal sums to zero and every wallet is the end of its chain of entries. */

@@ -21,10 +21,12 @@ export function itPlays(count: number, storeOf: () => TestStore): void {
   it(`the books are right and nobody is forgotten, in ${count} histories`, async function () {
     this.timeout(60_000 + count * HISTORY_TIMEOUT_MS);
     const seed = Number(process.env.HISTORIES_SEED ?? Date.now() % 2 ** 31);
+    // Of one history, as the error tells it.
+    const path = process.env.HISTORIES_PATH;
     console.log(`      HISTORIES_SEED=${seed}`);
     await fc.assert(
       fc.asyncProperty(RANDOM_HISTORY, (history) => play(storeOf(), history)),
-      { seed, numRuns: count, endOnFailure: true },
+      { seed, numRuns: count, endOnFailure: true, ...(path && { path }) },
     );
     await expectRightBooks(storeOf().database);
   });

@@ -120,7 +120,7 @@ function ifCompleted(expected: (payment: BookedPayment) => ExpectedJournals) {
     if (payment.status === 'completed') return [expected(payment)];
     if (payment.undone_at === null) return [];
     const kinds = [...expected(payment).kinds, 'undone'];
-    return [{ kinds, optional: ['redebited'], accounts: {} }];
+    return [{ kinds, optional: ['redebited'], accounts: { paid: 0 } }];
   };
 }
 
