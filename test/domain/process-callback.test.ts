@@ -92,6 +92,15 @@ describe('A stored callback', () => {
       expect(await work.current()).to.include({ status: 'completed' });
     });
 
+    it('support gives other money of a payment back, which would fail it', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await learn(database, payout, succeeded({ amountCents: 5_000 }));
+      await keep(payout, succeeded({ transId: 'RCPT2' }));
+      await resolve(scene, await discrepancyOf(scene, 'other_amount'), 'returned');
+      expect(await reread(database, payout)).to.include({ status: 'pending', next_step: null });
+      expect(await discrepanciesOf(database, payout.id)).to.include('second_success');
+    });
+
     it('support fails a payment', async () => {
       const payout = await newPayout(database, scene.merchant);
       await makeOverdue(scene, payout);

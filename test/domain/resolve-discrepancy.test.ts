@@ -22,7 +22,7 @@ import {
 } from '../support/discrepancies/scene.ts';
 import { DISCREPANCY_STORIES } from '../support/discrepancies/stories.ts';
 import type { Decided } from '../support/discrepancies/story.ts';
-import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
+import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import {
   createTestStore,
@@ -50,7 +50,7 @@ describe('A discrepancy', () => {
   });
 
   afterEach(async () => {
-    await expectSoundLedger(store.database);
+    await expectRightBooks(store.database, scene.merchant.merchant_id);
     const suspense = await accountBalance(store.database, scene.merchant.merchant_id, 'suspense');
     expect(suspense, 'suspense').to.equal(await suspenseOwed(scene));
   });
