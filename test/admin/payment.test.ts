@@ -146,7 +146,8 @@ describe('admin payment', () => {
       { account: 'commission', amount: '1.50' },
       { account: 'wallet:collection', amount: '98.50' },
     ]);
-    expect(file.event).to.include({ type: 'transaction.completed' });
+    expect(column(file.events!, 'type')).to.deep.equal(['transaction.completed']);
+    expect(column(file.events!, 'status')).to.deep.equal(['pending']);
     expect(column(file.callbacks!, 'body')).to.deep.equal(['{"status": "fine"}']);
     expect(file.discrepancies![0]).to.include({ kind: 'second_success', suspense: '100.00' });
     expect((file.discrepancies![0] as Document).allowed).to.deep.equal(['returned']);

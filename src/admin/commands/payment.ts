@@ -87,7 +87,7 @@ function several(hits: PaymentSummary[]): Answer {
 }
 
 function fileAnswer(file: PaymentFile): Answer {
-  const { payment, event, delivery } = file;
+  const { payment } = file;
   const documents = (rows: object[]) => rows.map((row) => rowDocument(row));
   const data = {
     payment: {
@@ -100,8 +100,7 @@ function fileAnswer(file: PaymentFile): Answer {
     attempts: documents(file.attempts),
     movements: documents(file.movements),
     journals: file.journals.map(journalDocument),
-    event: event && rowDocument(event),
-    delivery: delivery && rowDocument(delivery),
+    events: documents(file.events),
     delivery_attempts: documents(file.deliveryAttempts),
     callbacks: documents(file.callbacks),
     failed_jobs: file.failedJobs.map(failedJobs.document),

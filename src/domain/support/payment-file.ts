@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
 import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
@@ -30,9 +30,8 @@ export interface PaymentFile {
   attempts: Row[];
   movements: Row[];
   journals: JournalRow[];
-  /** The event for its merchant, if there is one. */
-  event: (Row & { id: string }) | null;
-  delivery: Row | null;
+  /** What its merchant is told, each with its delivery. More than one if its end was corrected. */
+  events: Row[];
   deliveryAttempts: Row[];
   callbacks: Row[];
   /** Failed jobs of the payment, its callbacks and its webhook. */
@@ -51,9 +50,6 @@ export async function readPaymentFile(
   if (!payment) return undefined;
   const own = <Found = Row>(select: string, order = '') =>
     rows<Found>(database, `${select} WHERE ${OWN} ${order}`, ref);
-  const [event = null] = await own<Row & { id: string }>(
-    'SELECT id, type, callback_url, sequence, created_at FROM events',
-  );
   return {
     payment,
     hold: payment.next_step === 'submit' ? await payoutHoldOf(database, payment) : null,
@@ -71,8 +67,8 @@ export async function readPaymentFile(
       'ORDER BY learned_at, id',
     ),
     journals: await journalsOf(database, ref),
-    event,
-    ...(await deliveryOf(database, ref, event)),
+    events: await rows(database, EVENTS, ref),
+    deliveryAttempts: await rows(database, DELIVERY_ATTEMPTS, ref),
     callbacks: await own(
       'SELECT id, received_at, status, problem, parked_reason, body FROM callbacks',
       'ORDER BY received_at, id',
@@ -89,6 +85,19 @@ export async function readPaymentFile(
 
 /** The condition for rows of one payment, in every table about payments. */
 const OWN = 'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
+
+const EVENTS = `
+  SELECT id, type, callback_url, sequence, created_at, d.status, d.attempts, d.next_step_at,
+    d.parked_reason
+  FROM (SELECT * FROM events WHERE ${OWN}) e
+  LEFT JOIN webhook_deliveries d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
+  ORDER BY change_no`;
+
+const DELIVERY_ATTEMPTS = `
+  SELECT a.event_id, a.attempt_no, a.response_status, a.error, a.duration_ms, a.attempted_at
+  FROM (SELECT * FROM events WHERE ${OWN}) e
+  JOIN webhook_attempts a ON a.merchant_id = e.merchant_id AND a.event_id = e.id
+  ORDER BY a.attempted_at`;
 
 /**
  * Reads the journals of a payment, oldest first: its own, those of its movements, and those of
@@ -116,28 +125,6 @@ export function journalsOf(
      GROUP BY j.merchant_id, j.id ORDER BY j.created_at, j.id`,
     payment,
   );
-}
-
-async function deliveryOf(
-  database: Database,
-  { merchant_id }: PaymentRef,
-  event: { id: string } | null,
-) {
-  if (event === null) return { delivery: null, deliveryAttempts: [] };
-  const bindings = { merchant_id, event_id: event.id };
-  const delivery = await firstRow<Row>(
-    database,
-    `SELECT status, attempts, next_step_at, parked_reason FROM webhook_deliveries
-     WHERE merchant_id = :merchant_id AND event_id = :event_id`,
-    bindings,
-  );
-  const deliveryAttempts = await rows<Row>(
-    database,
-    `SELECT attempt_no, response_status, error, duration_ms, attempted_at FROM webhook_attempts
-     WHERE merchant_id = :merchant_id AND event_id = :event_id ORDER BY attempted_at`,
-    bindings,
-  );
-  return { delivery: delivery ?? null, deliveryAttempts };
 }
 
 async function relatedTo(database: Database, payment: AnyPayment): Promise<PaymentSummary[]> {
