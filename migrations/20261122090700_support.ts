@@ -25,7 +25,7 @@ export async function up(knex: Knex): Promise<void> {
       -- The money that is in suspense until the discrepancy is resolved.
       movement_id uuid,
       resolution text CHECK (resolution IN
-        ('completed', 'failed', 'returned', 'accept-amount', 'undo', 'dismissed', 'superseded')),
+        ('completed', 'failed', 'returned', 'accept-amount', 'same', 'undo', 'dismissed', 'superseded')),
       resolved_by text,
       resolved_reason text,
       -- The same finding twice is one discrepancy.

@@ -178,6 +178,20 @@ describe('A discrepancy', () => {
       await expectDecided(payment, story.decisions[resolution]!);
     });
 
+    it('as the same money has the right receipt, and the wrong one is free again', async () => {
+      const payment = await arrange(
+        'the receipt of a payout that support completed under another one',
+      );
+      await resolve(scene, await discrepancyOf(scene, 'second_success'), 'same');
+      expect((await reread(store.database, payment)).trans_id).to.equal(receiptOf(payment));
+      const receipts = await rows<{ receipt: string }>(
+        store.database,
+        'SELECT receipt FROM receipts WHERE payment_id = :id',
+        payment,
+      );
+      expect(receipts).to.deep.equal([{ receipt: receiptOf(payment) }]);
+    });
+
     it('takes the commission of the merchant on what has moved', async () => {
       await rows(
         store.database,

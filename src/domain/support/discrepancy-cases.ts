@@ -44,6 +44,8 @@ export interface DiscrepancyCase extends Discrepancy {
   status: PaymentStatus | null;
   asked_cents: number | null;
   undone_at: Date | null;
+  /** Support has completed the payment by the gateway's word that it had got. */
+  completed_by_hand: boolean;
   account: string | null;
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
@@ -96,11 +98,16 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
     WHERE d.payment_kind = '${kind}' AND t.merchant_id = d.merchant_id AND t.id = d.payment_id`,
 ).join(' UNION ALL ');
 
+const COMPLETED_BY_HAND = `EXISTS (
+  SELECT FROM discrepancies o WHERE o.merchant_id = d.merchant_id AND o.payment_kind = d.payment_kind
+    AND o.payment_id = d.payment_id AND o.kind = 'overdue' AND o.resolution = 'completed')`;
+
 async function read(database: Database, condition: string, bindings: object) {
   const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
-       m.amount_cents AS suspense_cents, m.account AS moved_account
+       m.amount_cents AS suspense_cents, m.account AS moved_account,
+       ${COMPLETED_BY_HAND} AS completed_by_hand
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
@@ -112,12 +119,12 @@ async function read(database: Database, condition: string, bindings: object) {
 }
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
-  const { kind, payment_kind, status, asked_cents, undone_at, suspense_cents } = row;
+  const { kind, payment_kind, status, asked_cents, undone_at, completed_by_hand } = row;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null
-      : { kind: payment_kind, status, amount_cents: asked_cents, undone_at };
-  return allowedResolutions({ kind, payment, suspenseCents: suspense_cents });
+      : { kind: payment_kind, status, amount_cents: asked_cents, undone_at, completed_by_hand };
+  return allowedResolutions({ kind, payment, suspenseCents: row.suspense_cents });
 }
 
 /** Finds a discrepancy. Ids are unique over all merchants. Lock its payment before you lock it. */

@@ -10,6 +10,8 @@ import { canMove } from '../payments/state-machine.ts';
  * - accept-amount: the same, with the amount that has moved instead of the one asked for.
  * - failed: fails the payment. Money that went out all the same is the operator's loss.
  * - returned: the money goes back, or has come back.
+ * - same: the movement in suspense is the one that completed the payment. Support had given
+ *   another receipt for it.
  * - undo: the payment did not complete after all, or its money has come back.
  * - dismissed: nothing is to be done, and no money is in suspense.
  */
@@ -18,6 +20,7 @@ export const RESOLUTIONS = [
   'failed',
   'returned',
   'accept-amount',
+  'same',
   'undo',
   'dismissed',
 ] as const;
@@ -27,7 +30,7 @@ export type Resolution = (typeof RESOLUTIONS)[number];
 export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Resolution[]>> = {
   other_amount: ['accept-amount', 'returned', 'failed', 'dismissed'],
   other_account: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
-  second_success: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
+  second_success: ['completed', 'accept-amount', 'same', 'returned', 'failed', 'dismissed'],
   failure_after_success: ['undo', 'dismissed'],
   return_failed: ['returned', 'dismissed'],
   paid_after_refund: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
@@ -43,7 +46,9 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   unknown_payment: ['dismissed'],
 };
 
-type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'>;
+type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
+  completed_by_hand: boolean;
+};
 
 /** The facts that decide which resolutions are possible. */
 export interface Situation {
@@ -78,6 +83,9 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
     case 'accept-amount':
       // A customer who is paid back gets everything.
       return !isAsAsked && payment.kind !== 'return' && isCompletable(payment);
+    case 'same':
+      // The gateway's own word about two movements is about two movements.
+      return isAsAsked && payment.status === 'completed' && payment.completed_by_hand;
     case 'failed':
       // Money that came in is never written off: it belongs to somebody.
       return payment.kind !== 'collection';

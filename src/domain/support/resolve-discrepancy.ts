@@ -11,14 +11,17 @@ import { drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
 import { goOnAsFailed } from '../settlement/taken-after-failure.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
+import { correctReceipt } from './correct-receipt.ts';
 import {
   type Discrepancy,
+  type DiscrepancyCase,
+  findCase,
   findDiscrepancy,
   hasOtherQuestion,
   markResolved,
 } from './discrepancy-cases.ts';
 import { clearMovement, failIfUndecided, returnMovement } from './leave-suspense.ts';
-import { allowedResolutions, type Resolution } from './resolution.ts';
+import type { Resolution } from './resolution.ts';
 import { settleByHand } from './settle-by-hand.ts';
 import { undoPayment } from './undo-payment.ts';
 
@@ -58,7 +61,7 @@ export async function resolveDiscrepancy(
   const discrepancy = (await findDiscrepancy(trx, id, 'FOR UPDATE'))!;
   refuseResolved(discrepancy);
   const movement = await movementInSuspense(trx, discrepancy);
-  refuseUnlessAllowed(discrepancy, payment, movement, decision.as);
+  refuseUnlessAllowed((await findCase(trx, id))!, decision.as);
   refuseReceipt(discrepancy, decision);
   if (payment) {
     await apply(trx, { discrepancy, payment, movement }, decision, options);
@@ -82,17 +85,7 @@ function refuseResolved({ id, resolved_at, resolution }: Discrepancy): void {
   throw new OperatorRefusal(`Discrepancy ${id} is resolved already: ${resolution}`);
 }
 
-function refuseUnlessAllowed(
-  { kind }: Discrepancy,
-  payment: AnyPayment | undefined,
-  movement: Movement | null,
-  as: Resolution,
-): void {
-  const allowed = allowedResolutions({
-    kind,
-    payment: payment ?? null,
-    suspenseCents: movement?.amount_cents ?? null,
-  });
+function refuseUnlessAllowed({ kind, allowed }: DiscrepancyCase, as: Resolution): void {
   if (allowed.includes(as)) return;
   throw new OperatorRefusal(
     `This discrepancy (${kind}) can only be resolved as ${allowed.join(', ')}`,
@@ -131,6 +124,7 @@ async function apply(
     return settleByHand(trx, payment, decision, options.parserOf);
   }
   if (as === 'undo') return undoPayment(trx, payment);
+  if (as === 'same') return correctReceipt(trx, payment, movement!);
   if (kind === 'taken_after_failure') return goOnAsFailed(trx, payment);
   if (as === 'completed' || as === 'accept-amount') {
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);

@@ -1,7 +1,7 @@
 import type { Verdict } from '../../../src/domain/gateway-results.ts';
 import { FAILURE, SECOND, STRANGER, SUCCESS } from '../collection-stories.ts';
 import { newCollection } from '../payments.ts';
-import { hear, makeOverdue, neverTake } from './scene.ts';
+import { discrepancyOf, hear, makeOverdue, neverTake, resolve } from './scene.ts';
 import {
   COLLECTED,
   type Decided,
@@ -82,6 +82,28 @@ export const COLLECTION_DISCREPANCIES: Stories = {
         returns: [10_000],
         books: { gateway_float: -15_000, suspense: 15_000 },
         left: ['other_amount'],
+      },
+    },
+  },
+  'the receipt of a collection that support completed under another one': {
+    kind: 'second_success',
+    arrange: async (scene) => {
+      const payment = await newCollection(scene.database, scene.merchant);
+      await makeOverdue(scene, payment);
+      await resolve(
+        scene,
+        await discrepancyOf(scene, 'overdue'),
+        'completed',
+        `TYPO-${payment.id}`,
+      );
+      return hear(scene, payment, SUCCESS);
+    },
+    decisions: {
+      same: COMPLETED,
+      returned: {
+        ...COMPLETED,
+        returns: [10_000],
+        books: { ...COLLECTED, gateway_float: -20_000, suspense: 10_000 },
       },
     },
   },

@@ -119,6 +119,21 @@ export const PAYOUT_DISCREPANCIES: Stories = {
     arrange: payout(SUCCESS, SECOND),
     decisions: { returned: PAID, failed: lost(PAID, 10_000) },
   },
+  'the receipt of a payout that support completed under another one': {
+    kind: 'second_success',
+    arrange: async (scene) => {
+      const payment = await newPayout(scene.database, scene.merchant);
+      await makeOverdue(scene, payment);
+      await resolve(
+        scene,
+        await discrepancyOf(scene, 'overdue'),
+        'completed',
+        `TYPO-${payment.id}`,
+      );
+      return hear(scene, payment, SUCCESS);
+    },
+    decisions: { same: PAID, returned: PAID, failed: lost(PAID, 10_000) },
+  },
   'a failure of a completed payout': {
     kind: 'failure_after_success',
     arrange: payout(SUCCESS, FAILURE),
