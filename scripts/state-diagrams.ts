@@ -16,13 +16,15 @@ const BEGINNINGS: Readonly<Record<GatewayPaymentKind, string>> = {
   return: 'a late success was booked',
 };
 
-/** The causes of an open payment's moves. LATE_MOVES has the conditions of the others. */
+/** The causes of moves. LATE_MOVES has the conditions of those out of an end. */
 const CAUSES: Readonly<Record<string, string>> = {
   'pending processing': 'the gateway acknowledged',
   'pending completed': 'success overtook the acknowledgement',
   'pending failed': 'declined, or failure overtook',
   'processing completed': 'success',
   'processing failed': 'failure',
+  'completed failed': 'undone',
+  'failed completed': 'late success',
 };
 
 /** The document with the drawings between its markers as the tables say. @throws Error without markers */
@@ -56,7 +58,7 @@ function apiNameOf(state: PaymentStatus): string[] {
 }
 
 function arrow(from: PaymentStatus, to: PaymentStatus): string {
-  return `    ${from} --> ${to}: ${CAUSES[`${from} ${to}`] ?? 'late success'}`;
+  return `    ${from} --> ${to}: ${CAUSES[`${from} ${to}`]}`;
 }
 
 function note(state: string, condition: string): string[] {

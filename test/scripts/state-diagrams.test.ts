@@ -40,6 +40,7 @@ describe('The drawings of states', () => {
         ...states.flatMap((from) => transitions[from].map((to) => `${from} ${to}`)),
         ...states.filter((status) => !isOpen({ status })).map((state) => `${state} [*]`),
       ]);
+      expect(diagramOf(kind), 'a move without a cause').to.not.include('undefined');
     });
 
     it(`say the condition of every move of a ${kind} that has ended, and of no others`, () => {

@@ -44,7 +44,7 @@ export const STATUS_CODES: readonly PaymentStatus[] = [
   'completed',
 ];
 
-/** The machine of a kind of payment. Only the moves out of `failed` differ. Support undoes. */
+/** The machine of a kind of payment. Only the moves out of `failed` differ. */
 function machine(afterFailed: readonly PaymentStatus[]): StateMachine<PaymentStatus> {
   return {
     initial: 'pending',
@@ -52,6 +52,7 @@ function machine(afterFailed: readonly PaymentStatus[]): StateMachine<PaymentSta
       // Straight to the end when the outcome overtakes the acknowledgement.
       pending: ['processing', 'completed', 'failed'],
       processing: ['completed', 'failed'],
+      // Support undoes a completion.
       completed: ['failed'],
       failed: afterFailed,
     },
