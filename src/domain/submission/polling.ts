@@ -45,7 +45,7 @@ export async function questionAbout(database: Database, ref: PaymentRef): Promis
   return { payment, askedAt: now!.at };
 }
 
-/** Tells whether the gateway's word is awaited: also after a failure, when it took the payment. */
+/** Tells whether the gateway is asked: about an open payment, or a failed one that it has taken. */
 function isAskedAbout(payment: AnyPayment): boolean {
   return isOpen(payment) || (payment.status === 'failed' && payment.next_step === 'poll');
 }
@@ -76,7 +76,7 @@ export async function recordQuery(
     if (!payment) throw new Error(`${asked.kind} ${asked.id} is gone`);
     if (result.outcome === 'succeeded' || result.outcome === 'failed') {
       await settle(trx, payment, result, { cause: 'poll', heardAt: askedAt, parserOf });
-      await askAgainIfOpen(trx, asked, pollFirstMs);
+      await askAgain(trx, asked, pollFirstMs);
     } else if (payment.step_no === asked.step_no) {
       await planNext(trx, { payment, askedAt }, result.outcome, rule, pollFirstMs);
     }
@@ -84,7 +84,7 @@ export async function recordQuery(
 }
 
 /** Plans the next question when the verdict did not end the asking. */
-async function askAgainIfOpen(trx: Transaction, asked: AnyPayment, pollFirstMs: number) {
+async function askAgain(trx: Transaction, asked: AnyPayment, pollFirstMs: number) {
   const payment = await findPayment(trx, refOf(asked));
   if (!payment || !isAskedAbout(payment) || payment.step_no !== asked.step_no) return;
   await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
@@ -98,23 +98,19 @@ async function planNext(
   pollFirstMs: number,
 ): Promise<void> {
   const { payment } = question;
-  const again = pollStep(payment, pollFirstMs);
   if (outcome === 'pending' && payment.status === 'pending') {
     // The acknowledgement was lost. This answer is as good: the gateway has the payment.
-    await transition(trx, payment, { to: 'processing', step: again, cause: 'poll' });
+    const step = pollStep(payment, pollFirstMs);
+    await transition(trx, payment, { to: 'processing', step, cause: 'poll' });
     return;
   }
   if (outcome === 'notFound' && payment.status === 'pending') {
-    await changeStep(
-      trx,
-      refOf(payment),
-      await stepAfterNotFound(trx, question, rule, pollFirstMs),
-    );
+    const step = await stepAfterNotFound(trx, question, rule, pollFirstMs);
+    await changeStep(trx, refOf(payment), step);
     return;
   }
-  const isAwaited = outcome === 'asked' && again !== 'none' && 'next' in again;
-  const delayMs = isAwaited ? Math.max(again.delayMs, rule.answerWindowMs) : 0;
-  await changeStep(trx, refOf(payment), isAwaited ? { ...again, delayMs } : again);
+  const waitMs = outcome === 'asked' ? rule.answerWindowMs : 0;
+  await changeStep(trx, refOf(payment), pollStep(payment, Math.max(pollFirstMs, waitMs)));
 }
 
 /** Submits what has surely not arrived. Otherwise asks again. */
