@@ -9,7 +9,11 @@ import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { storableText } from '../storable-text.ts';
-import { reportAnother, reportContradiction, reportReceipt } from './contrary-news.ts';
+import {
+  reportContradiction,
+  reportOtherPayment,
+  reportReceiptOfAnother,
+} from './contrary-news.ts';
 import {
   fillReceipt,
   insertMovement,
@@ -36,7 +40,7 @@ export async function applyVerdict(
   verdict: News<Verdict>,
 ): Promise<Settlement> {
   const news = storable(verdict);
-  if (namesAnother(payment, news)) return reportAnother(trx, payment, news);
+  if (namesAnother(payment, news)) return reportOtherPayment(trx, payment, news);
   const known = await movementsOf(trx, payment);
   const settlement =
     news.outcome === 'failed'
@@ -98,7 +102,7 @@ async function applySuccess(
   const problem = await problemOf(trx, payment, known, news);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
-  if (!movement) return reportReceipt(trx, payment, news);
+  if (!movement) return reportReceiptOfAnother(trx, payment, news);
   // A restored database may hear of the money before the payment comes again.
   const { gateway, reference } = payment;
   await supersedeUnknown(trx, { ...movement, gateway, reference });
@@ -123,7 +127,7 @@ async function applyRepeat(
   news: News<Succeeded>,
 ): Promise<Settlement> {
   if (!(await fillReceipt(trx, payment, movement, news.transId))) {
-    return reportReceipt(trx, payment, news);
+    return reportReceiptOfAnother(trx, payment, news);
   }
   await endAskingAfterFailure(trx, payment);
   await fillReturnedReceipt(trx, movement, news.transId);

@@ -11,7 +11,7 @@ import type { Settlement } from './settlement.ts';
  */
 
 /** Reports a verdict about another payment. It moves nothing, and the questions go on. */
-export async function reportAnother(trx: Transaction, payment: AnyPayment, news: Verdict) {
+export async function reportOtherPayment(trx: Transaction, payment: AnyPayment, news: Verdict) {
   await openDiscrepancy(trx, {
     kind: 'other_payment',
     payment: refOf(payment),
@@ -26,7 +26,11 @@ export async function reportAnother(trx: Transaction, payment: AnyPayment, news:
 }
 
 /** Reports a receipt that belongs to another payment. It books nothing, and the questions go on. */
-export async function reportReceipt(trx: Transaction, payment: AnyPayment, news: Succeeded) {
+export async function reportReceiptOfAnother(
+  trx: Transaction,
+  payment: AnyPayment,
+  news: Succeeded,
+) {
   const owner = await ownerOfReceipt(trx, payment, news.transId!);
   await openDiscrepancy(trx, {
     kind: 'receipt_of_another',

@@ -8,7 +8,7 @@ import { LostRaceError } from '../payments/state-machine.ts';
 import { applyVerdict } from './apply-verdict.ts';
 import { type Callback, lockStored } from './callback-store.ts';
 import type { Settlement } from './settlement.ts';
-import { reportUnknown } from './unknown-payment.ts';
+import { reportUnknownPayment } from './unknown-payment.ts';
 
 export type CallbackResult = Settlement | 'ignored' | 'rejected';
 
@@ -42,27 +42,25 @@ export async function applyStored(
 ): Promise<Map<string, Applied>> {
   const applied = new Map<string, Applied>();
   const stored = (await lockStored(trx, ref)).map((callback) => contentOf(callback, parserOf));
-  const failuresLast = stored.sort(
+  const failuresLast = stored.toSorted(
     (one, other) => Number(isFailure(one)) - Number(isFailure(other)),
   );
+  // A single one needs no savepoint: its error may end the transaction.
+  const applyOne = stored.length === 1 ? apply : applyInSavepoint;
   for (const each of failuresLast) {
-    const isAlone = stored.length === 1;
-    applied.set(
-      each.callback.id,
-      isAlone ? await apply(trx, ref, each) : await tryTo(trx, ref, each),
-    );
+    applied.set(each.callback.id, await applyOne(trx, ref, each));
   }
   return applied;
 }
 
-interface Read {
+interface ReadCallback {
   callback: Callback;
   /** Null when the driver cannot read it. */
   content: ParsedCallback | null;
 }
 
-/** A driver that stumbles over a body cannot read it. Other callbacks must not wait for that. */
-function contentOf(callback: Callback, parserOf: ParserOf): Read {
+/** Takes a body on which the driver throws as unreadable: other callbacks must not wait for it. */
+function contentOf(callback: Callback, parserOf: ParserOf): ReadCallback {
   const parse = parserOf(callback.gateway);
   try {
     return { callback, content: parse(callback.body) };
@@ -71,12 +69,16 @@ function contentOf(callback: Callback, parserOf: ParserOf): Read {
   }
 }
 
-function isFailure({ content }: Read): boolean {
+function isFailure({ content }: ReadCallback): boolean {
   return content?.verdict.outcome === 'failed';
 }
 
 /** Applies one of several callbacks. Its error undoes this one and leaves the others alone. */
-async function tryTo(trx: Transaction, ref: PaymentRef, read: Read): Promise<Applied> {
+async function applyInSavepoint(
+  trx: Transaction,
+  ref: PaymentRef,
+  read: ReadCallback,
+): Promise<Applied> {
   try {
     return await trx.transaction((savepoint) => apply(savepoint, ref, read));
   } catch (error) {
@@ -85,7 +87,7 @@ async function tryTo(trx: Transaction, ref: PaymentRef, read: Read): Promise<App
   }
 }
 
-async function apply(trx: Transaction, ref: PaymentRef, read: Read): Promise<Applied> {
+async function apply(trx: Transaction, ref: PaymentRef, read: ReadCallback): Promise<Applied> {
   const { callback, content } = read;
   if (!content) return rejectUnreadable(trx, ref, callback);
   const payment = await findPayment(trx, ref);
@@ -94,7 +96,7 @@ async function apply(trx: Transaction, ref: PaymentRef, read: Read): Promise<App
     await openDiscrepancy(trx, {
       kind: 'other_payment',
       payment: ref,
-      details: { ...evidence(callback), named: content.reference },
+      details: { callback_id: callback.id, named: content.reference },
     });
     return reject(trx, callback, 'it names another payment than its address');
   }
@@ -106,30 +108,27 @@ async function apply(trx: Transaction, ref: PaymentRef, read: Read): Promise<App
   return finish(trx, callback, 'processed', problem, settlement);
 }
 
-/** The gateway has told something that nobody has understood. Support must find out what. */
+/** Reports what nobody has understood. Support must find out what the gateway has told. */
 async function rejectUnreadable(trx: Transaction, ref: PaymentRef, callback: Callback) {
   await openDiscrepancy(trx, {
     kind: 'unreadable_callback',
     gateway: callback.gateway,
     payment: ref,
     // Each one is a finding of its own.
-    details: { ...evidence(callback), received_at: callback.received_at.toISOString() },
+    details: { callback_id: callback.id, received_at: callback.received_at.toISOString() },
   });
   return reject(trx, callback, 'the body is not one of this gateway');
 }
 
-/** Without money there is nothing to decide, and a discrepancy would hide later news. */
+/** Reports money. Without it nobody has to decide, and a discrepancy would hide later news. */
 async function rejectUnknown(
   trx: Transaction,
   callback: Callback,
   { verdict, reference }: ParsedCallback,
 ) {
-  if (verdict.outcome === 'succeeded') await reportUnknown(trx, callback, reference, verdict);
+  if (verdict.outcome === 'succeeded')
+    await reportUnknownPayment(trx, callback, reference, verdict);
   return reject(trx, callback, 'the payment is not known here');
-}
-
-function evidence(callback: Callback): Record<string, unknown> {
-  return { callback_id: callback.id };
 }
 
 function reject(trx: Transaction, callback: Callback, problem: string): Promise<Applied> {

@@ -10,7 +10,7 @@ import type { Callback } from './callback-store.ts';
  * Reports money of a payment that is not here. After a restore this may be all that is left of it.
  * @param reference is our reference at the gateway, if the callback has it
  */
-export async function reportUnknown(
+export async function reportUnknownPayment(
   trx: Transaction,
   callback: Callback,
   reference: string | null,
