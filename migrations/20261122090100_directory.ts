@@ -50,8 +50,8 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX app_secrets_by_app ON app_secrets (merchant_id, app_code, created_at DESC);
 
-    -- For callbacks to addresses that a key has proved which SECRETS_KEY has no more. Only the key
-    -- that was derived for this purpose is kept, encrypted with the current key (key_id).
+    -- Prove callback addresses that were given out under keys that have left SECRETS_KEY. Only the
+    -- keys that were derived for this purpose are kept, encrypted with the current key (key_id).
     CREATE TABLE retired_callback_keys (
       id text PRIMARY KEY,
       key_id text NOT NULL,

@@ -17,8 +17,9 @@ export async function up(knex: Knex): Promise<void> {
       amount_cents bigint,
       details jsonb NOT NULL,
       -- All findings, in the order in which they came. The first that nobody has decided about is
-      -- in the columns too. Not complete: a finding was more than the list takes.
+      -- in the columns too.
       evidence jsonb NOT NULL,
+      -- False when there were more findings than are kept.
       evidence_complete boolean NOT NULL DEFAULT true,
       opened_at timestamptz NOT NULL DEFAULT now(),
       resolved_at timestamptz,
@@ -28,7 +29,7 @@ export async function up(knex: Knex): Promise<void> {
         ('completed', 'failed', 'returned', 'accept-amount', 'same', 'undo', 'dismissed', 'superseded')),
       resolved_by text,
       resolved_reason text,
-      -- The same finding twice is one discrepancy.
+      -- One row for one question. Each different finding is in its evidence.
       UNIQUE NULLS NOT DISTINCT
         (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
     );

@@ -9,6 +9,7 @@ export interface Deadline {
   steadyMs: number;
 }
 
+/** Begins to count now, by both clocks. */
 export function deadlineIn(ms: number): Deadline {
   return { wallMs: Date.now() + ms, steadyMs: performance.now() + ms };
 }
@@ -18,6 +19,7 @@ export function msUntil({ wallMs, steadyMs }: Deadline): number {
   return Math.min(wallMs - Date.now(), steadyMs - performance.now());
 }
 
+/** Tells whether one of the clocks has passed the deadline. */
 export function isPast(deadline: Deadline): boolean {
   return msUntil(deadline) <= 0;
 }

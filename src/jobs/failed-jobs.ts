@@ -6,7 +6,10 @@ import { changeStep } from './outbox.ts';
 const MAX_ERROR_LENGTH = 1_000;
 const MAX_STACK_LENGTH = 4_000;
 
-/** The last try of a job whose tries were not runs of the same job. It takes over the bug's stack. */
+/**
+ * Ends a job for good, however many tries the queue has left: each try was a job of its own. Keeps
+ * the stack of the bug.
+ */
 export class LastTryError extends Error {
   constructor(bug: unknown) {
     super(messageOf(bug), { cause: bug });

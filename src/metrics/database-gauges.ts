@@ -117,7 +117,9 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
   },
   submissions: {
     gauges: {
-      malipo_submissions_paused: ['1 when nothing is sent, because PostgreSQL is another one'],
+      malipo_submissions_paused: [
+        '1 when nothing is sent, because PostgreSQL was restored, has failed over or was moved',
+      ],
     },
     read: async (trx) => [{ malipo_submissions_paused: (await otherDatabase(trx)) ? 1 : 0 }],
   },

@@ -29,8 +29,8 @@ const SWEEP_LEASE_ROUNDS = 3;
 
 /**
  * Starts the dispatcher's loops: they move the outbox to the queues, number events, admit
- * deliveries, list overdue payments, sweep up lost steps and run what is done on schedule. Several dispatchers may
- * run at once. Calls `onWork` for every round of the outbox that shows that it works.
+ * deliveries, list overdue payments, sweep up lost steps and run what is done on schedule. Several
+ * dispatchers may run at once. Calls `onWork` for every round of the outbox that shows that it works.
  * @returns the function that stops it after the rounds under way
  */
 export function startDispatcher(

@@ -105,7 +105,7 @@ function verdict(summary: string, wanted: MerchantChanges, state: string): Verb 
   });
 }
 
-/** A brake on payouts. It says how many it holds, and how many it came too late for. */
+/** Makes a brake on payouts. It says how many it holds, and for how many it comes too late. */
 function brake(summary: string, wanted: MerchantChanges, state: string): Verb {
   return changes({
     summary,

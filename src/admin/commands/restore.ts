@@ -38,7 +38,10 @@ const status = reads({
       isFailure: unasked > 0,
       data: {
         marked_at: marked_at.toISOString(),
-        ...{ submissions_paused: other, unasked, unexplained, payments },
+        submissions_paused: other,
+        unasked,
+        unexplained,
+        payments,
       },
       lines: [
         why ? [why, ''] : [],

@@ -30,7 +30,7 @@ const webhookView: View<ListedDelivery> = {
   ],
 };
 
-/** The rest of the address may have a key of the merchant's own. */
+/** Leaves out the rest of the address, which may contain a key of the merchant's own. */
 function hostOf(callbackUrl: string): string {
   return new URL(callbackUrl).host;
 }

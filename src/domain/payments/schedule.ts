@@ -46,7 +46,7 @@ function submitNow({ kind, gateway }: AnyPayment) {
   return { next: 'submit', queue: queueOf(kind, 'submit', gateway), delayMs: 0 } as const;
 }
 
-/** The delay of a submission that may not go yet: its channel is paused, or a receipt is missing. */
+/** The delay of a submission that may not go yet: a brake holds it, or a receipt is missing. */
 const PUT_OFF_DELAY_MS = 30_000;
 
 /** Checks later whether the payment may be submitted. That is no attempt. */

@@ -5,7 +5,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENTS_OF_LINES, type StoredLine } from './statement.ts';
 
-/** A person can look at so many. A line that fits more is no better known. */
+/** Bounds what a person has to look at. */
 const MAX_CANDIDATES = 10;
 
 /**

@@ -7,13 +7,13 @@ import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
  * same moment: gateway, direction and receipt.
  */
 
-/** Returns the direction of a kind's money. A gateway may number both directions by themselves. */
+/** Returns the direction of a kind's money. A gateway may use a receipt once in each. */
 export function directionOf(kind: GatewayPaymentKind): 'in' | 'out' {
   return kind === 'collection' ? 'in' : 'out';
 }
 
 /**
- * Returns the CTE `claimed`, which claims `:trans_id` for the payment. It has no row when the
+ * SQL: the CTE `claimed`, which claims `:trans_id` for the payment. It has no row when the
  * receipt is null, or belongs to a payment already.
  */
 export const CLAIMED = `claimed AS (

@@ -26,7 +26,7 @@ import { failedHere } from './resolution.ts';
  * Takes back a completed payment whose money did not move after all, or has come back to the
  * gateway's float: its books, its status, and what the merchant was told. It fails for good, and
  * later money of it goes to suspense.
- * @throws OperatorRefusal when a reversal has given the money of the collection back
+ * @throws OperatorRefusal when a reversal of the collection is open or done
  */
 export async function undoPayment(trx: Transaction, payment: AnyPayment): Promise<void> {
   const movement = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled')!;
@@ -51,7 +51,7 @@ async function undoCollection(trx: Transaction, collection: Collection): Promise
   await post(trx, failed, undoneLines(collectedLines(collection)));
 }
 
-/** The reversal moves money of its own, which must be accounted for first. */
+/** Refuses, because the reversal moves money of its own. Support decides about that first. */
 async function refuseReversed(trx: Transaction, collection: Collection): Promise<void> {
   const isReversed = await hasRow(
     trx,
@@ -64,8 +64,8 @@ async function refuseReversed(trx: Transaction, collection: Collection): Promise
 }
 
 /**
- * The payout's money is in flight again, and the refund follows by itself, with the event. After
- * a refund that support had taken back, the money returns to the wallet at once.
+ * Puts the money in flight again. The refund follows by itself, with the event. If support had
+ * debited a refunded payout again, puts the money back into the wallet at once.
  */
 async function undoPayout(trx: Transaction, payout: Payout): Promise<void> {
   const inFlight = undoneLines(paidOutLines(payout));
@@ -83,14 +83,14 @@ async function undoPayout(trx: Transaction, payout: Payout): Promise<void> {
   await post(trx, failed, [...inFlight, ...undoneLines(acceptedLines(payout))]);
 }
 
-/** The collection may be reversed again. */
+/** Takes the reversal back. The collection may be reversed again. */
 async function undoReversal(trx: Transaction, reversal: Reversal): Promise<void> {
   const failed = await fail(trx, reversal);
   await createEvent(trx, failed);
   await post(trx, failed, undoneLines(reversedLines(reversal)));
 }
 
-/** The customer's money is back in suspense, and somebody must decide about it. */
+/** Puts the customer's money back in suspense, where somebody must decide about it. */
 async function undoReturn(trx: Transaction, payment: Return, movement: Movement): Promise<void> {
   const { merchant_id, movement_id, amount_cents } = payment;
   await fail(trx, payment);

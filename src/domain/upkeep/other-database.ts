@@ -6,10 +6,10 @@ export interface OtherDatabase {
   now: string;
 }
 
-/** Stands for a part that the role may not read. It is like any other. */
+/** Stands for a part that the role may not read. It counts as the same as any other. */
 const UNREADABLE = 'unknown';
 
-/** Returns a condition: the identity `one` is `other`, as far as that one is known. */
+/** Returns the SQL condition that identity `one` is `other`, as far as `other` is known. */
 function isLike(one: string, other: string): string {
   return `${one} LIKE replace(${other}, '${UNREADABLE}', '%')`;
 }
