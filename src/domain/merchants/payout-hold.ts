@@ -4,14 +4,14 @@ import type { AnyPayment } from '../payments/payment-store.ts';
 /** Why the payouts of a merchant are not sent. */
 export type PayoutHold = 'its merchant is suspended' | 'the payouts of its merchant are held';
 
-/** What of a merchant decides about its payouts. */
-interface Holding {
+/** The brakes on a merchant's payouts. */
+export interface PayoutBrakes {
   active: boolean;
   payouts_held: boolean;
 }
 
 /** Returns why the payouts of a merchant may not be sent, or null. */
-export function holdOf({ active, payouts_held }: Holding): PayoutHold | null {
+export function holdOf({ active, payouts_held }: PayoutBrakes): PayoutHold | null {
   if (!active) return 'its merchant is suspended';
   return payouts_held ? 'the payouts of its merchant are held' : null;
 }
@@ -22,7 +22,7 @@ export async function payoutHoldOf(
   { kind, merchant_id }: AnyPayment,
 ): Promise<PayoutHold | null> {
   if (kind !== 'payout') return null;
-  const merchant = await firstRow<Holding>(
+  const merchant = await firstRow<PayoutBrakes>(
     database,
     'SELECT active, payouts_held FROM merchants WHERE id = :merchant_id',
     { merchant_id },
@@ -38,6 +38,7 @@ export interface OpenPayouts {
   maybe_sent: number;
 }
 
+/** Counts the payouts that a hold keeps, and those for which it comes too late. */
 export async function countOpenPayouts(
   trx: Transaction,
   merchant_id: number,
