@@ -12,11 +12,11 @@ import {
   failed,
   learn,
   PAYER,
-  parserOf,
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import { RESOLVING } from '../support/submissions.ts';
 
 const UNKNOWN_REFERENCE = '01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f';
 
@@ -54,11 +54,7 @@ describe('A discrepancy', () => {
     const [known] = await found();
     const decision = { as: 'dismissed', actor: 'asha', reason: 'known', transId: null } as const;
     await inTransaction(database, (trx) =>
-      resolveDiscrepancy(trx, id ?? known!.id, decision, {
-        commissionDefaults: { bps: 0, fixedCents: 0 },
-        pollFirstMs: 1_000,
-        parserOf,
-      }),
+      resolveDiscrepancy(trx, id ?? known!.id, decision, RESOLVING),
     );
   }
 

@@ -10,13 +10,12 @@ import {
   failed,
   learn,
   newCollection,
-  parserOf,
   rejection,
   reread,
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
-import { ACKNOWLEDGED, NOT_TAKEN, workOn } from '../support/submissions.ts';
+import { ACKNOWLEDGED, NOT_TAKEN, RESOLVING, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 describe('An overdue payment that support fails', () => {
@@ -50,13 +49,7 @@ describe('An overdue payment that support fails', () => {
       { id: payment.id },
     );
     const decision = { as, actor: 'asha', reason: 'asked them', transId: transId ?? null };
-    return inTransaction(database, (trx) =>
-      resolveDiscrepancy(trx, row!.id, decision, {
-        commissionDefaults: { bps: 0, fixedCents: 0 },
-        pollFirstMs: 1_000,
-        parserOf,
-      }),
-    );
+    return inTransaction(database, (trx) => resolveDiscrepancy(trx, row!.id, decision, RESOLVING));
   }
 
   async function overduePayout() {

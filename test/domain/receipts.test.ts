@@ -4,7 +4,7 @@ import type { Succeeded } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import {
-  discrepancyOfPayment,
+  discrepancyOf,
   eventsOf,
   hear,
   resolve,
@@ -117,7 +117,7 @@ describe('A receipt', () => {
     const right = await newCollection(database, scene.merchant);
     await settleWith(right, succeeded({ transId: 'S-5' }));
     await hear(scene, wrong, { outcome: 'failed', code: 1, description: 'No', externalRef: null });
-    const finding = await discrepancyOfPayment(scene, wrong, 'failure_after_success');
+    const finding = await discrepancyOf(scene, 'failure_after_success', wrong);
     await resolve(scene, finding, 'undo');
     expect(await settleWith(right, succeeded({ transId: 'S-5' }))).to.equal('completed');
   });

@@ -17,16 +17,11 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
-import { ACKNOWLEDGED, NOT_FOUND, POLL_FIRST_MS, SAFE, workOn } from '../support/submissions.ts';
+import { ACKNOWLEDGED, NOT_FOUND, RESOLVING, SAFE, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 /** Support gives money back. */
 const RETURNED = { as: 'returned', actor: 'support', reason: 'Late', transId: null } as const;
-const RESOLVING = {
-  commissionDefaults: { bps: 150, fixedCents: 0 },
-  pollFirstMs: POLL_FIRST_MS,
-  parserOf,
-};
 
 describe('Returns in a restored database', () => {
   let store: TestStore;

@@ -9,6 +9,7 @@ import { transfer } from '../../src/domain/wallets/transfer.ts';
 import { OTHER_AMOUNT_CENTS, STRANGER, SUCCESS } from './collection-stories.ts';
 import { newCompletedCollection, newPayment, newPayout, PAYMENT_KINDS } from './payment-kinds.ts';
 import { failed, learn, newCollection, parserOf, reread, succeeded } from './payments.ts';
+import { RESOLVING } from './submissions.ts';
 import type { TestMerchant } from './test-merchant.ts';
 
 const OTHER_AMOUNT = succeeded({ amountCents: OTHER_AMOUNT_CENTS });
@@ -68,13 +69,8 @@ async function resolve(database: Database, payment: AnyPayment, as: Resolution):
     { merchant_id: payment.merchant_id, id: payment.id },
   );
   const decision = { as, actor: 'tester', reason: 'because', transId: null };
-  const options = {
-    commissionDefaults: { bps: 150, fixedCents: 0 },
-    pollFirstMs: 60_000,
-    parserOf,
-  };
   for (const { id } of open) {
-    await inTransaction(database, (trx) => resolveDiscrepancy(trx, id, decision, options));
+    await inTransaction(database, (trx) => resolveDiscrepancy(trx, id, decision, RESOLVING));
   }
 }
 

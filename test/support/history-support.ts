@@ -5,8 +5,7 @@ import { type DiscrepancyCase, listCases } from '../../src/domain/support/discre
 import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import type { GatewayWorld } from './gateway-world.ts';
-import { parserOf } from './payments.ts';
-import { POLL_FIRST_MS } from './submissions.ts';
+import { RESOLVING } from './submissions.ts';
 
 const MAX_CASES = 100;
 
@@ -42,13 +41,8 @@ export async function decide(
     return false;
   }
   const decision = { as, actor: 'tester', reason: 'because', transId: null };
-  const options = {
-    commissionDefaults: { bps: 150, fixedCents: 0 },
-    pollFirstMs: POLL_FIRST_MS,
-    parserOf,
-  };
   try {
-    await inTransaction(database, (trx) => resolveDiscrepancy(trx, found.id, decision, options));
+    await inTransaction(database, (trx) => resolveDiscrepancy(trx, found.id, decision, RESOLVING));
     return true;
   } catch (error) {
     if (error instanceof OperatorRefusal) return false;

@@ -9,7 +9,7 @@ import type { Discrepancy } from '../../../src/domain/support/discrepancy-cases.
 import type { Resolution } from '../../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../../src/domain/support/resolve-discrepancy.ts';
 import { learn, parserOf, reread } from '../payments.ts';
-import { POLL_FIRST_MS, UNKNOWN, workOn } from '../submissions.ts';
+import { RESOLVING, UNKNOWN, workOn } from '../submissions.ts';
 import type { TestMerchant } from '../test-merchant.ts';
 
 /** Where something does not add up: a merchant of its own, in a database. */
@@ -60,29 +60,17 @@ export async function neverTake<P extends AnyPayment>(scene: Scene, payment: P):
   return reread(scene.database, payment);
 }
 
+/** The discrepancy of the scene, or of one payment of several. */
 export async function discrepancyOf(
   { database, merchant }: Scene,
   kind: DiscrepancyKind,
+  payment?: AnyPayment,
 ): Promise<Discrepancy> {
   const found = await firstRow<Discrepancy>(
     database,
-    'SELECT * FROM discrepancies WHERE merchant_id = :id AND kind = :kind',
-    { id: merchant.merchant_id, kind },
-  );
-  if (!found) throw new Error(`There is no discrepancy ${kind}`);
-  return found;
-}
-
-/** The discrepancy of one payment of several. */
-export async function discrepancyOfPayment(
-  { database }: Scene,
-  payment: AnyPayment,
-  kind: DiscrepancyKind,
-): Promise<Discrepancy> {
-  const found = await firstRow<Discrepancy>(
-    database,
-    'SELECT * FROM discrepancies WHERE payment_id = :id AND kind = :kind',
-    { id: payment.id, kind },
+    `SELECT * FROM discrepancies WHERE merchant_id = :merchant_id AND kind = :kind
+       AND payment_id = coalesce(CAST(:id AS uuid), payment_id)`,
+    { merchant_id: merchant.merchant_id, kind, id: payment?.id ?? null },
   );
   if (!found) throw new Error(`There is no discrepancy ${kind}`);
   return found;
@@ -95,13 +83,7 @@ export function resolve(
   transId: string | null = null,
 ): Promise<Discrepancy> {
   const decision = { as, actor: 'tester', reason: 'because', transId };
-  return inTransaction(database, (trx) =>
-    resolveDiscrepancy(trx, id, decision, {
-      commissionDefaults: { bps: 150, fixedCents: 0 },
-      pollFirstMs: POLL_FIRST_MS,
-      parserOf,
-    }),
-  );
+  return inTransaction(database, (trx) => resolveDiscrepancy(trx, id, decision, RESOLVING));
 }
 
 /** The sums of a merchant's accounts in cents; what is even is left out. */
