@@ -38,7 +38,7 @@ describe('A database that is not the one before', () => {
     return createTestStore(store.name);
   }
 
-  it('is none when it was never recorded, and when it is the recorded one, however many start', async () => {
+  it('is not noticed when none was recorded, nor when it is the recorded one, however many processes start', async () => {
     expect(await other()).to.equal(null);
     expect(await Promise.all([note(), note(), note()])).to.deep.equal([null, null, null]);
     expect(await seenOn()).to.match(/^system \d+, timeline [0-9A-F]{8}, database \d+$/);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Database, rows } from '../../src/connections/database.ts';
+import type { Database } from '../../src/connections/database.ts';
 import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
@@ -15,6 +15,7 @@ import {
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import {
+  countOf,
   createTestStore,
   discrepanciesOf,
   failed,
@@ -106,7 +107,8 @@ describe('A stored callback', () => {
       await makeOverdue(scene, payout);
       const overdue = await discrepancyOf(scene, 'overdue');
       await keep(payout, succeeded());
-      await rejection(resolve(scene, overdue, 'failed'));
+      const refusal = await rejection(resolve(scene, overdue, 'failed'));
+      expect(refusal.message).to.include('is resolved already: superseded');
       expect(await reread(database, payout)).to.include({ status: 'pending' });
     });
   });
@@ -140,7 +142,8 @@ describe('A stored callback', () => {
   it('that cannot be applied keeps its payment from failing', async () => {
     const payout = await newPayout(database, scene.merchant);
     await keep(payout, JSON.stringify({ outcome: 'succeeded', amountCents: -1 }));
-    await rejection(learn(database, payout, failed()));
+    const error = await rejection(learn(database, payout, failed()));
+    expect(error.message).to.include('amount_cents');
     expect(await reread(database, payout)).to.include({ status: 'pending' });
   });
 
@@ -152,13 +155,8 @@ describe('A stored callback', () => {
     };
     expect((await rejection(process(id, gone))).message).to.include('any more');
     expect(await isStored(id)).to.equal(true);
-    const found = await rows(
-      database,
-      'SELECT 1 FROM callbacks WHERE id = :id AND problem IS NULL',
-      {
-        id,
-      },
-    );
-    expect(found).to.have.length(1);
+    expect(
+      await countOf(database, 'callbacks WHERE id = :id AND problem IS NULL', { id }),
+    ).to.equal(1);
   });
 });

@@ -175,7 +175,7 @@ describe('News of a collection', () => {
     const collection = await newCollection(store.database, merchant);
     await learn(store.database, collection, WITHOUT_RECEIPT);
     await learn(store.database, collection, SUCCESS);
-    await learn(store.database, collection, succeeded({ externalRef: 'EXT9', description: 'No' }));
+    await learn(store.database, collection, succeeded({ description: 'No' }));
     const settled = await reread(store.database, collection);
     expect(settled).to.include({
       trans_id: receiptOf(collection),

@@ -7,7 +7,10 @@ import { type BadCase, expectWrong } from '../../support/admin-usage.ts';
 import { rejection } from '../../support/payments.ts';
 
 const VERBS: Readonly<Record<string, string[]>> = {
-  merchant: ['create', 'list', 'show', 'update', 'approve', 'suspend', 'activate'],
+  merchant: [
+    ...['create', 'list', 'show', 'update', 'approve', 'suspend', 'activate'],
+    ...['hold-payouts', 'release-payouts'],
+  ],
   user: ['create', 'list', 'update', 'deactivate'],
   app: ['create', 'list', 'update', 'suspend', 'activate', 'rotate-secret'],
   wallet: ['topup', 'adjust'],
@@ -18,7 +21,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   jobs: ['list', 'replay'],
   queues: ['status', 'empty'],
   webhooks: ['list'],
-  restore: ['mark', 'status'],
+  restore: ['mark', 'status', 'resume'],
   retention: ['run'],
   secrets: ['rekey'],
 };
