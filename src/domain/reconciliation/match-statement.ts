@@ -9,7 +9,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { type MatchedStatement, matchLine } from './match-line.ts';
-import { isSameWay } from './payments-of-line.ts';
+import { isSameDirection } from './payments-of-line.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */
@@ -79,7 +79,7 @@ async function matchBatch(
          AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
          AND NOT EXISTS (SELECT FROM movements o
            WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
-             AND ${isSameWay('o.payment_kind', 'm.payment_kind')})
+             AND ${isSameDirection('o.payment_kind', 'm.payment_kind')})
          AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )

@@ -2,7 +2,7 @@ import { type Database, hasRow, inTransaction, rows } from '../../connections/da
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import { isSameWay } from './payments-of-line.ts';
+import { isSameDirection } from './payments-of-line.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A movement that is booked here and missing in the statement. */
@@ -56,7 +56,7 @@ async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope:
        AND NOT EXISTS (
          SELECT FROM statement_lines l
          WHERE l.import_id = :import_id AND l.trans_id = m.trans_id
-           AND ${isSameWay('l.kind', 'm.payment_kind')}
+           AND ${isSameDirection('l.kind', 'm.payment_kind')}
          UNION ALL
          SELECT FROM statement_lines l
          WHERE l.import_id = :import_id AND l.reference IN (CAST(p.reference AS text), p.external_ref)
@@ -75,7 +75,7 @@ async function wasListed(
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND l.trans_id = :trans_id AND ${isSameWay('l.kind', ':kind')}
+     WHERE i.gateway = :gateway AND l.trans_id = :trans_id AND ${isSameDirection('l.kind', ':kind')}
      LIMIT 1`,
     { gateway, trans_id, kind },
   );

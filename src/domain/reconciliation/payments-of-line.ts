@@ -25,7 +25,7 @@ export async function candidatesOf(
     trx,
     `${lookups.join(' UNION ')}
      UNION SELECT payment_kind, merchant_id, payment_id FROM movements
-       WHERE trans_id = :trans_id AND gateway = :gateway AND ${isSameWay('payment_kind', ':kind')}
+       WHERE trans_id = :trans_id AND gateway = :gateway AND ${isSameDirection('payment_kind', ':kind')}
      ORDER BY merchant_id, id LIMIT :limit`,
     {
       ...{ gateway, kind, reference, trans_id, limit: MAX_CANDIDATES },
@@ -41,8 +41,8 @@ function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
 
 /**
  * Returns a condition on the kinds of two movements: both came in, or both went out. A gateway may
- * use a receipt once for each way.
+ * use a receipt once in each direction.
  */
-export function isSameWay(kind: string, other: string): string {
+export function isSameDirection(kind: string, other: string): string {
   return `(${kind} = 'collection') = (${other} = 'collection')`;
 }

@@ -35,8 +35,8 @@ export interface RuledOut {
 /**
  * Fails the payments that a statement rules out: it covers their whole life until well after
  * their deadline, and has no line about them. This asks the gateway about each payment first. If
- * the gateway calls it pending or does not answer, the payment stays open. If
- * it answers with a callback, this waits for that. A later success is late news like any other.
+ * the gateway calls it pending or does not answer, the payment stays open. If it answers with a
+ * callback, this waits for that. A later success is late news like any other.
  */
 export async function failRuledOut(
   database: Database,
