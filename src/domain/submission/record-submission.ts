@@ -8,7 +8,7 @@ import { transition } from '../payments/transition.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { askAfterFailure } from '../settlement/taken-after-failure.ts';
-import { type AttemptResult, answerAttempt, countAttempts } from './attempts.ts';
+import { type AttemptResult, answerAttempt } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
 /** What recording the answer of a gateway needs. */
@@ -56,30 +56,6 @@ const ATTEMPT_RESULTS: Readonly<Record<(SubmitResult | NotCalled)['outcome'], At
   notCalled: 'not_taken',
   unknown: 'unknown',
 };
-
-/**
- * Records a call that ended in a bug of the driver. The request may have left, so the gateway is
- * asked. From the last try on the step stays: the job has failed for good and parks the payment.
- * @returns whether this was the last try.
- */
-export async function recordBug(
-  database: Database,
-  { payment: claimed, attemptNo }: SubmissionClaim,
-  message: string,
-  { pollFirstMs, tries }: { pollFirstMs: number; tries: number },
-): Promise<boolean> {
-  return withPaymentLocked(database, refOf(claimed), async (trx, payment) => {
-    if (!payment) throw new Error(`${claimed.kind} ${claimed.id} is gone`);
-    const isNews = await answerAttempt(trx, payment, attemptNo, 'unknown', `${BUG}${message}`);
-    if (!isNews || !isOpen(payment)) return false;
-    const isLast = (await countAttempts(trx, payment, BUG)) >= tries;
-    if (!isLast) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
-    return isLast;
-  });
-}
-
-/** Begins the detail of an attempt whose driver threw. */
-const BUG = 'bug of the driver: ';
 
 function detailOf(result: SubmitResult | NotCalled): string | null {
   if ('code' in result) return `${result.code} ${result.description}`;
