@@ -17,7 +17,7 @@ const rekey = changes({
   notes:
     "Put the new key first, restart every process of the service, then run this. After that the old keys may leave SECRETS_KEY: the part of each that proves gateways' callback addresses is kept, encrypted with the new key. Never use the name of a key again.",
   run: async ({ database, config: { secretsKeys } }, _values, { audited }) => {
-    const kept = await keepAudited(audited, secretsKeys);
+    const kept = await keepOldCallbackKeys(audited, secretsKeys);
     const rekeyed = await rekeyAllSecrets(database, audited, secretsKeys);
     const { count } = rekeyed;
     const problems = [...problemsOf(rekeyed), ...problemsOfCallbackKeys(kept)].join(', and ');
@@ -37,7 +37,7 @@ const rekey = changes({
 });
 
 /** Keeps what proves callback addresses of the keys that are not current. */
-function keepAudited(audited: Audited, secretsKeys: KeyRing): Promise<KeptCallbackKeys> {
+function keepOldCallbackKeys(audited: Audited, secretsKeys: KeyRing): Promise<KeptCallbackKeys> {
   return audited(async (trx) => {
     const value = await keepCallbackKeys(trx, secretsKeys, callbackKeysOf(secretsKeys));
     const details = { keys: value.changed, to_key: secretsKeys.current.id };

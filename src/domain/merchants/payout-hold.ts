@@ -31,7 +31,7 @@ export async function payoutHoldOf(
 }
 
 /** The open payouts of a merchant. */
-export interface OpenPayouts {
+interface OpenPayouts {
   /** Those that no gateway has. A hold keeps them. */
   waiting: number;
   /** Those that a gateway may have. They are asked about and settled all the same. */

@@ -13,7 +13,7 @@ import { reportUnknownPayment } from './unknown-payment.ts';
 export type CallbackResult = Settlement | 'ignored' | 'rejected';
 
 /** What became of a callback. An error is a fault of ours: the callback stays stored. */
-export type Applied = { result: CallbackResult } | { error: unknown };
+type Applied = { result: CallbackResult } | { error: unknown };
 
 /**
  * Applies every stored callback of a locked payment, so that nothing fails or refunds a payment

@@ -8,7 +8,7 @@ import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts
  */
 
 /** Keys for callback addresses, by the ids of the keys that they are derived from. */
-export type CallbackKeys = ReadonlyMap<string, Buffer>;
+type CallbackKeys = ReadonlyMap<string, Buffer>;
 
 /** Reads the kept key of a retired key. @returns null when none of this id was kept. */
 export async function retiredCallbackKey(

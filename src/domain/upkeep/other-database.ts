@@ -1,7 +1,7 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 
 /** A database that is not the one that the service was last told to work on. */
-export interface OtherDatabase {
+interface OtherDatabase {
   before: string;
   now: string;
 }

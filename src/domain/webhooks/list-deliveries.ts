@@ -3,7 +3,7 @@ import type { MerchantPayment } from '../payments/payment-store.ts';
 
 /** The deliveries that have not reached their merchant. */
 export const UNDELIVERED = ['exhausted', 'stopped', 'pending'] as const;
-export type Undelivered = (typeof UNDELIVERED)[number];
+type Undelivered = (typeof UNDELIVERED)[number];
 
 /** A delivery of an event, with its last attempt. */
 export interface ListedDelivery {
