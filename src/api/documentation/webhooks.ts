@@ -57,6 +57,9 @@ const HEADERS: Record<string, string> = {
 const TRIES =
   'Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.';
 
+const CORRECTION =
+  'If the status changes afterwards, one more follows, with a higher sequence: the last one is true.';
+
 const AFTER_REFUND = '; of one that failed when its money is back in the wallet';
 
 /** Describes the webhooks of the OpenAPI document. */
@@ -75,7 +78,7 @@ function webhook(kind: string, tag: string, event: Schema, whenFailed = '') {
       operationId: `${kind}Ended`,
       tags: [tag],
       summary: `A ${kind} has ended`,
-      description: `POSTed to the \`callback_url\` of the ${kind}${whenFailed}. ${TRIES}`,
+      description: `POSTed to the \`callback_url\` of the ${kind}${whenFailed}. ${CORRECTION} ${TRIES}`,
       parameters: Object.entries(HEADERS).map(([name, about]) => ({
         name,
         in: 'header',
