@@ -44,7 +44,7 @@ export interface DiscrepancyCase extends Discrepancy {
   status: PaymentStatus | null;
   asked_cents: number | null;
   undone_at: Date | null;
-  /** Support has completed the payment by the gateway's word that it had got. */
+  /** Support has completed the payment by hand, on the word of the gateway's staff. */
   completed_by_hand: boolean;
   account: string | null;
   /** The money that waits in suspense, and the account that it came from or went to. */
