@@ -141,12 +141,18 @@ export async function up(knex: Knex): Promise<void> {
       -- 'settled': the payment's own money. 'suspense': it waits for a decision. 'returning': a
       -- return takes it back. 'cleared': it has left suspense. 'undone': it was 'settled' once.
       booked text NOT NULL,
-      learned_at timestamptz NOT NULL DEFAULT now(),
+      learned_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      -- 'callback', 'poll', 'statement', or 'support' when nobody but support has told of it.
+      told_by text NOT NULL,
       -- When the gateway told of it. A job may have applied it later.
       heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      PRIMARY KEY (merchant_id, id),
-      UNIQUE NULLS NOT DISTINCT (merchant_id, payment_kind, payment_id, trans_id)
+      PRIMARY KEY (merchant_id, id)
     ) WITH (${APPENDED});
+    -- A payment that was undone may have moved its money all the same, under the same receipt.
+    CREATE UNIQUE INDEX movements_one_per_receipt
+      ON movements (merchant_id, payment_kind, payment_id, trans_id) NULLS NOT DISTINCT
+      WHERE booked <> 'undone';
+    CREATE INDEX movements_by_payment ON movements (merchant_id, payment_kind, payment_id);
     -- NOT VALID, here and elsewhere: an empty table has nothing to validate.
     ALTER TABLE movements
       ADD CONSTRAINT movements_payment_kind_check

@@ -17,6 +17,8 @@ export async function up(knex: Knex): Promise<void> {
       -- attempt never arrived.
       result text CHECK (result IN ('acknowledged', 'declined', 'not_taken', 'unknown', 'ruled_out')),
       detail text,
+      -- The gateway's reference in the acknowledgement.
+      external_ref text,
       not_found_count integer NOT NULL DEFAULT 0,
       started_at timestamptz NOT NULL DEFAULT now(),
       answered_at timestamptz,

@@ -114,7 +114,8 @@ describe('A stored callback', () => {
   });
 
   it('that no driver can read is a finding, and later ones are applied', async () => {
-    for (const unreadable of ['not JSON', 'null']) {
+    const impossible = succeeded({ amountCents: 0 });
+    for (const unreadable of ['not JSON', 'null', impossible]) {
       const collection = await newCollection(database, scene.merchant);
       const bad = await keep(collection, unreadable);
       const good = await keep(collection, succeeded({ completedAt: null }));
@@ -131,20 +132,46 @@ describe('A stored callback', () => {
     expect(await discrepanciesOf(database, collection.id)).to.deep.equal(['unreadable_callback']);
   });
 
-  it('that cannot be applied does not keep others from being applied', async () => {
-    const collection = await newCollection(database, scene.merchant);
-    const bad = await keep(collection, JSON.stringify({ outcome: 'succeeded', amountCents: -1 }));
-    const good = await keep(collection, succeeded({ completedAt: null }));
-    expect(await process(good)).to.equal('completed');
-    expect(await isStored(bad)).to.equal(true);
-  });
+  describe('that a fault of ours keeps from being applied', () => {
+    /** The database refuses movements with this receipt. */
+    const FAULTY = succeeded({ transId: 'FAULT', completedAt: null });
 
-  it('that cannot be applied keeps its payment from failing', async () => {
-    const payout = await newPayout(database, scene.merchant);
-    await keep(payout, JSON.stringify({ outcome: 'succeeded', amountCents: -1 }));
-    const error = await rejection(learn(database, payout, failed()));
-    expect(error.message).to.include('amount_cents');
-    expect(await reread(database, payout)).to.include({ status: 'pending' });
+    before(() =>
+      database.raw(`
+        CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN RAISE EXCEPTION 'a fault of ours'; END $$;
+        CREATE TRIGGER fault BEFORE INSERT ON movements FOR EACH ROW
+          WHEN (NEW.trans_id = 'FAULT') EXECUTE FUNCTION fault()`),
+    );
+
+    it('does not keep others from being applied', async () => {
+      const collection = await newCollection(database, scene.merchant);
+      const bad = await keep(collection, FAULTY);
+      const good = await keep(collection, succeeded({ completedAt: null }));
+      expect(await process(good)).to.equal('completed');
+      expect(await isStored(bad)).to.equal(true);
+    });
+
+    it('keeps its payment from failing, by whatever is told next', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await keep(payout, FAULTY);
+      const failure = await keep(payout, failed());
+      expect((await rejection(process(failure))).message).to.include('a fault of ours');
+      expect((await rejection(learn(database, payout, failed()))).message).to.include(
+        'A stored callback of the payment cannot be applied',
+      );
+      expect(await reread(database, payout)).to.include({ status: 'pending' });
+    });
+
+    it('keeps support from deciding, and tells why', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await makeOverdue(scene, payout);
+      const overdue = await discrepancyOf(scene, 'overdue', payout);
+      await keep(payout, FAULTY);
+      expect((await rejection(resolve(scene, overdue, 'completed'))).message).to.match(
+        /cannot be applied: a fault of ours .*The operators must mend that first/,
+      );
+    });
   });
 
   it('of a driver that is configured no more waits for it', async () => {

@@ -82,15 +82,14 @@ describe('The refund of a failed payout', () => {
       result_description: 'Cancelled',
       trans_id: '',
     });
-    const [journal] = await rows<{ created_at: Date }>(
+    const written = await rows<{ xmin: string }>(
       store.database,
-      `SELECT created_at FROM journals WHERE source_id = :id AND kind = 'refunded'`,
+      `SELECT xmin FROM journals WHERE source_id = :id AND kind = 'refunded'
+       UNION SELECT xmin FROM events WHERE payment_id = :id
+       UNION SELECT xmin FROM payouts WHERE id = :id`,
       { id: payout.id },
     );
-    // Each carries the time at which its transaction began.
-    const { refund_posted_at } = await current();
-    expect(event!.created_at).to.deep.equal(refund_posted_at);
-    expect(journal!.created_at).to.deep.equal(refund_posted_at);
+    expect(written, 'the transactions that wrote them').to.have.length(1);
   });
 
   it('waits while all is paused, and a success that a restored database learns then takes it away', async () => {

@@ -61,9 +61,9 @@ export const SABOTAGE: Readonly<Record<BreakKind, { sql: string; gives: Partial<
             WHERE id = ${newest('collections', `status = 'failed'`)} RETURNING *
           )
           INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
-            amount_cents, booked)
+            amount_cents, booked, told_by)
           SELECT merchant_id, gen_random_uuid(), 'collection', id, gateway, 'STRAY', amount_cents,
-            'settled' FROM ended`,
+            'settled', 'poll' FROM ended`,
     gives: { subject: 'collection', expected: 'journal completed', found: 'none' },
   },
   journal_unexpected: {

@@ -15,6 +15,7 @@ export const DISCREPANCY_KINDS = {
   second_reversal: 'a failed reversal succeeded after another took its place',
   never_taken: 'it could not be sent before its deadline',
   taken_after_failure: 'the gateway took it after it was failed here',
+  taken_twice: 'the gateway took it twice, under two references',
   overdue: 'the gateway has not said in time how it ended',
   missing_at_gateway: "not in the gateway's statement",
   unknown_movement: 'at the gateway, not with us',
@@ -52,7 +53,8 @@ export async function supersedeDiscrepancies(
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
      WHERE merchant_id = :merchant_id AND payment_kind = :kind
        AND payment_id = :id AND kind = ANY (:kinds) AND resolved_at IS NULL
-       AND opened_at <= coalesce(CAST(:heard_at AS timestamptz), now())
+       AND (CAST(:heard_at AS timestamptz) IS NULL OR :heard_at >= (
+         SELECT max(CAST(e->>'found_at' AS timestamptz)) FROM jsonb_array_elements(evidence) AS e))
      RETURNING id`,
     { ...payment, kinds, heard_at: heardAt },
   );

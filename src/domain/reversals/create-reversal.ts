@@ -61,7 +61,11 @@ async function refuseSecond(trx: Transaction, request: NewReversal, collection: 
          -- Money of a failed reversal may have moved all the same. Support decides about it.
          AND (status <> 'failed' OR EXISTS (SELECT FROM movements m
            WHERE m.merchant_id = r.merchant_id AND m.payment_kind = 'reversal'
-             AND m.payment_id = r.id AND m.booked = 'suspense'))))
+             AND m.payment_id = r.id AND m.booked = 'suspense')
+           -- The gateway may have taken one that failed here.
+           OR EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = r.merchant_id
+             AND d.payment_kind = 'reversal' AND d.payment_id = r.id
+             AND d.kind = 'taken_after_failure' AND d.resolved_at IS NULL))))
      ORDER BY ref_no = :ref_no DESC LIMIT 1`,
     { ...request, collection_id: collection.id },
   );

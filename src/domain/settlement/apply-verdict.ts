@@ -8,7 +8,7 @@ import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
-import { storableText } from '../storable-text.ts';
+import { acknowledgedReferences } from '../submission/attempts.ts';
 import {
   reportContradiction,
   reportOtherPayment,
@@ -24,10 +24,9 @@ import {
 } from './movements.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settlement.ts';
+import { storableVerdict } from './sound-content.ts';
 import { keepInSuspense } from './suspense.ts';
 import { endAskingAfterFailure } from './taken-after-failure.ts';
-
-const MAX_TEXT_LENGTH = 500;
 
 /**
  * Applies a verdict to a locked payment. Books each reported movement exactly once: as
@@ -39,8 +38,8 @@ export async function applyVerdict(
   payment: AnyPayment,
   verdict: News<Verdict>,
 ): Promise<Settlement> {
-  const news = storable(verdict);
-  if (namesAnother(payment, news)) return reportOtherPayment(trx, payment, news);
+  const news = storableVerdict(verdict);
+  if (await namesAnother(trx, payment, news)) return reportOtherPayment(trx, payment, news);
   const known = await movementsOf(trx, payment);
   const settlement =
     news.outcome === 'failed'
@@ -52,18 +51,19 @@ export async function applyVerdict(
   return settlement;
 }
 
-/** Returns the verdict with texts that PostgreSQL can store, whatever the gateway put there. */
-function storable<V extends Verdict>(verdict: V): V {
-  const fields = Object.entries(verdict).map(([name, value]) => [
-    name,
-    typeof value === 'string' ? storableText(value, MAX_TEXT_LENGTH) : value,
-  ]);
-  return Object.fromEntries(fields) as V;
-}
-
-/** Tells whether the gateway names another reference of its own than it gave this payment. */
-function namesAnother({ external_ref }: AnyPayment, { externalRef }: Verdict): boolean {
-  return externalRef !== null && external_ref !== null && externalRef !== external_ref;
+/**
+ * Tells whether the gateway names another reference of its own than it has acknowledged. Each
+ * attempt may have one. One that was only heard in news proves nothing.
+ */
+async function namesAnother(
+  trx: Transaction,
+  payment: AnyPayment,
+  { externalRef }: Verdict,
+): Promise<boolean> {
+  if (externalRef === null || externalRef === payment.external_ref) return false;
+  if (payment.external_ref === null) return false;
+  const acknowledged = await acknowledgedReferences(trx, payment);
+  return acknowledged.length > 0 && !acknowledged.includes(externalRef);
 }
 
 async function applyFailure(
@@ -93,11 +93,14 @@ async function applyFailure(
 async function applySuccess(
   trx: Transaction,
   payment: AnyPayment,
-  known: Movement[],
+  all: Movement[],
   news: News<Succeeded>,
 ): Promise<Settlement> {
+  // After an undo nothing is a repeat. The money may have moved all the same.
+  const known = all.filter(({ booked }) => booked !== 'undone');
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);
+  if (isUndoneLine(payment, all, news)) return 'repeat';
   const rules = rulesOf(payment);
   const problem = await problemOf(trx, payment, known, news);
   const waits = problem !== null || rules.comesTooLate?.(payment) === true;
@@ -117,7 +120,24 @@ async function problemOf(
   known: Movement[],
   news: Succeeded,
 ): Promise<DiscrepancyKind | null> {
-  return known.length > 0 ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);
+  const isSecond = known.length > 0 || payment.undone_at !== null;
+  return isSecond ? 'second_success' : rulesOf(payment).problemOf(trx, payment, news);
+}
+
+/**
+ * Tells whether this is the line of a statement about money that the gateway itself had told of,
+ * and that has come back since: support has undone the payment for that.
+ */
+function isUndoneLine({ undone_at }: AnyPayment, all: Movement[], news: News<Succeeded>): boolean {
+  const { cause, completedAt, transId } = news;
+  if (cause !== 'statement' || undone_at === null || completedAt === null) return false;
+  return (
+    completedAt <= undone_at &&
+    all.some(
+      ({ booked, told_by, trans_id }) =>
+        booked === 'undone' && told_by !== 'support' && trans_id === transId,
+    )
+  );
 }
 
 async function applyRepeat(

@@ -1,5 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
-import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import { type DiscrepancyKind, openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { type Movement, mismatchOf } from './movements.ts';
@@ -22,7 +23,18 @@ export async function reportOtherPayment(trx: Transaction, payment: AnyPayment, 
       acknowledged_ref: payment.external_ref,
     },
   });
+  if (news.outcome === 'succeeded') await holdRefund(trx, payment, 'other_payment');
   return 'discrepancy' as const;
+}
+
+/** Puts a refund off until somebody has decided: the gateway says that the payout arrived. */
+async function holdRefund(
+  trx: Transaction,
+  payment: AnyPayment,
+  kind: DiscrepancyKind,
+): Promise<void> {
+  if (payment.next_step !== 'refund') return;
+  await changeStep(trx, refOf(payment), { park: `discrepancy: ${kind}` });
 }
 
 /** Reports a receipt that belongs to another payment. It books nothing, and the questions go on. */
@@ -42,6 +54,7 @@ export async function reportReceiptOfAnother(
       booked_for: owner && `${owner.kind} ${owner.id} of merchant ${owner.merchant_id}`,
     },
   });
+  await holdRefund(trx, payment, 'receipt_of_another');
   return 'discrepancy' as const;
 }
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import { isOutage } from '../../connections/database-errors.ts';
+import { isOutage, messageOf } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { ParsedCallback, ParserOf } from '../gateway-results.ts';
@@ -8,6 +8,7 @@ import { LostRaceError } from '../payments/state-machine.ts';
 import { applyVerdict } from './apply-verdict.ts';
 import { type Callback, lockStored } from './callback-store.ts';
 import type { Settlement } from './settlement.ts';
+import { soundContent } from './sound-content.ts';
 import { reportUnknownPayment } from './unknown-payment.ts';
 
 export type CallbackResult = Settlement | 'ignored' | 'rejected';
@@ -19,16 +20,28 @@ type Applied = { result: CallbackResult } | { error: unknown };
  * Applies every stored callback of a locked payment, so that nothing fails or refunds a payment
  * whose success has been stored.
  * @returns the payment as it is then
- * @throws the error of a callback that could not be applied. The payment must not fail then.
+ * @throws CallbackFault when one could not be applied. The payment must not fail then.
  */
 export async function drainCallbacks(
   trx: Transaction,
   payment: AnyPayment,
   parserOf: ParserOf,
 ): Promise<AnyPayment> {
-  const applied = await applyStored(trx, refOf(payment), parserOf);
-  for (const each of applied.values()) if ('error' in each) throw each.error;
+  const applied = await applyStored(trx, refOf(payment), parserOf).catch(throwFault);
+  for (const each of applied.values()) if ('error' in each) throwFault(each.error);
   return applied.size === 0 ? payment : (await findPayment(trx, payment))!;
+}
+
+/** A stored callback of a payment could not be applied. The payment must not fail meanwhile. */
+export class CallbackFault extends Error {
+  constructor(cause: unknown) {
+    super(`A stored callback of the payment cannot be applied: ${messageOf(cause)}`, { cause });
+    this.name = 'CallbackFault';
+  }
+}
+
+function throwFault(error: unknown): never {
+  throw isOutage(error) || error instanceof LostRaceError ? error : new CallbackFault(error);
 }
 
 /**
@@ -47,8 +60,12 @@ export async function applyStored(
   );
   // A single one needs no savepoint: its error may end the transaction.
   const applyOne = stored.length === 1 ? apply : applyInSavepoint;
+  let fault: Applied | null = null;
   for (const each of failuresLast) {
-    applied.set(each.callback.id, await applyOne(trx, ref, each));
+    // Nothing fails while news that money has moved could not be applied.
+    const result: Applied = fault && isFailure(each) ? fault : await applyOne(trx, ref, each);
+    if ('error' in result) fault = result;
+    applied.set(each.callback.id, result);
   }
   return applied;
 }
@@ -63,7 +80,7 @@ interface ReadCallback {
 function contentOf(callback: Callback, parserOf: ParserOf): ReadCallback {
   const parse = parserOf(callback.gateway);
   try {
-    return { callback, content: parse(callback.body) };
+    return { callback, content: soundContent(parse(callback.body)) };
   } catch {
     return { callback, content: null };
   }

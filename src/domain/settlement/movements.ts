@@ -21,9 +21,11 @@ export interface Movement {
    * - undone: it was the payment's own, until support undid the payment.
    */
   booked: 'settled' | 'suspense' | 'returning' | 'cleared' | 'undone';
+  /** The cause of the news. 'support' when no gateway has told of it. */
+  told_by: string;
 }
 
-const COLUMNS = 'merchant_id, id, trans_id, amount_cents, account, completed_at, booked';
+const COLUMNS = 'merchant_id, id, trans_id, amount_cents, account, completed_at, booked, told_by';
 
 /** Reads the movements of a payment. The payment must be locked. */
 export async function movementsOf(trx: Transaction, payment: AnyPayment): Promise<Movement[]> {
@@ -49,11 +51,8 @@ export async function isOvertaken(
   if (heardAt === null) return false;
   return hasRow(
     trx,
-    `SELECT 1 FROM movements m WHERE merchant_id = :merchant_id AND payment_kind = :kind
-       AND payment_id = :id AND heard_at > :heard_at
-       AND NOT EXISTS (SELECT FROM payment_history h WHERE h.merchant_id = m.merchant_id
-         AND h.payment_kind = m.payment_kind AND h.payment_id = m.payment_id
-         AND h.cause = 'support' AND h.to_status = 'completed')`,
+    `SELECT 1 FROM movements WHERE merchant_id = :merchant_id AND payment_kind = :kind
+       AND payment_id = :id AND heard_at > :heard_at AND told_by <> 'support'`,
     { ...payment, heard_at: heardAt },
   );
 }
@@ -114,10 +113,10 @@ export async function insertMovement(
     trx,
     `WITH ${CLAIMED}
      INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
-       amount_cents, account, completed_at, booked, heard_at)
+       amount_cents, account, completed_at, booked, heard_at, told_by)
      SELECT :merchant_id, :movement_id, :kind, :id, :gateway, :trans_id,
        :amount_cents, :account, CAST(:completed_at AS timestamptz), :booked,
-       coalesce(CAST(:heard_at AS timestamptz), clock_timestamp())
+       coalesce(CAST(:heard_at AS timestamptz), clock_timestamp()), :told_by
      WHERE CAST(:trans_id AS text) IS NULL OR EXISTS (SELECT FROM claimed)
      RETURNING ${COLUMNS}`,
     {
@@ -125,6 +124,7 @@ export async function insertMovement(
       movement_id: uuidv7(),
       direction: directionOf(payment.kind),
       heard_at: news.heardAt,
+      told_by: news.cause,
       trans_id: news.transId,
       // A gateway that names no amount means the one that it was asked for.
       amount_cents: news.amountCents ?? payment.amount_cents,

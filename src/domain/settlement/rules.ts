@@ -61,7 +61,9 @@ const PAYOUT: SettlingRules<Payout> = {
  */
 const REVERSAL: SettlingRules<Reversal> = {
   problemOf: async (trx, reversal, news) => {
-    if (!isOpen(reversal) && (await hasSuccessor(trx, reversal))) return 'second_reversal';
+    const isOvertaken = !isOpen(reversal) && (await hasSuccessor(trx, reversal));
+    // Support has undone the collection: nothing is left to be given back.
+    if (isOvertaken || (await isUndone(trx, reversal))) return 'second_reversal';
     return mismatchOf(reversal, news);
   },
   // A merchant that was told of the failure is told again.
@@ -126,5 +128,17 @@ function hasSuccessor(trx: Transaction, reversal: Reversal): Promise<boolean> {
      WHERE merchant_id = :merchant_id AND collection_id = :collection_id AND id <> :id
        AND status <> 'failed'`,
     reversal,
+  );
+}
+
+function isUndone(
+  trx: Transaction,
+  { merchant_id, collection_id: id }: Reversal,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT 1 FROM collections
+     WHERE merchant_id = :merchant_id AND id = :id AND undone_at IS NOT NULL`,
+    { merchant_id, id },
   );
 }

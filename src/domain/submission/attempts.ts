@@ -71,11 +71,12 @@ export async function answerAttempt(
   payment: AnyPayment,
   attemptNo: number,
   result: AttemptResult,
-  detail: string | null,
+  { detail = null, external_ref = null }: { detail?: string | null; external_ref?: string | null },
 ): Promise<boolean> {
   return hasRow(
     trx,
-    `UPDATE attempts SET result = :result, detail = :detail, answered_at = now()
+    `UPDATE attempts SET result = :result, detail = :detail, answered_at = now(),
+       external_ref = :external_ref
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND attempt_no = :attempt_no AND result IS NULL
      RETURNING attempt_no`,
@@ -83,8 +84,40 @@ export async function answerAttempt(
       ...payment,
       attempt_no: attemptNo,
       result,
+      external_ref,
       detail: detail === null ? null : storableText(detail, MAX_DETAIL_LENGTH),
     },
+  );
+}
+
+/** Reads the gateway's references in the acknowledgements of a payment. */
+export async function acknowledgedReferences(
+  trx: Transaction,
+  payment: AnyPayment,
+): Promise<string[]> {
+  const found = await rows<{ external_ref: string }>(
+    trx,
+    `SELECT external_ref FROM attempts
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND external_ref IS NOT NULL`,
+    payment,
+  );
+  return found.map(({ external_ref }) => external_ref);
+}
+
+/** Records the gateway's reference of an attempt, also of an old one. */
+export async function keepReference(
+  trx: Transaction,
+  payment: AnyPayment,
+  attemptNo: number,
+  external_ref: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE attempts SET external_ref = :external_ref
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND attempt_no = :attempt_no`,
+    { ...payment, external_ref, attempt_no: attemptNo },
   );
 }
 
@@ -115,7 +148,7 @@ export async function assumeSent(
 ): Promise<void> {
   const attemptNo = await insertAttempt(trx, payment);
   if (attemptNo !== null) {
-    await answerAttempt(trx, payment, attemptNo, 'unknown', why);
+    await answerAttempt(trx, payment, attemptNo, 'unknown', { detail: why });
     return;
   }
   await rows(

@@ -19,7 +19,9 @@ export async function recordBug(
 ): Promise<boolean> {
   return withPaymentLocked(database, refOf(claimed), async (trx, payment) => {
     if (!payment) throw new Error(`${claimed.kind} ${claimed.id} is gone`);
-    const isNews = await answerAttempt(trx, payment, attemptNo, 'unknown', `${BUG}${message}`);
+    const isNews = await answerAttempt(trx, payment, attemptNo, 'unknown', {
+      detail: `${BUG}${message}`,
+    });
     if (!isNews || !isOpen(payment)) return false;
     const isLast = (await countAttempts(trx, payment, BUG)) >= tries;
     if (!isLast) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));

@@ -1,5 +1,6 @@
 import { type Database, hasRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { ParserOf, SubmitResult } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, fillEmpty, refOf, withPaymentLocked } from '../payments/payment-store.ts';
@@ -8,7 +9,12 @@ import { transition } from '../payments/transition.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { askAfterFailure } from '../settlement/taken-after-failure.ts';
-import { type AttemptResult, answerAttempt } from './attempts.ts';
+import {
+  type AttemptResult,
+  acknowledgedReferences,
+  answerAttempt,
+  keepReference,
+} from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
 /** What recording the answer of a gateway needs. */
@@ -43,8 +49,10 @@ export async function recordSubmission(
     if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
     const { attemptNo } = claim;
     const attempt = ATTEMPT_RESULTS[result.outcome];
-    const isNews = await answerAttempt(trx, payment, attemptNo, attempt, detailOf(result));
+    const answer = { detail: detailOf(result), external_ref: referenceIn(result) };
+    const isNews = await answerAttempt(trx, payment, attemptNo, attempt, answer);
     if (!isNews && attempt !== 'acknowledged') return;
+    if (!isNews || attemptNo > 1) await compareReferences(trx, payment, attemptNo, answer);
     await applyResult(trx, payment, attemptNo, result, recording);
   });
 }
@@ -60,6 +68,29 @@ const ATTEMPT_RESULTS: Readonly<Record<(SubmitResult | NotCalled)['outcome'], At
 function detailOf(result: SubmitResult | NotCalled): string | null {
   if ('code' in result) return `${result.code} ${result.description}`;
   return 'reason' in result ? result.reason : null;
+}
+
+function referenceIn(result: SubmitResult | NotCalled): string | null {
+  return result.outcome === 'acknowledged' ? result.externalRef : null;
+}
+
+/** Reports a gateway that has taken two attempts of a payment: it may move the money twice. */
+async function compareReferences(
+  trx: Transaction,
+  payment: AnyPayment,
+  attemptNo: number,
+  { external_ref }: { external_ref: string | null },
+): Promise<void> {
+  if (external_ref === null) return;
+  await keepReference(trx, payment, attemptNo, external_ref);
+  const references = new Set(await acknowledgedReferences(trx, payment));
+  if (references.size === 1) return;
+  await openDiscrepancy(trx, {
+    kind: 'taken_twice',
+    payment: refOf(payment),
+    amount_cents: payment.amount_cents,
+    details: { external_refs: [...references].sort() },
+  });
 }
 
 type Acknowledged = Extract<SubmitResult, { outcome: 'acknowledged' }>;
@@ -78,8 +109,8 @@ async function applyResult(
       }
       await transition(trx, payment, {
         to: 'processing',
-        set: { external_ref: payment.external_ref ?? result.externalRef },
-        step: pollStep(payment, pollFirstMs),
+        set: { external_ref: result.externalRef ?? payment.external_ref },
+        step: pollStep(await withoutUntaken(trx, payment), pollFirstMs),
         cause: 'submission',
       });
       return;
@@ -103,6 +134,13 @@ async function applyResult(
   }
 }
 
+/** Takes a payment off the support list that waited there because no gateway had taken it. */
+async function withoutUntaken(trx: Transaction, payment: AnyPayment): Promise<AnyPayment> {
+  if (payment.parked_reason === null) return payment;
+  const wasUntaken = await supersedeDiscrepancies(trx, refOf(payment), ['never_taken']);
+  return wasUntaken ? { ...payment, parked_reason: null } : payment;
+}
+
 /**
  * Records an acknowledgement of a payment that is not pending any more. It contradicts a failure,
  * unless the gateway's own callback has overtaken it: that is simply the end of the same call.
@@ -115,7 +153,10 @@ async function recordLateAcknowledgement(
   pollFirstMs: number,
 ): Promise<void> {
   await fillEmpty(trx, payment, { external_ref: externalRef });
-  if (payment.status !== 'failed' || (await wasFailedByCallback(trx, payment))) return;
+  if (payment.status !== 'failed') return;
+  // A failure under another reference was about something else.
+  const isSame = payment.external_ref === null || payment.external_ref === externalRef;
+  if (isSame && (await wasFailedByCallback(trx, payment))) return;
   // The money has shown already, so there is nothing to ask.
   if ((await movementsOf(trx, payment)).length > 0) return;
   const acknowledged = { attempt: attemptNo, external_ref: externalRef };

@@ -13,7 +13,7 @@ import {
 } from '../payments/journals.ts';
 import type { Collection, Return, Reversal } from '../payments/kinds.ts';
 import { awaitsRefund, type Payout } from '../payments/kinds.ts';
-import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, findPayment, refOf } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
 import { rebookMovement } from '../settlement/rebook-movement.ts';
@@ -102,12 +102,20 @@ function differenceLines(payout: Payout, actualCents: number): JournalLine[] {
 
 /** Gives up the commission as far as the amount goes. */
 async function completeReversal(trx: Transaction, reversal: Reversal, movement: Movement) {
+  await refuseUndone(trx, reversal);
   const { amount_cents } = movement;
   const commission_cents = Math.min(reversal.commission_cents, amount_cents);
   await setAmounts(trx, reversal, { amount_cents, commission_cents });
   const completed = await complete(trx, reversal, movement);
   await createEvent(trx, completed);
   await post(trx, completed, 'completed', reversedLines(completed, 'suspense'));
+}
+
+async function refuseUndone(trx: Transaction, reversal: Reversal): Promise<void> {
+  const { merchant_id, collection_id: id } = reversal;
+  const collection = await findPayment(trx, { kind: 'collection', merchant_id, id });
+  if (collection?.undone_at === null) return;
+  throw new OperatorRefusal('Its collection was undone, so there is nothing to reverse');
 }
 
 /** The customer has all of it, so the late money leaves suspense with the money that went out. */

@@ -46,6 +46,8 @@ export interface DiscrepancyCase extends Discrepancy {
   undone_at: Date | null;
   /** Support has completed the payment by hand, on the word of the gateway's staff. */
   completed_by_hand: boolean;
+  /** It is about the movement that completed the payment, or about the payment as a whole. */
+  is_about_completion: boolean;
   account: string | null;
   /** The money that waits in suspense, and the account that it came from or went to. */
   suspense_cents: number | null;
@@ -98,20 +100,21 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
     WHERE d.payment_kind = '${kind}' AND t.merchant_id = d.merchant_id AND t.id = d.payment_id`,
 ).join(' UNION ALL ');
 
-const COMPLETED_BY_HAND = `EXISTS (
-  SELECT FROM discrepancies o WHERE o.merchant_id = d.merchant_id AND o.payment_kind = d.payment_kind
-    AND o.payment_id = d.payment_id AND o.kind = 'overdue' AND o.resolution = 'completed')`;
-
 async function read(database: Database, condition: string, bindings: object) {
   const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
        m.amount_cents AS suspense_cents, m.account AS moved_account,
-       ${COMPLETED_BY_HAND} AS completed_by_hand
+       coalesce(own.told_by = 'support', false) AS completed_by_hand,
+       d.kind <> 'missing_at_gateway' OR coalesce(own.trans_id = d.trans_id,
+         own.trans_id IS NULL AND d.trans_id IS NULL) AS is_about_completion
      FROM (SELECT * FROM discrepancies WHERE ${condition}) AS d
      LEFT JOIN LATERAL (${PAYMENT_OF}) AS p ON true
      LEFT JOIN movements m ON m.merchant_id = d.merchant_id AND m.id = d.movement_id
        AND m.booked = 'suspense'
+     LEFT JOIN movements own ON own.merchant_id = d.merchant_id
+       AND own.payment_kind = d.payment_kind AND own.payment_id = d.payment_id
+       AND own.booked = 'settled'
      ORDER BY d.id`,
     bindings,
   );
@@ -119,11 +122,11 @@ async function read(database: Database, condition: string, bindings: object) {
 }
 
 function allowed(row: Omit<DiscrepancyCase, 'allowed'>): Resolution[] {
-  const { kind, payment_kind, status, asked_cents, undone_at, completed_by_hand } = row;
+  const { kind, payment_kind, status, asked_cents, ...facts } = row;
   const payment =
     payment_kind === null || status === null || asked_cents === null
       ? null
-      : { kind: payment_kind, status, amount_cents: asked_cents, undone_at, completed_by_hand };
+      : { ...facts, kind: payment_kind, status, amount_cents: asked_cents };
   return allowedResolutions({ kind, payment, suspenseCents: row.suspense_cents });
 }
 
@@ -136,7 +139,7 @@ export async function findDiscrepancy(
   return firstRow<Discrepancy>(trx, `SELECT * FROM discrepancies WHERE id = :id ${lock}`, { id });
 }
 
-/** Tells whether other money of the same payment waits for a decision. The payment must be locked. */
+/** Tells whether something else about a payment's money waits for a decision. Lock the payment. */
 export async function hasOtherQuestion(
   trx: Transaction,
   discrepancy: Discrepancy,
@@ -146,7 +149,8 @@ export async function hasOtherQuestion(
     `SELECT 1 FROM discrepancies
      WHERE merchant_id = :merchant_id AND payment_id = :payment_id
        AND payment_kind = :payment_kind AND id <> :id
-       AND movement_id IS NOT NULL AND resolved_at IS NULL`,
+       AND (movement_id IS NOT NULL OR kind IN ('receipt_of_another', 'other_payment'))
+       AND resolved_at IS NULL`,
     discrepancy,
   );
 }

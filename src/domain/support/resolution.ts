@@ -37,6 +37,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   second_reversal: ['completed', 'accept-amount', 'returned', 'failed', 'dismissed'],
   never_taken: ['failed', 'dismissed'],
   taken_after_failure: ['failed', 'dismissed'],
+  taken_twice: ['dismissed'],
   overdue: ['completed', 'failed', 'dismissed'],
   missing_at_gateway: ['undo', 'dismissed'],
   unknown_movement: ['dismissed'],
@@ -48,6 +49,8 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
 
 type Decidable = Pick<Payment, 'kind' | 'status' | 'amount_cents' | 'undone_at'> & {
   completed_by_hand: boolean;
+  /** The discrepancy is about the movement that completed the payment. */
+  is_about_completion: boolean;
 };
 
 /** The facts that decide which resolutions are possible. */
@@ -73,7 +76,7 @@ function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation)
   if (payment && kind === 'taken_after_failure') {
     return (as === 'failed') === (payment.status === 'failed');
   }
-  if (as === 'undo') return payment?.status === 'completed';
+  if (as === 'undo') return payment?.status === 'completed' && payment.is_about_completion;
   // No decision leaves money in suspense, and without money there is nothing to book.
   if (payment === null || suspenseCents === null) return as === 'dismissed';
   const isAsAsked = suspenseCents === payment.amount_cents;

@@ -4,15 +4,17 @@ import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
+import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
-import { pollStep } from '../payments/schedule.ts';
-import { drainCallbacks } from '../settlement/drain-callbacks.ts';
+import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
+import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
 import { goOnAsFailed } from '../settlement/taken-after-failure.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import { correctReceipt } from './correct-receipt.ts';
 import {
+  casesOf,
   type Discrepancy,
   type DiscrepancyCase,
   findCase,
@@ -57,7 +59,7 @@ export async function resolveDiscrepancy(
   if (!found) throw new OperatorRefusal(`There is no discrepancy ${id}`);
   // The payment's lock comes first, here as elsewhere.
   const locked = await paymentOf(trx, found);
-  const payment = locked && (await drainCallbacks(trx, locked, options.parserOf));
+  const payment = locked && (await drain(trx, locked, options));
   const discrepancy = (await findDiscrepancy(trx, id, 'FOR UPDATE'))!;
   refuseResolved(discrepancy);
   const movement = await movementInSuspense(trx, discrepancy);
@@ -70,6 +72,14 @@ export async function resolveDiscrepancy(
   }
   await markResolved(trx, id, decision);
   return (await findDiscrepancy(trx, id))!;
+}
+
+/** Applies the stored callbacks. A fault in that is the operators' to mend, and not support's. */
+async function drain(trx: Transaction, payment: AnyPayment, { parserOf }: ResolveOptions) {
+  return drainCallbacks(trx, payment, parserOf).catch((error: Error) => {
+    if (!(error instanceof CallbackFault)) throw error;
+    throw new OperatorRefusal(`${error.message}. The operators must mend that first (jobs list)`);
+  });
 }
 
 async function paymentOf(
@@ -129,6 +139,7 @@ async function apply(
   if (as === 'completed' || as === 'accept-amount') {
     return completeFromSuspense(trx, payment, movement!, options.commissionDefaults);
   }
+  if (kind === 'return_failed') await refuseWhileTaken(trx, payment);
   if (as === 'returned') await returnMovement(trx, payment, movement!, kind);
   else await clearMovement(trx, payment, movement!, 'losses');
   // Another movement may be the payment's own. That decision is still open.
@@ -136,20 +147,37 @@ async function apply(
   await failIfUndecided(trx, payment, WITHOUT_MONEY[as]);
 }
 
+/** The gateway may still pay the customer: then the bank would pay a second time. */
+async function refuseWhileTaken(trx: Transaction, payment: AnyPayment): Promise<void> {
+  const open = await casesOf(trx, refOf(payment));
+  const isTaken = open.some(({ kind, resolved_at }) => kind === TAKEN && resolved_at === null);
+  if (!isTaken) return;
+  throw new OperatorRefusal(`The gateway has taken the return: resolve its ${TAKEN} first`);
+}
+
+const TAKEN = 'taken_after_failure';
+
 /** The result description of a payment whose movement was given back or written off. */
 const WITHOUT_MONEY = {
   returned: 'The money was returned',
   failed: 'Not carried out as asked',
 } as const;
 
-/** Asks about the payment again if it was parked for this discrepancy alone. */
+/** Lets a payment go on that was parked for this discrepancy alone: a question, or its refund. */
 async function goOn(
   trx: Transaction,
   discrepancy: Discrepancy,
   payment: AnyPayment,
   { pollFirstMs }: ResolveOptions,
 ): Promise<void> {
-  if (!isOpen(payment) || !payment.parked_reason?.startsWith('discrepancy:')) return;
+  if (!payment.parked_reason?.startsWith('discrepancy:')) return;
   if (await hasOtherQuestion(trx, discrepancy)) return;
-  await changeStep(trx, refOf(payment), pollStep({ ...payment, parked_reason: null }, pollFirstMs));
+  const step = isOpen(payment)
+    ? pollStep({ ...payment, parked_reason: null }, pollFirstMs)
+    : REFUND_STEP;
+  if (isOpen(payment) || isUnrefunded(payment)) await changeStep(trx, refOf(payment), step);
+}
+
+function isUnrefunded(payment: AnyPayment): boolean {
+  return payment.kind === 'payout' && awaitsRefund(payment);
 }

@@ -29,14 +29,16 @@ import { failedHere } from './resolution.ts';
  * @throws OperatorRefusal when a reversal of the collection is open or done
  */
 export async function undoPayment(trx: Transaction, payment: AnyPayment): Promise<void> {
-  const movement = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled')!;
+  const movements = await movementsOf(trx, payment);
+  const movement = movements.find(({ booked }) => booked === 'settled')!;
+  const isUndecided = movements.some(({ booked }) => booked === 'suspense');
   await rebookMovement(trx, movement, 'undone');
   await releaseReceipt(trx, payment, movement.trans_id);
   switch (payment.kind) {
     case 'collection':
       return undoCollection(trx, payment);
     case 'payout':
-      return undoPayout(trx, payment);
+      return undoPayout(trx, payment, isUndecided);
     case 'reversal':
       return undoReversal(trx, payment);
     case 'return':
@@ -67,10 +69,12 @@ async function refuseReversed(trx: Transaction, collection: Collection): Promise
  * Puts the money in flight again. The refund follows by itself, with the event. If support had
  * debited a refunded payout again, puts the money back into the wallet at once.
  */
-async function undoPayout(trx: Transaction, payout: Payout): Promise<void> {
+async function undoPayout(trx: Transaction, payout: Payout, isUndecided: boolean): Promise<void> {
   const inFlight = undoneLines(paidOutLines(payout));
   if (payout.refund_posted_at === null) {
-    await post(trx, await fail(trx, payout, REFUND_STEP), inFlight);
+    // The refund waits for the decision about other money of the payout.
+    const step = isUndecided ? { park: 'discrepancy: second_success' } : REFUND_STEP;
+    await post(trx, await fail(trx, payout, step), inFlight);
     return;
   }
   const failed = await fail(trx, payout);

@@ -15,9 +15,11 @@ export async function createEvent(trx: Transaction, payment: MerchantPayment): P
     trx,
     `INSERT INTO events
        (merchant_id, id, app_code, payment_kind, payment_id, change_no, type, callback_url,
-        endpoint, body)
+        endpoint, body, created_at)
      SELECT :merchant_id, :id, :app_code, :payment_kind, :payment_id, count(*) + 1, :type,
-       :callback_url, :endpoint, :body
+       :callback_url, :endpoint, :body,
+       -- Not now(): the transaction may have begun before the one of an earlier event.
+       clock_timestamp()
      FROM events WHERE merchant_id = :merchant_id AND payment_kind = :payment_kind
        AND payment_id = :payment_id
      HAVING (array_agg(type ORDER BY change_no DESC))[1] IS DISTINCT FROM :type
