@@ -4,11 +4,14 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { noteDatabase, otherDatabase, resumeHere } from '../../src/domain/upkeep/other-database.ts';
 import { boot } from '../../src/process/boot.ts';
+import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import {
   createTestStore,
+  discrepanciesOf,
   failed,
   learn,
+  newCollection,
   parserOf,
   succeeded,
   type TestStore,
@@ -84,6 +87,23 @@ describe('A database that is not the one before', () => {
     await drop();
   });
 
+  for (const [why, isPaused] of [
+    ['on it', false],
+    ['while everything is paused', true],
+  ] as const) {
+    it(`parks no collection as never taken ${why}, because its attempts may be forgotten`, async () => {
+      await note();
+      const scene = { database: store.database, merchant: await store.newMerchant() };
+      const payment = await newCollection(store.database, scene.merchant);
+      if (!isPaused) await pretendMoved();
+      await passDeadline(scene, payment);
+      const work = workOn(store.database, payment);
+      expect(await work.claim(undefined, isPaused)).to.equal(null);
+      expect(await work.current()).to.include({ next_step: 'submit', parked_reason: null });
+      expect(await discrepanciesOf(store.database, payment.id)).to.deep.equal([]);
+    });
+  }
+
   it('still hears and asks about what was sent', async () => {
     await note();
     const payout = await somePayout();
@@ -139,4 +159,7 @@ describe('A database that is not the one before', () => {
   });
 
   const somePayout = async () => newPayout(store.database, await store.newMerchant());
+
+  const pretendMoved = () =>
+    rows(store.database, `UPDATE installation SET seen_on = 'system 1, timeline 1, database 1'`);
 });

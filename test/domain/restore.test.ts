@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
+import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import {
   MARK_BATCH_SIZE,
   type Marker,
   markRestored,
 } from '../../src/domain/upkeep/mark-restored.ts';
+import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   createTestStore,
@@ -53,6 +55,15 @@ describe('In a restored database that was marked', () => {
       after = batch.last;
     }
   }
+
+  const openFindings = async ({ id }: AnyPayment) => {
+    const found = await rows<{ kind: string }>(
+      store.database,
+      'SELECT kind FROM discrepancies WHERE payment_id = :id AND resolved_at IS NULL',
+      { id },
+    );
+    return found.map((each) => each.kind);
+  };
 
   for (const kind of PAYMENT_KINDS) {
     describe(`a ${kind}`, () => {
@@ -155,6 +166,24 @@ describe('In a restored database that was marked', () => {
       });
     });
   }
+
+  it('a collection that was parked as never taken is asked about, and its finding waits for the answer', async () => {
+    const scene = { database: store.database, merchant };
+    const collection = await newCollection(store.database, merchant);
+    const work = workOn(store.database, collection);
+    await passDeadline(scene, collection);
+    await openOverdue(store.database);
+    for (let times = 1; times <= 2; times += 1) {
+      await work.claim();
+      expect(await work.current()).to.include({ next_step: null });
+      expect(await openFindings(collection)).to.deep.equal(['never_taken']);
+      await markAll('collection');
+      expect(await work.current()).to.include({ next_step: 'poll', parked_reason: null });
+      expect(await openFindings(collection)).to.deep.equal(['overdue']);
+      for (let asked = 1; asked <= 3; asked += 1) await work.hear(NOT_FOUND);
+      expect(await work.current()).to.include({ next_step: 'submit' });
+    }
+  });
 
   it('what has ended is left alone', async () => {
     const [done, refused] = [

@@ -62,10 +62,11 @@ export function workOn(database: Database, payment: AnyPayment) {
     current,
     attempts,
     /** As the job of the step that the payment has now, or of another one. */
-    async claim(stepNo?: number): Promise<SubmissionClaim | null> {
+    async claim(stepNo?: number, allPaused = false): Promise<SubmissionClaim | null> {
       const { step_no } = await current();
       return claimSubmission(database, refOf(payment), stepNo ?? step_no, {
         pollFirstMs: POLL_FIRST_MS,
+        allPaused,
       });
     },
     /** What the call brought. */

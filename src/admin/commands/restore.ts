@@ -9,7 +9,7 @@ import { changes, type Noun, reads } from '../verb.ts';
 const mark = changes({
   summary: 'Treats every open payment of a restored database as possibly sent',
   notes:
-    'No open payment is sent before its gateway has been asked about it, and each is asked about at once. What is parked stays parked. Every channel that has a driver is paused, so that no new payment is taken; channel resume opens each again. Event numbers go on a million higher than before, the numbers of new merchants and apps a thousand higher. Submissions must be paused, by SUBMISSION_PAUSED or because the service has noticed another database. It may be run again until submissions go on. docs/operations.md describes the whole way back from a backup.',
+    'No open payment is sent before its gateway has been asked about it, and each is asked about at once. What is parked stays parked, except a collection that was never_taken. Every channel that has a driver is paused, so that no new payment is taken; channel resume opens each again. Event numbers go on a million higher than before, the numbers of new merchants and apps a thousand higher. Submissions must be paused, by SUBMISSION_PAUSED or because the service has noticed another database. It may be run again until submissions go on. docs/operations.md describes the whole way back from a backup.',
   run: async ({ database, config }, _values, { audited }) => {
     if (!config.submissionPaused && !(await otherDatabase(database))) {
       throw new OperatorRefusal(

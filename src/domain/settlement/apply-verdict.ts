@@ -8,7 +8,7 @@ import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
-import { acknowledgedReferences } from '../submission/attempts.ts';
+import { acknowledgedReferences } from '../submission/acknowledged-references.ts';
 import {
   reportContradiction,
   reportOtherPayment,

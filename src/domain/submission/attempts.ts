@@ -90,48 +90,17 @@ export async function answerAttempt(
   );
 }
 
-/** Reads the gateway's references in the acknowledgements of a payment. */
-export async function acknowledgedReferences(
-  trx: Transaction,
-  payment: AnyPayment,
-): Promise<string[]> {
-  const found = await rows<{ external_ref: string }>(
-    trx,
-    `SELECT external_ref FROM attempts
-     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND external_ref IS NOT NULL`,
-    payment,
-  );
-  return found.map(({ external_ref }) => external_ref);
-}
-
-/** Records the gateway's reference of an attempt, also of an old one. */
-export async function keepReference(
-  trx: Transaction,
-  payment: AnyPayment,
-  attemptNo: number,
-  external_ref: string,
-): Promise<void> {
-  await rows(
-    trx,
-    `UPDATE attempts SET external_ref = :external_ref
-     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND attempt_no = :attempt_no`,
-    { ...payment, external_ref, attempt_no: attemptNo },
-  );
-}
-
-/** Counts the attempts of a payment whose detail begins like this. */
+/** Counts the attempts of a payment, all or those whose detail begins like this. */
 export async function countAttempts(
   trx: Transaction,
   payment: AnyPayment,
-  detail: string,
+  detail = '',
 ): Promise<number> {
   const row = await firstRow<{ count: number }>(
     trx,
     `SELECT count(*) AS count FROM attempts
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND starts_with(detail, :detail)`,
+       AND starts_with(coalesce(detail, ''), :detail)`,
     { ...payment, detail },
   );
   return row!.count;

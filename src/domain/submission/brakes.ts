@@ -3,19 +3,28 @@ import { holdOf, type PayoutBrakes } from '../merchants/payout-hold.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { IS_OTHER_DATABASE } from '../upkeep/other-database.ts';
 
+/** What keeps a payment from being sent. */
+type Brake = 'restored database' | 'paused channel' | 'held payouts';
+
 /**
- * Tells whether somebody or something keeps a payment from being sent: its channel is paused, the
- * database is not the one before, or the payouts of its merchant are held. For a payout it
- * locks the merchant: a hold that is being committed comes before the claim, a later one waits.
+ * Returns what keeps a payment from being sent, or null. For a payout it locks the merchant: a
+ * hold that is being committed comes before the claim, a later one waits.
  */
-export async function isHeldBack(trx: Transaction, payment: AnyPayment): Promise<boolean> {
+export async function brakeOn(
+  trx: Transaction,
+  payment: AnyPayment,
+  allPaused: boolean,
+): Promise<Brake | null> {
+  if (allPaused) return 'restored database';
   const isPayout = payment.kind === 'payout';
-  const found = await firstRow<PayoutBrakes & { isStopped: boolean }>(
+  const found = await firstRow<PayoutBrakes & { isOther: boolean; isPaused: boolean }>(
     trx,
-    `SELECT m.active, m.payouts_held, ${IS_OTHER_DATABASE}
-       OR EXISTS (SELECT FROM paused_channels WHERE code = :channel) AS "isStopped"
+    `SELECT m.active, m.payouts_held, ${IS_OTHER_DATABASE} AS "isOther",
+       EXISTS (SELECT FROM paused_channels WHERE code = :channel) AS "isPaused"
      FROM merchants m WHERE m.id = :merchant_id ${isPayout ? 'FOR KEY SHARE' : ''}`,
     payment,
   );
-  return found!.isStopped || (isPayout && holdOf(found!) !== null);
+  if (found!.isOther) return 'restored database';
+  if (found!.isPaused) return 'paused channel';
+  return isPayout && holdOf(found!) !== null ? 'held payouts' : null;
 }

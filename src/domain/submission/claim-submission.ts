@@ -1,7 +1,6 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { type Deadline, deadlineIn } from '../deadline.ts';
-import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import {
   type AnyPayment,
   type PaymentRef,
@@ -10,8 +9,9 @@ import {
 } from '../payments/payment-store.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
-import { isHeldBack } from './brakes.ts';
+import { brakeOn } from './brakes.ts';
 import { MAX_CLAIM_AGE_MS } from './call-limits.ts';
+import { parkUntaken } from './untaken.ts';
 
 /** The right to make one call to the gateway. */
 export interface SubmissionClaim {
@@ -58,13 +58,15 @@ async function claim(
 ): Promise<SubmissionClaim | null> {
   const ask = () => changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
   const hasReceipt = await hasOriginalReceipt(trx, payment);
-  const mustWait = !hasReceipt || allPaused || (await isHeldBack(trx, payment));
+  const brake = await brakeOn(trx, payment, allPaused);
+  const mustWait = !hasReceipt || brake !== null;
   if (payment.overdue || mustWait) {
     if (await mayHaveArrived(trx, payment)) {
       await ask();
       return null;
     }
-    if (isTooLate(payment)) {
+    // A restored database may have forgotten an attempt.
+    if (isTooLate(payment) && brake !== 'restored database') {
       await parkUntaken(trx, payment);
       return null;
     }
@@ -86,18 +88,6 @@ async function claim(
  */
 export function isTooLate(payment: AnyPayment): boolean {
   return payment.kind === 'collection' && payment.overdue;
-}
-
-/** Puts a payment on the support list. Support may fail it, since no attempt was taken. */
-async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void> {
-  await changeStep(trx, refOf(payment), { park: 'overdue: the gateway has not taken it' });
-  await supersedeDiscrepancies(trx, refOf(payment), ['overdue']);
-  await openDiscrepancy(trx, {
-    kind: 'never_taken',
-    payment: refOf(payment),
-    amount_cents: payment.amount_cents,
-    details: { deadline_at: payment.deadline_at.toISOString() },
-  });
 }
 
 /** Fills in the collection's receipt, which a reversal names and which may come after the money. */

@@ -9,12 +9,8 @@ import { transition } from '../payments/transition.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { askAfterFailure } from '../settlement/taken-after-failure.ts';
-import {
-  type AttemptResult,
-  acknowledgedReferences,
-  answerAttempt,
-  keepReference,
-} from './attempts.ts';
+import { acknowledgedReferences, keepReference } from './acknowledged-references.ts';
+import { type AttemptResult, answerAttempt } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
 /** What recording the answer of a gateway needs. */

@@ -5,6 +5,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollNow } from '../payments/schedule.ts';
 import { assumeSent } from '../submission/attempts.ts';
+import { doubtUntaken, isParkedUntaken } from '../submission/untaken.ts';
 import { WHY_MAYBE_SENT } from './restore-mark.ts';
 
 /** The number of payments that one transaction marks. */
@@ -41,17 +42,24 @@ export async function markRestored(
   for (const ref of open) {
     const payment = await lockPayment(trx, { kind, ...ref });
     if (payment?.status !== 'pending' && payment?.status !== 'processing') continue;
-    await markPayment(trx, payment);
+    if (await markPayment(trx, payment)) parked += 1;
     marked += 1;
-    if (payment.parked_reason !== null) parked += 1;
   }
   return { marked, parked, last: open.length < MARK_BATCH_SIZE ? null : open.at(-1)! };
 }
 
-/** An acknowledged payment is never sent again anyway. A parked one still needs its decision. */
-async function markPayment(trx: Transaction, payment: AnyPayment): Promise<void> {
+/**
+ * Marks a payment. An acknowledged one is never sent again anyway. A parked one still needs its
+ * decision, unless it is parked because it was never sent.
+ * @returns whether it stays parked.
+ */
+async function markPayment(trx: Transaction, payment: AnyPayment): Promise<boolean> {
   if (payment.status === 'pending') await assumeSent(trx, payment, WHY_MAYBE_SENT);
-  if (payment.parked_reason === null) await changeStep(trx, refOf(payment), pollNow(payment));
+  const isUntaken = isParkedUntaken(payment);
+  if (payment.parked_reason !== null && !isUntaken) return true;
+  if (isUntaken) await doubtUntaken(trx, payment);
+  await changeStep(trx, refOf(payment), pollNow(payment));
+  return false;
 }
 
 /** Reads the index of open payments first. In the order of the key it would read the table. */
