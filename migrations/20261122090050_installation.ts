@@ -8,7 +8,9 @@ export async function up(knex: Knex): Promise<void> {
       is_here boolean PRIMARY KEY DEFAULT true CHECK (is_here),
       id uuid NOT NULL DEFAULT gen_random_uuid(),
       -- The database_identity() on which payments may be sent. NULL before the first start.
-      seen_on text
+      seen_on text,
+      -- The one whose open payments "restore mark" has marked last, all of them.
+      marked_on text
     );
     INSERT INTO installation DEFAULT VALUES;
     CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation

@@ -34,9 +34,17 @@ describe('admin restore', () => {
   const auditsOf = async (action: string) =>
     (await admin.audits()).filter((audit) => audit.action === action);
 
-  it('says that nothing is sent on a database that is not the one before, and resumes it once', async () => {
+  /** Makes this database another one than before, which was marked. @returns the one before. */
+  async function pretendMoved(): Promise<string> {
     const before = 'system 1, timeline 00000001, database 1';
-    await rows(admin.database, 'UPDATE installation SET seen_on = :before', { before });
+    await rows(admin.database, 'UPDATE installation SET seen_on = :before, marked_on = :before', {
+      before,
+    });
+    return before;
+  }
+
+  it('says that nothing is sent on a database that is not the one before, and resumes it once', async () => {
+    const before = await pretendMoved();
     const words = `Nothing is sent, because PostgreSQL was restored, has failed over or was moved: it was ${before}, now it is system`;
     expect((await admin.run('restore status')).stderr).to.include(words);
     const { status, stdout } = await admin.run('queues status --json');
@@ -44,13 +52,13 @@ describe('admin restore', () => {
     expect(status).to.equal(1);
     expect(submissions_paused).to.include({ before });
     expect((problems as string[])[0]).to.include(words);
-    const resumed = await admin.changeJson('restore resume');
+    const resumed = await admin.changeJson('restore resume --nothing-lost');
     expect(resumed).to.include({ changed: true, before });
     expect(await admin.lastAudit()).to.deep.equal({
       action: 'restore.resume',
       merchant_id: null,
       subject: 'submissions',
-      details: { before, now: resumed.now },
+      details: { before, now: resumed.now, is_marked: false, nothing_lost: true },
     });
     const again = await admin.unchanged(() => admin.change('restore resume'));
     expect(again).to.equal('Payments go out here already: nothing was changed\n');
@@ -125,6 +133,7 @@ describe('admin restore', () => {
       'channel 63903',
       'numbers',
       ...PAYMENT_KINDS.map((kind) => `open ${kind}s`),
+      'database',
     ]);
     const again = await admin.changeJson('restore mark', PAUSED);
     expect(again).to.deep.equal({
@@ -133,7 +142,7 @@ describe('admin restore', () => {
       paused_before: [63902, 63903],
     });
     expect((await auditsOf('restore.mark')).length - audits.length).to.equal(
-      1 + PAYMENT_KINDS.length,
+      2 + PAYMENT_KINDS.length,
     );
   });
 
@@ -171,5 +180,18 @@ describe('admin restore', () => {
       })),
     );
     expect(await admin.text('restore status')).to.include('not asked about yet: 0');
+  });
+
+  it('resumes only a database that was marked since it became another one, unless nothing was lost', async () => {
+    const refuse = () => admin.refused([['restore resume', 'restore mark has not marked']]);
+    await pretendMoved();
+    await refuse();
+    expect((await admin.run('restore status')).stderr).to.include('restore mark comes first');
+    await admin.change('restore mark');
+    await admin.change('restore resume');
+    expect(await admin.lastAudit()).to.deep.include({ action: 'restore.resume' });
+    await pretendMoved();
+    await refuse();
+    await admin.change('restore resume --nothing-lost');
   });
 });

@@ -2,6 +2,7 @@ import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { markDatabaseRestored } from '../../domain/upkeep/mark-database-restored.ts';
 import { otherDatabase, resumeHere, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { restoreProgress } from '../../domain/upkeep/restore-progress.ts';
+import { flag } from '../options/option.ts';
 import { ALREADY } from '../output/answers.ts';
 import { moment, render, table } from '../output/table.ts';
 import { changes, type Noun, reads } from '../verb.ts';
@@ -29,7 +30,7 @@ const status = reads({
     const other = await otherDatabase(database);
     const why = other && whyPaused(other);
     const { marked_at, payments, unexplained } = await restoreProgress(database);
-    if (!marked_at) {
+    if (!marked_at || other?.is_marked === false) {
       const pause = why ? `${why}. ` : '';
       throw new OperatorRefusal(`${pause}No payments were marked yet: restore mark comes first`);
     }
@@ -62,11 +63,15 @@ const status = reads({
 const resume = changes({
   summary: 'Lets payments go out again on a database that was restored, failed over or moved',
   notes:
-    'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. docs/operations.md says what comes before. While SUBMISSION_PAUSED is true, nothing is sent all the same.',
-  run: async (_service, _values, { audited }) => {
+    'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. It demands restore mark before. Without it, --nothing-lost is your word that the database has forgotten nothing: a planned move, or a standby that PostgreSQL waited for. docs/operations.md says what else comes before. While SUBMISSION_PAUSED is true, nothing is sent all the same.',
+  options: {
+    nothing_lost: flag('nothing-lost', 'The database has forgotten nothing, so it needs no mark'),
+  },
+  run: async (_service, { nothing_lost }, { audited }) => {
     const other = await audited(async (trx) => {
-      const value = await resumeHere(trx);
-      const audit = { merchant_id: null, subject: 'submissions', details: { ...value } };
+      const value = await resumeHere(trx, nothing_lost);
+      const details = { ...value, nothing_lost };
+      const audit = { merchant_id: null, subject: 'submissions', details };
       return { value, audit: value ? audit : null };
     });
     return {

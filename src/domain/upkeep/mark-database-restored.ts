@@ -4,6 +4,7 @@ import { pauseChannel, pausedChannels } from '../channels/channel-store.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import { type Marker, markRestored } from './mark-restored.ts';
+import { noteMarked } from './other-database.ts';
 import { skipDirectoryNumbers, skipEventNumbers } from './skip-numbers.ts';
 
 /** The changes to a database that was restored from a backup. */
@@ -29,6 +30,7 @@ export async function markDatabaseRestored(
   await skipNumbers(audited);
   const payments = [];
   for (const kind of PAYMENT_KINDS) payments.push(await markAll(audited, kind));
+  await noteAllMarked(audited);
   return { paused_channels: inOrder(paused), paused_before: inOrder(before), payments };
 }
 
@@ -64,6 +66,13 @@ async function markAll(audited: Audited, kind: GatewayPaymentKind) {
     after = batch.last;
   } while (after !== null);
   return total;
+}
+
+function noteAllMarked(audited: Audited): Promise<null> {
+  return audited(async (trx) => {
+    await noteMarked(trx);
+    return { value: null, audit: { merchant_id: null, subject: 'database', details: {} } };
+  });
 }
 
 function inOrder(codes: Iterable<number>): number[] {

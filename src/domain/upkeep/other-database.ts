@@ -1,9 +1,12 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
 
 /** A database that is not the one that the service was last told to work on. */
 interface OtherDatabase {
   before: string;
   now: string;
+  /** `restore mark` has marked it. */
+  is_marked: boolean;
 }
 
 /** Stands for a part that the role may not read. It counts as the same as any other. */
@@ -16,6 +19,8 @@ function isLike(one: string, other: string): string {
 
 const SEEN_AND_NOW = 'installation, database_identity() AS now';
 const DIFFERS = `NOT (${isLike('now', 'seen_on')} OR ${isLike('seen_on', 'now')})`;
+
+const IS_MARKED = `coalesce(${isLike('marked_on', 'now')}, false)`;
 
 /** SQL: true on a database that is not the one before. */
 export const IS_OTHER_DATABASE = `EXISTS (SELECT FROM ${SEEN_AND_NOW} WHERE ${DIFFERS})`;
@@ -30,7 +35,8 @@ export async function otherDatabase(
 ): Promise<OtherDatabase | null> {
   const other = await firstRow<OtherDatabase>(
     database,
-    `SELECT seen_on AS before, now FROM ${SEEN_AND_NOW} WHERE ${DIFFERS}`,
+    `SELECT seen_on AS before, now, ${IS_MARKED} AS is_marked
+     FROM ${SEEN_AND_NOW} WHERE ${DIFFERS}`,
   );
   return other ?? null;
 }
@@ -46,7 +52,7 @@ export async function noteDatabase(database: Database | Transaction): Promise<st
      WHERE seen_on IS NULL OR ${isLike('now', 'seen_on')} RETURNING seen_on`,
   );
   const other = await otherDatabase(database);
-  if (other) return `${whyPaused(other)}; restore resume ends it, see docs/operations.md`;
+  if (other) return `${whyPaused(other)}; docs/operations.md says how it ends`;
   if (!noted?.seen_on?.includes(UNREADABLE)) return null;
   return 'PostgreSQL does not tell which server or timeline this is: after a restore or a failover set SUBMISSION_PAUSED yourself';
 }
@@ -56,9 +62,28 @@ export function whyPaused({ before, now }: OtherDatabase): string {
   return `Nothing is sent, because PostgreSQL was restored, has failed over or was moved: it was ${before}, now it is ${now}`;
 }
 
-/** Makes this database the right one. @returns what it was taken for, or null if it was right. */
-export async function resumeHere(trx: Transaction): Promise<OtherDatabase | null> {
+/** Records that all open payments of this database are marked. */
+export async function noteMarked(trx: Transaction): Promise<void> {
+  await rows(trx, 'UPDATE installation SET marked_on = database_identity()');
+}
+
+/**
+ * Makes this database the right one.
+ * @param isNothingLost tells that it has forgotten nothing, so that it need not be marked.
+ * @returns what it was taken for, or null if it was right.
+ * @throws OperatorRefusal when it may have forgotten what was sent.
+ */
+export async function resumeHere(
+  trx: Transaction,
+  isNothingLost: boolean,
+): Promise<OtherDatabase | null> {
   const other = await otherDatabase(trx);
-  if (other) await rows(trx, 'UPDATE installation SET seen_on = :now', other);
+  if (!other) return null;
+  if (!other.is_marked && !isNothingLost) {
+    throw new OperatorRefusal(
+      'restore mark has not marked the open payments of this database, so what it has forgotten would be sent again: run restore mark first, or give --nothing-lost if it has lost nothing',
+    );
+  }
+  await rows(trx, 'UPDATE installation SET seen_on = :now', { now: other.now });
   return other;
 }
