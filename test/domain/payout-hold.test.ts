@@ -3,7 +3,7 @@ import { type Database, rows, type Transaction } from '../../src/connections/dat
 import { updateMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { eventually } from '../support/eventually.ts';
 import { newPayment, newPayout } from '../support/payment-kinds.ts';
-import { createTestStore, succeeded, type TestStore } from '../support/payments.ts';
+import { createTestStore, newCollection, succeeded, type TestStore } from '../support/payments.ts';
 import { ACKNOWLEDGED, NOT_FOUND, UNKNOWN, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
@@ -34,16 +34,16 @@ describe('A payout of a merchant that', () => {
     trx: Database | Transaction = database,
   ) => trx.transaction((inner) => updateMerchant(inner, merchant.merchant_id, changes));
 
-  /** A statement of this test waits for a lock. */
-  const waitsForLock = () =>
-    eventually('a wait for a lock', async () => {
-      const waiting = await rows(
-        database,
-        `SELECT FROM pg_stat_activity
-         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-      );
-      return waiting.length > 0;
-    });
+  const waiting = () =>
+    rows(
+      database,
+      `SELECT FROM pg_stat_activity
+       WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+
+  /** So many statements of this test wait for a lock. */
+  const waitForLocks = (count = 1) =>
+    eventually('waits for a lock', async () => (await waiting()).length >= count);
 
   for (const [name, brake, release] of BRAKES) {
     it(`${name} waits without an attempt, and goes when that has ended`, async () => {
@@ -79,7 +79,7 @@ describe('A payout of a merchant that', () => {
       const trx = await database.transaction();
       await change(brake, trx);
       const claim = work.claim();
-      await waitsForLock();
+      await waitForLocks();
       await trx.commit();
       expect(await claim).to.equal(null);
       expect(await work.attempts()).to.deep.equal([]);
@@ -90,12 +90,33 @@ describe('A payout of a merchant that', () => {
       const trx = await database.transaction();
       expect(await workOn(trx, payout).claim()).to.include({ attemptNo: 1 });
       const braked = change(brake);
-      await waitsForLock();
+      await waitForLocks();
       await trx.commit();
       await braked;
       expect(await workOn(database, payout).results()).to.deep.equal([null]);
     });
   }
+
+  it('is braked in its turn, and not after the claims that come later', async () => {
+    const payouts = [await newPayout(database, merchant), await newPayout(database, merchant)];
+    const [first, second] = payouts;
+    const trx = await database.transaction();
+    expect(await workOn(trx, first!).claim()).to.include({ attemptNo: 1 });
+    const braked = change({ payouts_held: true });
+    await waitForLocks();
+    const later = workOn(database, second!).claim();
+    await waitForLocks(2);
+    await trx.commit();
+    await braked;
+    expect(await later).to.equal(null);
+  });
+
+  it('is braked while its payments are being accepted', async () => {
+    const trx = await database.transaction();
+    await newCollection(trx as never, merchant);
+    await change({ payouts_held: true });
+    await trx.commit();
+  });
 
   it('has its payouts held is accepted meanwhile, and its other payments go on', async () => {
     await change({ payouts_held: true });

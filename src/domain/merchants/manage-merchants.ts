@@ -8,6 +8,7 @@ import {
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
+import { lockClaims } from './payout-hold.ts';
 
 /** A merchant as its operator sees it. NULL stands for the configuration's value. */
 export interface MerchantRecord {
@@ -66,7 +67,7 @@ export function listMerchants(
 export async function requireMerchant(
   database: Database | Transaction,
   id: number,
-  lock: 'FOR UPDATE' | 'FOR NO KEY UPDATE' | '' = '',
+  lock: 'FOR NO KEY UPDATE' | '' = '',
 ): Promise<MerchantRecord> {
   const merchant = await firstRow<MerchantRecord>(
     database,
@@ -95,7 +96,8 @@ export async function updateMerchant(
   id: number,
   wanted: MerchantChanges,
 ): Promise<{ merchant: MerchantRecord; changed: Differences }> {
-  const before = await requireMerchant(trx, id, 'FOR UPDATE');
+  await lockClaims(trx, { merchant_id: id }, 'brake');
+  const before = await lockMerchant(trx, id);
   const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
   const { row: merchant, changed } = await updateRow<MerchantRecord>(trx, table, before, wanted);
   return { merchant, changed };

@@ -1,4 +1,4 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 
 /** Why the payouts of a merchant are not sent. */
@@ -28,6 +28,23 @@ export async function payoutHoldOf(
     { merchant_id },
   );
   return holdOf(merchant!);
+}
+
+/**
+ * Makes the claims of a merchant's payouts and its brakes wait for each other, to the end of the
+ * transaction. Claims share the lock. Whoever comes first goes first: a brake does not wait for
+ * claims that come later, as it would for locks of the merchant's row. The brakes must be read in
+ * a later statement, because a statement does not see what is committed while it waits.
+ */
+export async function lockClaims(
+  trx: Transaction,
+  { merchant_id }: { merchant_id: number },
+  as: 'claim' | 'brake',
+): Promise<void> {
+  const lock = as === 'claim' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
+  await rows(trx, `SELECT ${lock}(hashtextextended(:name, 0))`, {
+    name: `claims of payouts of merchant ${merchant_id}`,
+  });
 }
 
 /** The open payouts of a merchant. */
