@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { discrepancyOf, hear, resolve } from '../support/discrepancies/scene.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment } from '../support/payment-kinds.ts';
 import {
   countOf,
   createTestStore,
+  failed,
   learn,
   reread,
   succeeded,
@@ -89,6 +91,25 @@ describe('A line of a statement', () => {
     }
     expect(await candidates()).to.have.members(payouts.map(named));
   });
+
+  for (const isReceiptAlone of [false, true]) {
+    const by = isReceiptAlone ? 'its receipt alone' : 'reference and receipt';
+    it(`settles, and then matches by ${by}, the payment whose receipt was booked with another one until that was undone`, async () => {
+      const merchant = await store.newMerchant();
+      const scene = { database, merchant };
+      const transId = newReceipt();
+      const wrong = await newPayment('collection', database, merchant);
+      await learn(database, wrong, succeeded({ transId }), 'poll');
+      await hear(scene, wrong, failed());
+      await resolve(scene, await discrepancyOf(scene, 'failure_after_success'), 'undo');
+      const right = await ofSomebody('collection');
+      const line = lineOf(right, { transId });
+      expect((await run(line)).lines).to.include({ settled: 1 });
+      expect(await reread(database, right)).to.include({ status: 'completed', trans_id: transId });
+      const again = isReceiptAlone ? { ...line, reference: null } : line;
+      expect((await run(again)).lines).to.include({ matched: 1 });
+    });
+  }
 
   it('of money that came in lists no money that went out under the same receipt', async () => {
     const receipt = newReceipt();

@@ -73,12 +73,13 @@ async function matchBatch(
     `WITH matched AS (
        UPDATE statement_lines l SET result = 'matched' FROM movements m
        WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :up_to
-         AND l.result IS NULL AND m.gateway = :gateway
+         AND l.result IS NULL AND m.gateway = :gateway AND m.booked <> 'undone'
          AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
          AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
          AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
          AND NOT EXISTS (SELECT FROM movements o
            WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
+             AND o.booked <> 'undone'
              AND ${isSameDirection('o.payment_kind', 'm.payment_kind')})
          AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at

@@ -10,7 +10,7 @@ const MAX_CANDIDATES = 10;
 
 /**
  * Finds the payments that a line may be about: by our reference, by the gateway's reference, and
- * by a receipt that is booked. It tries all three, because they may disagree.
+ * by a receipt that is booked and not undone. It tries all three, because they may disagree.
  */
 export async function candidatesOf(
   trx: Transaction,
@@ -25,7 +25,8 @@ export async function candidatesOf(
     trx,
     `${lookups.join(' UNION ')}
      UNION SELECT payment_kind, merchant_id, payment_id FROM movements
-       WHERE trans_id = :trans_id AND gateway = :gateway AND ${isSameDirection('payment_kind', ':kind')}
+       WHERE trans_id = :trans_id AND gateway = :gateway AND booked <> 'undone'
+         AND ${isSameDirection('payment_kind', ':kind')}
      ORDER BY merchant_id, id LIMIT :limit`,
     {
       ...{ gateway, kind, reference, trans_id, limit: MAX_CANDIDATES },
