@@ -1,10 +1,17 @@
 import { expect } from 'chai';
-import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import { firstRow, inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { noteDatabase, otherDatabase, resumeHere } from '../../src/domain/upkeep/other-database.ts';
+import {
+  noteDatabase,
+  noteMarked,
+  otherDatabase,
+  resumeHere,
+} from '../../src/domain/upkeep/other-database.ts';
+import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import { boot } from '../../src/process/boot.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
+import { newEvent } from '../support/events.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import {
   createTestStore,
@@ -128,6 +135,27 @@ describe('A database that is not the one before', () => {
       await rows(store.database, 'UPDATE installation SET seen_on = :before', { before });
       expect(await other()).to.include({ before });
       expect(await workOn(store.database, await somePayout()).claim()).to.equal(null);
+    });
+  }
+
+  const ENDINGS: Record<string, (trx: Transaction) => Promise<unknown>> = {
+    marked: noteMarked,
+    resumed: (trx) => resumeHere(trx, true),
+  };
+  for (const [how, goOn] of Object.entries(ENDINGS)) {
+    it(`gives no number to an event before it is ${how}, because it may have given that number before`, async () => {
+      const { database } = store;
+      const merchant = await store.newMerchant();
+      const id = await newEvent(database, merchant);
+      await pretendMoved();
+      const sequence = async () => {
+        await numberEvents(database);
+        const sql = 'SELECT sequence FROM events WHERE id = :id';
+        return (await firstRow<{ sequence: number | null }>(database, sql, { id }))!.sequence;
+      };
+      expect(await sequence()).to.equal(null);
+      await inTransaction(database, goOn);
+      expect(await sequence()).to.equal(1);
     });
   }
 

@@ -25,6 +25,10 @@ const IS_MARKED = `coalesce(${isLike('marked_on', 'now')}, false)`;
 /** SQL: true on a database that is not the one before. */
 export const IS_OTHER_DATABASE = `EXISTS (SELECT FROM ${SEEN_AND_NOW} WHERE ${DIFFERS})`;
 
+/** SQL: true on a database that is not the one before, and that nobody has marked or resumed. */
+export const IS_UNMARKED_DATABASE = `EXISTS (
+  SELECT FROM ${SEEN_AND_NOW} WHERE ${DIFFERS} AND NOT ${IS_MARKED})`;
+
 /**
  * Tells whether PostgreSQL was restored, has failed over or was moved. It may have forgotten what
  * was sent, so nothing is sent until an operator resumes. Every process sees the same.

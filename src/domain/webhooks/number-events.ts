@@ -1,6 +1,7 @@
 import { lockUntilCommit } from '../../connections/advisory-locks.ts';
 import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { IS_UNMARKED_DATABASE } from '../upkeep/other-database.ts';
 
 /** The number of events that one round numbers. */
 const NUMBERING_BATCH = 500;
@@ -20,7 +21,8 @@ export interface EndedPayment {
 /**
  * Numbers committed settlement events per merchant and schedules their deliveries. One
  * dispatcher at a time numbers, and only committed events. So an event with a lower number never
- * appears after one with a higher number.
+ * appears after one with a higher number. Numbers nothing on a database that may have forgotten
+ * numbers that it gave: `restore mark` skips them.
  * @param onNumbered is called once for each event after the commit, unless the process dies.
  * @returns the number of numbered events.
  */
@@ -46,7 +48,10 @@ const NUMBER = `
   WITH waiting AS (
     SELECT merchant_id, id,
       row_number() OVER (PARTITION BY merchant_id ORDER BY created_at, id) AS place
-    FROM (SELECT * FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT :batch) e
+    FROM (
+      SELECT * FROM events WHERE sequence IS NULL AND NOT ${IS_UNMARKED_DATABASE}
+      ORDER BY created_at, id LIMIT :batch
+    ) e
   ), counted AS (
     INSERT INTO event_sequences AS s (merchant_id, last_sequence)
     SELECT merchant_id, count(*) FROM waiting GROUP BY merchant_id
