@@ -189,6 +189,20 @@ describe('A statement that covers the life of an overdue payment', () => {
     }
   });
 
+  it('leaves alone one of the amount of a line that fits several others', async () => {
+    const others = [
+      await newPayment('payout', database, merchant),
+      await newPayment('payout', database, merchant),
+    ];
+    await rows(database, `UPDATE payouts SET external_ref = 'GW-TWICE'`);
+    const payment = await overdue('payout');
+    const line = lineOf(others[0]!, { reference: 'GW-TWICE' });
+    const { lines, ruledOut } = await run([line]);
+    expect(lines).to.include({ contradicts: 1 });
+    expect(ruledOut).to.deep.equal([]);
+    expect(await reread(database, payment)).to.include({ status: 'pending' });
+  });
+
   it('leaves alone what it lists outside of its period', async () => {
     const payment = await overdue('payout');
     const line = lineOf(payment, {

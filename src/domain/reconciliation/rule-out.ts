@@ -95,7 +95,7 @@ async function findRuledOut(
     database,
     `WITH unexplained AS MATERIALIZED (
        SELECT DISTINCT amount_cents FROM statement_lines
-       WHERE import_id = :import_id AND result = 'unknown'
+       WHERE import_id = :import_id AND result IN ('unknown', 'contradicts')
      )
      SELECT p.merchant_id, p.id FROM ${STEP_TABLES[kind].table} p
      WHERE p.status IN ('pending', 'processing') AND p.gateway = :gateway AND p.channel = :channel
@@ -116,7 +116,7 @@ async function findRuledOut(
          AND l.reference = CAST(p.reference AS text) OFFSET 0)
        AND NOT EXISTS (SELECT FROM statement_lines l WHERE l.import_id = :import_id
          AND l.reference = p.external_ref OFFSET 0)
-       -- A line without a payment may belong to this one.
+       -- A line that is not booked may belong to this one.
        AND p.amount_cents NOT IN (SELECT amount_cents FROM unexplained)`,
     { ...statement, ...(asked && refOf(asked.payment)), kind, asked_at: asked?.askedAt ?? null },
   );
