@@ -189,6 +189,7 @@ describe('A discrepancy', () => {
           supersedeUnknown(trx, {
             gateway: 'simulator',
             reference: UNKNOWN_REFERENCE,
+            payment_kind: 'payout',
             trans_id: receipt,
             amount_cents: 1_000,
           }),

@@ -119,6 +119,30 @@ describe('Payments that a restored database does not have', () => {
     }
   });
 
+  it('are listed no more when they come again and only their receipt was known', async () => {
+    const { line, comeAgain } = await lostPayout();
+    const other = { ...line, transId: newReceipt() };
+    for (const each of [line, other]) await reconcileDay({ ...each, reference: null });
+    await learn(store.database, await comeAgain(), toldOf(line), 'poll');
+    expect(await listedByReceipt(line)).to.deep.equal([]);
+    expect(await listedByReceipt(other)).to.deep.equal(['payout']);
+  });
+
+  for (const [what, facts] of [
+    ['another amount', { amountCents: 500 }],
+    ['money that went the other way', { kind: 'collection' }],
+  ] as const) {
+    it(`stay listed when their receipt comes again with ${what}`, async () => {
+      for (const isFoundToo of [false, true]) {
+        const { line, comeAgain } = await lostPayout();
+        if (isFoundToo) await reconcileDay({ ...line, reference: null });
+        await reconcileDay({ ...line, ...facts, reference: null });
+        await learn(store.database, await comeAgain(), toldOf(line), 'poll');
+        expect(await listedByReceipt(line)).to.have.length(1);
+      }
+    });
+  }
+
   /** A payout of a world that is lost, as the gateway lists it. */
   async function lostPayout() {
     const request = payoutRequest(merchant);
@@ -160,6 +184,17 @@ describe('Payments that a restored database does not have', () => {
          AND merchant_id IS NOT DISTINCT FROM
            CASE kind WHEN 'unknown_payment' THEN CAST(:merchant_id AS bigint) END`,
       { reference, merchant_id: merchant.merchant_id },
+    );
+    return found.map(({ kind }) => kind);
+  }
+
+  /** The kinds of the lines under a receipt that are open findings. */
+  async function listedByReceipt({ transId }: StatementLine): Promise<string[]> {
+    const found = await rows<{ kind: string }>(
+      store.database,
+      `SELECT details->>'kind' AS kind FROM discrepancies
+       WHERE resolved_at IS NULL AND kind = 'unknown_movement' AND trans_id = :transId`,
+      { transId },
     );
     return found.map(({ kind }) => kind);
   }

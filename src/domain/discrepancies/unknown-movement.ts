@@ -1,4 +1,5 @@
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 
 /** A movement in the words of its gateway. What it does not say is null. */
 interface ToldMovement {
@@ -15,27 +16,39 @@ const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
 /**
  * Takes a movement that was not explained off the support list, because something has explained
  * it: a payment that a restored database did not have has come again, or a callback has named it.
- * It stays there when other facts were found under the same receipt.
+ * The movement is known by our reference, or by its receipt if nothing else was known. It stays
+ * on the list when other facts were found under the same receipt.
  */
 export async function supersedeUnknown(
   trx: Transaction,
-  movement: ToldMovement & { reference: string },
+  movement: ToldMovement & { reference: string; payment_kind: GatewayPaymentKind },
   kinds: readonly (typeof UNEXPLAINED)[number][] = UNEXPLAINED,
 ): Promise<void> {
   await rows(
     trx,
-    // The first condition is that of an index.
+    // The first two conditions are those of an index.
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE kind IN ('unknown_movement', 'unknown_payment') AND details->>'reference' = :reference
+     WHERE kind IN ('unknown_movement', 'unknown_payment')
+       AND (details->>'reference' = :reference
+         OR details->>'reference' IS NULL AND trans_id = :trans_id)
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
        AND evidence_complete AND NOT EXISTS (
          SELECT FROM jsonb_array_elements(evidence) AS e
          WHERE NOT CAST(e->'decided' AS boolean)
-           AND NOT (coalesce(e->'details'->>'reference' = :reference, false) AND ${SAME_AMOUNT}))`,
+           AND NOT (coalesce(${IS_THIS_MOVEMENT}, false) AND ${SAME_AMOUNT}))`,
     { ...movement, kinds },
   );
 }
+
+/**
+ * SQL: evidence `e` names our reference, or has only the receipt. A gateway may use a receipt once
+ * in each direction.
+ */
+const IS_THIS_MOVEMENT = `CASE WHEN e->'details'->>'reference' IS NOT NULL
+  THEN e->'details'->>'reference' = :reference
+  ELSE trans_id = :trans_id AND (coalesce(payment_kind, e->'details'->>'kind') = 'collection')
+    = (CAST(:payment_kind AS text) = 'collection') END`;
 
 /** SQL: evidence `e` names the amount, or one of the two names none. */
 const SAME_AMOUNT = `coalesce(CAST(e->>'amount_cents' AS bigint) = :amount_cents, true)`;

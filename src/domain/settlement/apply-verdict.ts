@@ -107,8 +107,8 @@ async function applySuccess(
   const movement = await insertMovement(trx, payment, news, waits ? 'suspense' : 'settled');
   if (!movement) return reportReceiptOfAnother(trx, payment, news);
   // A restored database may hear of the money before the payment comes again.
-  const { gateway, reference } = payment;
-  await supersedeUnknown(trx, { ...movement, gateway, reference });
+  const { gateway, reference, kind: payment_kind } = payment;
+  await supersedeUnknown(trx, { ...movement, gateway, reference, payment_kind });
   const current = await endAskingAfterFailure(trx, payment);
   if (problem) return keepInSuspense(trx, current, movement, problem);
   return rules.complete(trx, current, news, movement);

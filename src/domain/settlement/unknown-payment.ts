@@ -33,7 +33,8 @@ export async function reportUnknownPayment(
     },
   });
   if (!isNews || !reference) return;
-  await supersedeUnknown(trx, { ...movement, gateway, reference }, ['unknown_movement']);
+  const told = { ...movement, gateway, reference, payment_kind: kind };
+  await supersedeUnknown(trx, told, ['unknown_movement']);
 }
 
 /** Tells whether the money is booked with the payment that has come again, under another id. */
