@@ -139,4 +139,11 @@ describe('The monitoring of the service', () => {
       if (type !== 'row') expect(targets, title).to.not.equal(undefined).and.not.be.empty;
     }
   });
+
+  it('has a dashboard that shows every metric of ours that an alert asks for', () => {
+    const asked = new Set(alerts.flatMap(({ expression }) => metricsIn(expression)));
+    const ours = [...asked].filter((name) => name.startsWith('malipo_'));
+    const shown = dashboardExpressions.flatMap(metricsIn);
+    expect(ours.filter((name) => !shown.includes(name))).to.deep.equal([]);
+  });
 });
