@@ -1,5 +1,7 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { MerchantPayment } from '../payments/payment-store.ts';
+import { ENDING_KINDS } from './number-events.ts';
 
 /** The deliveries that have not reached their merchant. */
 export const UNDELIVERED = ['exhausted', 'stopped', 'pending'] as const;
@@ -42,12 +44,10 @@ const CONDITIONS: Readonly<Record<Undelivered, string>> = {
     OR next_step IS NOT NULL AND admitted_at IS NOT NULL OR parked_reason IS NOT NULL)`,
 };
 
-const REF_NO = ['collection', 'payout', 'reversal']
-  .map(
-    (kind) => `WHEN '${kind}' THEN (SELECT p.ref_no FROM ${kind}s p
-      WHERE p.merchant_id = e.merchant_id AND p.id = e.payment_id)`,
-  )
-  .join(' ');
+const REF_NO = ENDING_KINDS.map(
+  (kind) => `WHEN '${kind}' THEN (SELECT p.ref_no FROM ${STEP_TABLES[kind].table} p
+    WHERE p.merchant_id = e.merchant_id AND p.id = e.payment_id)`,
+).join(' ');
 
 /** Lists undelivered webhooks of all merchants, oldest event first. Ids sort by time. */
 export function listDeliveries(
