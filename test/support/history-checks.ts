@@ -35,7 +35,10 @@ export async function reconcileWith(
   });
 }
 
-/** What the gateway has moved is what is booked, each movement once. */
+/**
+ * What the gateway has moved is what is booked, each movement once. One that support has undone
+ * is booked anew when the gateway tells of it again. The undone row then counts no longer.
+ */
 export async function expectMovements(
   database: Database,
   told: History,
@@ -45,7 +48,12 @@ export async function expectMovements(
     database,
     `SELECT coalesce(sum(CASE payment_kind WHEN 'collection' THEN -amount_cents
        ELSE amount_cents END), 0)::bigint AS sum
-     FROM movements WHERE merchant_id = :merchant_id`,
+     FROM movements AS movement
+     WHERE merchant_id = :merchant_id AND NOT (booked = 'undone' AND EXISTS (
+       SELECT FROM movements AS again
+       WHERE again.merchant_id = movement.merchant_id AND again.payment_id = movement.payment_id
+         AND again.id > movement.id
+         AND again.trans_id = coalesce(movement.trans_id, again.trans_id)))`,
     { merchant_id },
   );
   const moved = told.world.statement.reduce(
