@@ -5,6 +5,8 @@ export interface DatabaseAddress {
   databaseTls?: DatabaseTls | undefined;
   /** `transaction` behind a pooler that lends connections by transaction. */
   databasePooling?: 'session' | 'transaction';
+  /** Such a pooler knows prepared statements: PgBouncer from 1.21 on, when it is told to. */
+  databasePoolerPrepares?: boolean;
 }
 
 /** `ca` is PEM text. Without it, the certificates that Node trusts count. */

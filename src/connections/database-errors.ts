@@ -4,6 +4,7 @@ const DEADLOCK = '40P01';
 const SERIALIZATION_FAILURE = '40001';
 const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
+const FEATURE_NOT_SUPPORTED = '0A000';
 /** A primary has become a standby, or a database has been made read-only. */
 const READ_ONLY = '25006';
 /** The answer of a Redis that has become a replica. */
@@ -35,10 +36,16 @@ export function violates(error: unknown, ...constraints: string[]): boolean {
   return isRefusal && constraints.includes(constraint);
 }
 
-/** Recognises the errors after which Postgres wants the whole transaction repeated. */
+/** Recognises the errors after which the whole transaction may simply be repeated. */
 export function isRepeatable(error: unknown): boolean {
   const { code } = error as { code?: string };
-  return code === DEADLOCK || code === SERIALIZATION_FAILURE;
+  return code === DEADLOCK || code === SERIALIZATION_FAILURE || isStalePlan(error);
+}
+
+/** Recognises a kept plan whose columns a migration has changed. The statement has done nothing. */
+export function isStalePlan(error: unknown): boolean {
+  const { code, routine } = error as { code?: string; routine?: string };
+  return code === FEATURE_NOT_SUPPORTED && routine === 'RevalidateCachedQuery';
 }
 
 const NETWORK_CODES =

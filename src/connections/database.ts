@@ -2,7 +2,8 @@ import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
 import { connectionSettings, type DatabaseAddress } from './database-address.ts';
-import { isRepeatable } from './database-errors.ts';
+import { isRepeatable, isStalePlan } from './database-errors.ts';
+import { statementOf, valuesOf } from './statement.ts';
 
 export type Database = Knex;
 export type Transaction = Knex.Transaction;
@@ -44,6 +45,8 @@ export function openDatabase(
   const isPooled = reached.databasePooling === 'transaction';
   return knexModule({
     client: 'pg',
+    // A pooler by transaction must know prepared statements, or sessions mix them up.
+    keepsPlans: !isPooled || reached.databasePoolerPrepares === true,
     connection: {
       ...connectionSettings(reached),
       application_name: applicationName,
@@ -63,7 +66,7 @@ export function openDatabase(
     acquireConnectionTimeout: ACQUIRE_TIMEOUT_MS,
     // The caller gets the error and reports it. Knex would print it a second time.
     log: { warn: ignore, error: ignore, deprecate: ignore, debug: ignore },
-  });
+  } as Knex.Config);
 }
 
 /** The counters of the pool, which knex does not declare. */
@@ -144,17 +147,51 @@ export async function inOneTransaction<Result>(
 }
 
 /**
- * Runs one statement with named bindings and returns its rows. A literal question mark must be
- * escaped. All SQL of the service goes through here. Knex is here for its pool, transactions,
- * named bindings and migrations; nothing uses its query builder.
+ * Runs one statement with named bindings and returns its rows. All SQL of the service goes through
+ * here. PostgreSQL keeps the plan of each text, so a text must not vary with the data.
+ * Knex is here for its pool, transactions and migrations; nothing uses its query builder.
  */
 export async function rows<Row>(
   database: Database | Transaction,
   sql: string,
   bindings: object = {},
 ): Promise<Row[]> {
-  const result = await database.raw<{ rows: Row[] }>(sql, bindings as never);
-  return result.rows;
+  try {
+    return await runOnce<Row>(database, sql, bindings);
+  } catch (error) {
+    // A transaction is repeated as a whole.
+    if (database.isTransaction || !isStalePlan(error)) throw error;
+    return runOnce<Row>(database, sql, bindings);
+  }
+}
+
+/** A connection of the pool. Knex drops it when `__knex__disposed` has an error. */
+type Connection = pg.Client & { __knex__disposed?: unknown };
+
+async function runOnce<Row>(
+  database: Database | Transaction,
+  sql: string,
+  bindings: object,
+): Promise<Row[]> {
+  const { client } = database;
+  const statement = statementOf(sql);
+  const { text, name } = statement;
+  const values = valuesOf(statement, bindings);
+  if (database.isTransaction && (database as Transaction).isCompleted()) {
+    throw new Error(`The transaction has ended before: ${sql}`);
+  }
+  client.emit('query', { sql: text, bindings: values });
+  const connection: Connection = await client.acquireConnection();
+  try {
+    const plan = name && client.config.keepsPlans ? { name } : {};
+    return (await connection.query({ text, values, ...plan })).rows;
+  } catch (error) {
+    // Others of its plans are stale too.
+    if (isStalePlan(error)) connection.__knex__disposed = error;
+    throw error;
+  } finally {
+    client.releaseConnection(connection);
+  }
 }
 
 export async function firstRow<Row>(

@@ -53,6 +53,10 @@ function storeRules(given: GivenTexts, values: KnownValues): Check[] {
       'DATABASE_POOLING must be session while the queues are in PostgreSQL: set REDIS_URL, or give DATABASE_URL past the pooler',
     ],
     [
+      values.DATABASE_POOLER_PREPARES && values.DATABASE_POOLING === 'session',
+      'DATABASE_POOLER_PREPARES needs DATABASE_POOLING=transaction',
+    ],
+    [
       hasClientCertificate && (given.DATABASE_CA || given.DATABASE_SSL),
       'DATABASE_URL with sslcert or sslkey says all of TLS itself: remove DATABASE_CA and DATABASE_SSL',
     ],

@@ -114,6 +114,11 @@ const STORES = {
     .describe(
       '`transaction` when a pooler such as PgBouncer lends the connections of `DATABASE_URL` by transaction. Queues in PostgreSQL do not work through one',
     ),
+  DATABASE_POOLER_PREPARES: flag()
+    .default(false)
+    .describe(
+      'Says that a pooler by transaction knows prepared statements: PgBouncer from 1.21 on with `max_prepared_statements`. PostgreSQL then keeps the plans of statements, which saves CPU time',
+    ),
   DATABASE_MIGRATION_URL: url('postgres', 'postgresql')
     .optional()
     .describe(

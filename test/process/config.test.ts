@@ -118,6 +118,7 @@ describe('The configuration', () => {
     const CONTRADICTIONS: [string, NodeJS.ProcessEnv][] = [
       ['DATABASE_CA', { DATABASE_CA: ca, DATABASE_SSL: 'no-verify' }],
       ['DATABASE_POOLING', { DATABASE_POOLING: 'transaction' }],
+      ['DATABASE_POOLER_PREPARES', { DATABASE_POOLER_PREPARES: 'true' }],
       ['REDIS_CA', { REDIS_CA: ca, REDIS_URL: 'redis://cache' }],
       ['REDIS_CLUSTER', { REDIS_CLUSTER: 'true' }],
       ['DATABASE_URL', { DATABASE_URL: `${DATABASE_URL}?sslcert=me.pem`, DATABASE_SSL: 'verify' }],

@@ -1,0 +1,78 @@
+import { expect } from 'chai';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  openDatabase,
+  rows,
+} from '../../src/connections/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+
+const READ = 'SELECT * FROM stock WHERE id = :id';
+const KEPT = 'SELECT count(*) AS count FROM pg_prepared_statements WHERE statement LIKE :like';
+
+describe('Plans of statements', () => {
+  let testDatabase: TestDatabase;
+  /** Of one connection, which keeps the plans. */
+  let database: Database;
+
+  beforeEach(async () => {
+    testDatabase = await createTestDatabase();
+    await rows(testDatabase.database, 'CREATE TABLE stock (id integer PRIMARY KEY)');
+    await rows(testDatabase.database, 'INSERT INTO stock VALUES (1)');
+    database = openDatabase(testDatabase.url, 1);
+  });
+
+  afterEach(async () => {
+    await database.destroy();
+    await testDatabase.drop();
+  });
+
+  async function keptPlans(like = 'SELECT * FROM stock%'): Promise<number> {
+    return (await firstRow<{ count: number }>(database, KEPT, { like }))!.count;
+  }
+
+  it('are kept once for a text, whatever its values', async () => {
+    for (const id of [1, 2, 3]) await rows(database, READ, { id });
+    expect(await keptPlans()).to.equal(1);
+  });
+
+  it('are not kept behind a pooler by transaction, unless it knows them', async () => {
+    const address = { databaseUrl: testDatabase.url, databasePooling: 'transaction' } as const;
+    for (const databasePoolerPrepares of [false, true]) {
+      await database.destroy();
+      database = openDatabase({ ...address, databasePoolerPrepares }, 1);
+      await rows(database, READ, { id: 1 });
+      expect(await keptPlans()).to.equal(databasePoolerPrepares ? 1 : 0);
+    }
+  });
+
+  it('are made anew when a migration has changed the columns', async () => {
+    await rows(database, READ, { id: 1 });
+    await rows(testDatabase.database, 'ALTER TABLE stock ADD COLUMN shelf text');
+    expect(await rows(database, READ, { id: 1 })).to.deep.equal([{ id: 1, shelf: null }]);
+  });
+
+  it('are made anew for a transaction, which is repeated as a whole', async () => {
+    await rows(database, READ, { id: 1 });
+    await rows(testDatabase.database, 'ALTER TABLE stock ADD COLUMN shelf text');
+    let tries = 0;
+    const found = await inTransaction(database, async (trx) => {
+      tries += 1;
+      await rows(trx, 'INSERT INTO stock VALUES (2)');
+      return rows(trx, READ, { id: 1 });
+    });
+    expect(found).to.deep.equal([{ id: 1, shelf: null }]);
+    expect(tries).to.equal(2);
+    expect(await rows(database, 'SELECT count(*) AS count FROM stock')).to.deep.equal([
+      { count: 2 },
+    ]);
+  });
+
+  it('are not used by a transaction that has ended', async () => {
+    const trx = await database.transaction();
+    await trx.rollback();
+    const late = await rows(trx, READ, { id: 1 }).catch((error) => error);
+    expect(late.message).to.match(/^The transaction has ended before/);
+  });
+});
