@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { performance } from 'node:perf_hooks';
-import { got } from 'got';
+import { got, RequestError } from 'got';
 import { messageOf } from '../connections/database-errors.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
 import { withDeadline } from './deadline.ts';
@@ -43,10 +43,34 @@ export async function postWebhook(
   }
 }
 
-/** Each webhook opens its own connection. A kept one would skip the check of its address. */
-const FRESH_CONNECTIONS = { http: new HttpAgent(), https: new HttpsAgent() };
+/** Less than the time after which common servers close a connection that nothing uses (5 s). */
+const KEEP_IDLE_MS = 4_000;
+/** So many idle connections are kept to one host at most. */
+const MAX_KEPT_COUNT = 10;
+const KEEPING = { keepAlive: true, timeout: KEEP_IDLE_MS, maxFreeSockets: MAX_KEPT_COUNT };
+/**
+ * Keeps connections for the next webhook to the same host. The address of a kept one was checked
+ * when it was opened, and it leads nowhere else.
+ */
+const KEPT_CONNECTIONS = { http: new HttpAgent(KEEPING), https: new HttpsAgent(KEEPING) };
 
-async function post(
+/**
+ * Posts once more if the receiver has closed a kept connection, which it may do at any moment.
+ * Should both arrive, the receiver knows the second by its id.
+ */
+async function post(...request: Parameters<typeof postOnce>): Promise<number> {
+  try {
+    return await postOnce(...request);
+  } catch (error) {
+    if (!(error instanceof RequestError) || !error.request?.reusedSocket) throw error;
+    if (!CLOSED_CODES.includes(error.code)) throw error;
+    return postOnce(...request);
+  }
+}
+
+const CLOSED_CODES = ['ECONNRESET', 'EPIPE'];
+
+async function postOnce(
   url: string,
   body: string,
   headers: Record<string, string>,
@@ -62,7 +86,7 @@ async function post(
     decompress: false,
     timeout: { request: options.timeoutMs },
     signal,
-    agent: FRESH_CONNECTIONS,
+    agent: KEPT_CONNECTIONS,
     ...(options.allowPrivate ? {} : { dnsLookup: lookUpPublic as never }),
   });
   let status: number | null = null;

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { AttemptOutcome } from '../../../src/domain/webhooks/delivery.ts';
 import { isPrivateAddress } from '../../../src/outbound/public-addresses.ts';
@@ -123,6 +125,63 @@ describe('Posting a webhook', () => {
       expect(requests).to.have.length(1);
     });
   }
+});
+
+describe('Posting webhooks one after the other', () => {
+  const options = { timeoutMs: 2_000, allowPrivate: true };
+  let server: Server;
+  let url: string;
+  let connections: number;
+  let requests: number;
+  /** Says what the receiver does with a request on a connection that it has answered on before. */
+  let onKept: (socket: Socket) => void;
+
+  beforeEach(async () => {
+    [connections, requests] = [0, 0];
+    server = createServer((socket) => {
+      connections += 1;
+      let answered = 0;
+      socket.on('error', () => {});
+      socket.on('data', (bytes) => {
+        requests += 1;
+        if (answered > 0) onKept(socket);
+        else answer(socket);
+        answered += 1;
+        expect(String(bytes)).to.include(BODY);
+      });
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  });
+
+  afterEach(() => void server.close());
+
+  const answer = (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+  const post = async () => (await postWebhook(url, BODY, {}, options)).status;
+
+  it('uses the same connection', async () => {
+    onKept = answer;
+    for (let number = 1; number <= 3; number += 1) expect(await post()).to.equal(200);
+    expect([connections, requests]).to.deep.equal([1, 3]);
+  });
+
+  it('posts again when the receiver has closed it', async () => {
+    onKept = (socket) => socket.destroy();
+    for (let number = 1; number <= 2; number += 1) expect(await post()).to.equal(200);
+    expect([connections, requests]).to.deep.equal([2, 3]);
+  });
+
+  it('posts once more at most', async () => {
+    await post();
+    server.removeAllListeners('connection');
+    server.on('connection', (socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    onKept = (socket) => socket.destroy();
+    expect(await post()).to.equal(null);
+    expect([connections, requests]).to.deep.equal([2, 2]);
+  });
 });
 
 describe('Posting a webhook where private addresses are not allowed', () => {
