@@ -27,11 +27,15 @@ const PAYMENT_COLUMNS = `
 const ENDS_OR_GOES_ON = `
       CHECK (status IN ('completed', 'failed') OR next_step IS NOT NULL OR parked_reason IS NOT NULL)`;
 
-/** Collections, payouts, reversals and returns, and the movements of money that gateways report. */
+/**
+ * Collections, payouts, reversals and returns, and the movements of money that gateways report. A
+ * payment's app proves its merchant. What follows from a payment needs no further proof: a foreign
+ * key to the merchant in each of its tables would lock the merchant's row five times a payment.
+ */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE collections (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       id uuid NOT NULL,
       app_code bigint NOT NULL,
       channel integer NOT NULL,
@@ -59,7 +63,7 @@ export async function up(knex: Knex): Promise<void> {
     ${triggers('collections')}
 
     CREATE TABLE payouts (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       id uuid NOT NULL,
       app_code bigint NOT NULL,
       channel integer NOT NULL,
@@ -95,7 +99,7 @@ export async function up(knex: Knex): Promise<void> {
     ${triggers('payouts', 'failed>completed')}
 
     CREATE TABLE reversals (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       id uuid NOT NULL,
       app_code bigint NOT NULL,
       collection_id uuid NOT NULL,
@@ -129,7 +133,7 @@ export async function up(knex: Knex): Promise<void> {
 
     -- Every movement of money that a gateway has reported, once.
     CREATE TABLE movements (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       id uuid NOT NULL,
       payment_kind text NOT NULL,
       payment_id uuid NOT NULL,
@@ -178,7 +182,7 @@ export async function up(knex: Knex): Promise<void> {
 
     -- Money of a late collection on its way back to the customer.
     CREATE TABLE returns (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       id uuid NOT NULL,
       collection_id uuid NOT NULL,
       movement_id uuid NOT NULL,
@@ -201,11 +205,13 @@ export async function up(knex: Knex): Promise<void> {
   `);
 }
 
-/** Finds payments for the sweeper (due), and for support (open, parked, by the gateway's id). */
+/** Finds payments for the dispatcher (due), and for support (open, parked, by the gateway's id). */
 function indexesOfSteps(table: string): string {
   return `
     CREATE UNIQUE INDEX ${table}_reference_unique ON ${table} (reference);
     CREATE INDEX ${table}_due ON ${table} (next_step_at) WHERE next_step IS NOT NULL;
+    CREATE INDEX ${table}_due_questions ON ${table} (next_step_at)
+      WHERE next_step = 'poll' AND step_swept_at IS NULL;
     CREATE INDEX ${table}_open ON ${table} (deadline_at) WHERE status IN ('pending', 'processing');
     CREATE INDEX ${table}_parked ON ${table} (created_at) WHERE parked_reason IS NOT NULL;
     CREATE INDEX ${table}_by_external_ref ON ${table} (external_ref) WHERE external_ref IS NOT NULL;`;

@@ -9,7 +9,7 @@ export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- A row is committed before every submission.
     CREATE TABLE attempts (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       payment_kind text NOT NULL,
       payment_id uuid NOT NULL,
       attempt_no integer NOT NULL,

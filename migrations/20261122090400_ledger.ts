@@ -15,7 +15,7 @@ export async function up(knex: Knex): Promise<void> {
     ) WITH (${HOT_ROWS});
 
     CREATE TABLE journals (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       id uuid NOT NULL,
       source_kind text NOT NULL,
       source_id uuid NOT NULL,

@@ -5,7 +5,7 @@ import { APPENDED, HOT_ROWS, UPDATED_OFTEN } from './storage.ts';
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE events (
-      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      merchant_id bigint NOT NULL,
       -- Also the webhook-id of every delivery.
       id uuid NOT NULL,
       app_code bigint NOT NULL,
@@ -24,8 +24,7 @@ export async function up(knex: Knex): Promise<void> {
       PRIMARY KEY (merchant_id, id),
       -- 1 for the end of the payment. A status that changes afterwards has an event of its own.
       UNIQUE (merchant_id, payment_kind, payment_id, change_no),
-      UNIQUE (merchant_id, sequence),
-      FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code)
+      UNIQUE (merchant_id, sequence)
     ) WITH (${UPDATED_OFTEN});
     ALTER TABLE events ADD CONSTRAINT events_payment_kind_check
       CHECK (payment_kind IN ('collection', 'payout', 'reversal')) NOT VALID;

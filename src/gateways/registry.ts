@@ -1,4 +1,4 @@
-import type { ChannelRoute } from '../domain/channels/channel.ts';
+import { type ChannelRoute, GatewayGoneError } from '../domain/channels/channel.ts';
 import type { ParserOf } from '../domain/gateway-results.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
@@ -52,9 +52,9 @@ export function parserOf(gateways: Gateways): ParserOf {
   };
 }
 
-/** @throws Error when no channel is configured with a payment's driver any more */
+/** @throws GatewayGoneError when no channel is configured with a payment's driver any more */
 export function gatewayNamed(gateways: Gateways, name: string): Gateway {
   const gateway = gateways.get(name);
-  if (!gateway) throw new Error(`No channel is configured with the driver ${name} any more`);
+  if (!gateway) throw new GatewayGoneError(name);
   return gateway;
 }

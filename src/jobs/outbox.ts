@@ -1,4 +1,4 @@
-import { type Database, firstRow, type Transaction } from '../connections/database.ts';
+import { type Database, hasRow, type Transaction } from '../connections/database.ts';
 import { STEP_TABLES, type StepKind, type StepName } from './job-types.ts';
 
 /** A row that steps drive. */
@@ -10,8 +10,8 @@ interface StepRef {
 
 /**
  * A change of a row's next step: another step after a delay; `park`, which puts the row on
- * the support list; or `none`, because the row has ended. A step without a queue gets no job
- * yet: a delivery waits until the dispatcher admits it.
+ * the support list; or `none`, because the row has ended. A step without a queue gets its job from
+ * the dispatcher later: a delivery when it is admitted, a question when it is due.
  */
 export type StepChange =
   | { next: StepName; queue: string | null; delayMs: number }
@@ -38,7 +38,8 @@ export function queued(kind: StepKind, queue = ':queue', condition = ''): string
 
 /**
  * Returns SQL that changes a row's step and queues its job: `assignments` is for the SET list of
- * an UPDATE … RETURNING called `moved`. The row gets a new number, so its earlier job is stale.
+ * an UPDATE … RETURNING called `moved`, and `queued` are the CTEs after it. The row gets a new
+ * number, so its earlier job is stale.
  */
 export function stepSql(kind: StepKind, change: StepChange) {
   const next = change !== 'none' && 'next' in change ? change : null;
@@ -47,19 +48,17 @@ export function stepSql(kind: StepKind, change: StepChange) {
     assignments: `step_no = step_no + 1, step_swept_at = NULL,
       ${next ? NEXT : 'next_step = NULL, next_step_at = NULL'},
       parked_reason = ${reason === null ? 'NULL' : ':parked_reason'}`,
-    queued: queued(kind, 'CAST(:outbox_queue AS text)', SOON_AND_QUEUED),
+    queued: next?.queue ? [queued(kind, ':outbox_queue', IS_SOON)] : [],
     bindings: {
       ...(next && { step: next.next, delay_ms: next.delayMs }),
       ...(reason !== null && { parked_reason: reason }),
-      outbox_queue: next?.queue ?? null,
-      outbox_horizon_ms: OUTBOX_HORIZON_MS,
+      ...(next?.queue && { outbox_queue: next.queue, outbox_horizon_ms: OUTBOX_HORIZON_MS }),
     },
   };
 }
 
 const NEXT = `next_step = :step, next_step_at = now() + :delay_ms * interval '1 millisecond'`;
-const SOON_AND_QUEUED = `CAST(:outbox_queue AS text) IS NOT NULL
-  AND next_step_at <= now() + :outbox_horizon_ms * interval '1 millisecond'`;
+const IS_SOON = `next_step_at <= now() + :outbox_horizon_ms * interval '1 millisecond'`;
 
 /**
  * Changes a row's step, and columns with it, and queues the step's job, in one statement:
@@ -70,28 +69,30 @@ export async function changeStep(
   database: Database | Transaction,
   ref: StepRef,
   change: StepChange,
-  options: { set?: Record<string, unknown>; onlyIf?: Record<string, unknown> } = {},
+  options: {
+    set?: Record<string, unknown>;
+    onlyIf?: Record<string, unknown>;
+    /** A further CTE, which reads the changed row from the CTE `moved`, and its bindings. */
+    also?: { cte: string; bindings: object };
+  } = {},
 ): Promise<boolean> {
   const { table, id } = STEP_TABLES[ref.kind];
   const step = stepSql(ref.kind, change);
   const set = Object.keys(options.set ?? {}).map((name) => `, ${name} = :set_${name}`);
   const onlyIf = Object.keys(options.onlyIf ?? {}).map((name) => ` AND ${name} = :if_${name}`);
-  const row = await firstRow<{ moved: number }>(
-    database,
-    `WITH moved AS (
-       UPDATE ${table} SET ${step.assignments}${set.join('')}
-       WHERE merchant_id = :merchant_id AND ${id} = :id${onlyIf.join('')}
-       RETURNING *
-     ), ${step.queued}
-     SELECT count(*) AS moved FROM moved`,
-    {
-      ...ref,
-      ...step.bindings,
-      ...prefixed('set_', options.set),
-      ...prefixed('if_', options.onlyIf),
-    },
-  );
-  return row?.moved === 1;
+  const moved = `moved AS (
+      UPDATE ${table} SET ${step.assignments}${set.join('')}
+      WHERE merchant_id = :merchant_id AND ${id} = :id${onlyIf.join('')}
+      RETURNING *
+    )`;
+  const ctes = [moved, ...step.queued, ...(options.also ? [options.also.cte] : [])];
+  return hasRow(database, `WITH ${ctes.join(', ')} SELECT FROM moved`, {
+    ...options.also?.bindings,
+    ...ref,
+    ...step.bindings,
+    ...prefixed('set_', options.set),
+    ...prefixed('if_', options.onlyIf),
+  });
 }
 
 /** Returns values under names that cannot collide with a statement's other bindings. */

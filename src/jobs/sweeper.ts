@@ -39,23 +39,37 @@ export async function sweep(database: Database, graceMs: number): Promise<number
   return swept;
 }
 
-async function sweepBatch(database: Database, kind: StepKind, graceMs: number): Promise<number> {
+function sweepBatch(database: Database, kind: StepKind, graceMs: number): Promise<number> {
+  const due = `${isDueUnsent(kind)}
+    AND (step_swept_at IS NULL OR step_swept_at < now() - :grace_ms * interval '1 millisecond')
+    -- Rows that were never swept come before those that were swept in vain.
+    ORDER BY step_swept_at NULLS FIRST, next_step_at`;
+  return sendBatch(database, kind, due, { grace_ms: graceMs });
+}
+
+/**
+ * Puts the jobs of a batch of rows `t` into the outbox, under their own ids.
+ * @param due is SQL: the condition on the rows, and their order.
+ */
+export async function sendBatch(
+  database: Database,
+  kind: StepKind,
+  due: string,
+  bindings: object = {},
+): Promise<number> {
   const { table, id } = STEP_TABLES[kind];
-  const row = await firstRow<{ swept: number }>(
+  const row = await firstRow<{ sent: number }>(
     database,
     `WITH due AS (
        SELECT merchant_id, ${id} FROM ${table} t
-       WHERE ${isDueUnsent(kind)}
-         AND (step_swept_at IS NULL OR step_swept_at < now() - :grace_ms * interval '1 millisecond')
-       -- Rows that were never swept come before those that were swept in vain.
-       ORDER BY step_swept_at NULLS FIRST, next_step_at LIMIT :batch FOR UPDATE SKIP LOCKED
+       WHERE ${due} LIMIT :batch FOR UPDATE SKIP LOCKED
      ), moved AS (
        UPDATE ${table} t SET step_swept_at = now() FROM due
        WHERE t.merchant_id = due.merchant_id AND t.${id} = due.${id}
        RETURNING t.*
      ), ${queued(kind, queueOfRow(kind))}
-     SELECT count(*) AS swept FROM moved`,
-    { grace_ms: graceMs, batch: SWEEP_BATCH },
+     SELECT count(*) AS sent FROM moved`,
+    { ...bindings, batch: SWEEP_BATCH },
   );
-  return row?.swept ?? 0;
+  return row!.sent;
 }

@@ -1,16 +1,17 @@
 import { findStoredCallback } from '../domain/settlement/callback-store.ts';
 import { processCallback } from '../domain/settlement/process-callback.ts';
 import type { Service } from '../process/boot.ts';
-import { addLogContext } from '../process/logger.ts';
+import type { LogFields } from '../process/logger.ts';
 
 export async function processStoredCallback(
   { database, logger, parserOf }: Service,
   merchantId: number,
   callbackId: string,
+  fields: LogFields,
 ): Promise<void> {
   const callback = await findStoredCallback(database, merchantId, callbackId);
   if (!callback) return;
-  addLogContext({ payment_id: callback.payment_id });
+  fields.payment_id = callback.payment_id;
   const settlement = await processCallback(database, callback, parserOf);
   logger.info('callback processed', { callback_id: callback.id, settlement });
 }

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
 import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../domain/webhooks/number-events.ts';
+import { type EndedPayment, numberEvents } from '../domain/webhooks/number-events.ts';
 import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
+import { sendDueQuestions } from '../jobs/due-questions.ts';
 import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lease.ts';
 import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { openQueueStates } from '../jobs/queue-states.ts';
@@ -11,6 +12,7 @@ import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../process/boot.ts';
+import { Bell } from './bell.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 import { watchRound } from './liveness-probes.ts';
 import { createPartitions, PARTITIONS_INTERVAL_MS } from './partition-schedule.ts';
@@ -28,9 +30,10 @@ const ERROR_DELAY_MS = 1_000;
 const SWEEP_LEASE_ROUNDS = 3;
 
 /**
- * Starts the dispatcher's loops: they move the outbox to the queues, number events, admit
- * deliveries, list overdue payments, sweep up lost steps and run what is done on schedule. Several
- * dispatchers may run at once. Calls `onWork` for every round of the outbox that shows that it works.
+ * Starts the dispatcher's loops: they move the outbox to the queues, give due questions their
+ * jobs, number events, admit deliveries, list overdue payments, sweep up lost steps and run what is
+ * done on schedule. Several dispatchers may run at once. Calls `onWork` for every round of the
+ * outbox that shows that it works.
  * @returns the function that stops it after the rounds under way
  */
 export function startDispatcher(
@@ -38,41 +41,64 @@ export function startDispatcher(
   backend: QueueBackend,
   onWork: () => void = () => {},
 ): () => Promise<void> {
-  const { database, config, logger, meters } = service;
+  const { database, logger } = service;
   const queues = openQueues(backend, logger);
   // Watching uses the same queues, so that it takes no connections of its own.
   addServiceGauges(service, openQueueStates(backend, logger, queues));
-  const resting: RestingQueues = new Map();
   const holder = leaseHolder();
   const stopping = new AbortController();
-  const { signal } = stopping;
-  const poll = (name: string, round: () => Promise<number>) =>
-    loop(service, signal, name, IDLE_DELAY_MS, round);
-  const every = (intervalMs: number, name: string, task: () => Promise<void>) =>
-    loop(service, signal, name, intervalMs, () => task().then(() => 0));
+  const resting: RestingQueues = new Map();
+  const outbox = () => watchRound(() => dispatchOutbox(database, queues, resting), resting, onWork);
   const loops = [
-    poll('outbox', () =>
-      watchRound(() => dispatchOutbox(database, queues, resting), resting, onWork),
-    ),
-    poll('events', () =>
-      numberEvents(database, ({ kind, state, seconds }) =>
-        meters.paymentsEnded.observe({ kind, state }, seconds),
-      ),
-    ),
-    poll('deliveries', () => admitDeliveries(database, config.webhookEndpointConcurrency)),
-    loop(service, signal, 'overdue', OVERDUE_INTERVAL_MS, () => openOverdue(database)),
-    every(config.sweepIntervalMs, 'sweeper', () => sweepIfLeased(service, holder)),
-    every(ledgerTickMs(service), 'ledger', () => verifyOnSchedule(service, signal)),
-    every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, signal)),
-    every(PARTITIONS_INTERVAL_MS, 'partitions', () => createPartitions(service)),
+    { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox },
+    ...paymentLoops(service),
+    ...scheduledLoops(service, holder, stopping.signal),
   ];
+  const bells = new Map(loops.map(({ name }) => [name, new Bell()]));
+  const running = loops.map((loop) => repeat(service, loop, bells, stopping.signal));
   return async () => {
     stopping.abort();
-    await Promise.all(loops);
+    for (const bell of bells.values()) bell.ring();
+    await Promise.all(running);
     // Lets another dispatcher sweep at once. Otherwise it waits for the end of the lease.
     await releaseLease(database, SWEEPER_LEASE, holder).catch(() => {});
     await queues.close();
   };
+}
+
+interface Loop {
+  name: string;
+  /** The pause after a round that found nothing. */
+  idleMs: number;
+  /** Returns how much it found. */
+  round: () => Promise<number>;
+  /** The loop that goes on with what a round found. */
+  wakes?: 'outbox' | 'deliveries';
+}
+
+function paymentLoops({ database, config, meters }: Service): Loop[] {
+  const onEnded = ({ kind, state, seconds }: EndedPayment) =>
+    meters.paymentsEnded.observe({ kind, state }, seconds);
+  const cap = config.webhookEndpointConcurrency;
+  const idleMs = IDLE_DELAY_MS;
+  return [
+    { name: 'questions', idleMs, round: () => sendDueQuestions(database), wakes: 'outbox' },
+    { name: 'events', idleMs, round: () => numberEvents(database, onEnded), wakes: 'deliveries' },
+    { name: 'deliveries', idleMs, round: () => admitDeliveries(database, cap), wakes: 'outbox' },
+    { name: 'overdue', idleMs: OVERDUE_INTERVAL_MS, round: () => openOverdue(database) },
+  ];
+}
+
+function scheduledLoops(service: Service, holder: string, stopping: AbortSignal): Loop[] {
+  const every = (idleMs: number, name: string, task: () => Promise<void>): Loop => {
+    return { name, idleMs, round: () => task().then(() => 0) };
+  };
+  return [
+    every(service.config.sweepIntervalMs, 'sweeper', () => sweepIfLeased(service, holder)),
+    every(ledgerTickMs(service), 'ledger', () => verifyOnSchedule(service, stopping)),
+    every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, stopping)),
+    every(PARTITIONS_INTERVAL_MS, 'partitions', () => createPartitions(service)),
+  ];
 }
 
 async function sweepIfLeased({ database, config, logger, meters }: Service, holder: string) {
@@ -83,24 +109,23 @@ async function sweepIfLeased({ database, config, logger, meters }: Service, hold
   if (swept > 0) logger.info('swept', { steps: swept });
 }
 
-/** Repeats `round` until stopped: soon after a round that found work, later after one without. */
-async function loop(
+/** Repeats a round until stopped: soon after one that found work, later after one without. */
+async function repeat(
   { logger, meters }: Service,
+  { name, idleMs, round, wakes }: Loop,
+  bells: ReadonlyMap<string, Bell>,
   stopping: AbortSignal,
-  name: string,
-  idleMs: number,
-  round: () => Promise<number>,
 ): Promise<void> {
   meters.dispatcherFailures.inc({ loop: name }, 0);
   while (!stopping.aborted) {
-    const delayMs = await round().then(
-      (found) => (found > 0 ? BUSY_DELAY_MS : idleMs),
-      (error) => {
-        meters.dispatcherFailures.inc({ loop: name });
-        logger.warn('dispatcher round failed', { loop: name, error: messageOf(error) });
-        return ERROR_DELAY_MS;
-      },
-    );
-    await sleep(delayMs, undefined, { signal: stopping }).catch(() => {});
+    try {
+      const found = await round();
+      if (found > 0 && wakes) bells.get(wakes)!.ring();
+      if (!stopping.aborted) await bells.get(name)!.wait(found > 0 ? BUSY_DELAY_MS : idleMs);
+    } catch (error) {
+      meters.dispatcherFailures.inc({ loop: name });
+      logger.warn('dispatcher round failed', { loop: name, error: messageOf(error) });
+      await sleep(ERROR_DELAY_MS, undefined, { signal: stopping }).catch(() => {});
+    }
   }
 }

@@ -6,7 +6,7 @@ import type { JobData } from '../jobs/job-types.ts';
 import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../process/boot.ts';
-import { withLogContext } from '../process/logger.ts';
+import type { LogFields } from '../process/logger.ts';
 import { processStoredCallback } from './callbacks.ts';
 import { earlierDelaysOf, outageBackoffMs } from './outage-retry.ts';
 import { pollPayment } from './polling.ts';
@@ -34,24 +34,24 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
   const { kind, merchant_id, row_id } = job.data;
   const isPayment = kind !== 'callback' && kind !== 'webhook';
   const fields = { job_id: job.id ?? '', merchant_id, ...(isPayment && { payment_id: row_id }) };
-  await withLogContext(fields, async () => {
-    const stop = service.meters.jobs.startTimer({ queue: job.queueName });
-    try {
-      await runStep(service, job.data);
-      stop({ outcome: 'completed' });
-    } catch (error) {
-      const reaction = reactionTo(error, job);
-      stop({ outcome: reaction.outcome });
-      await react(service, job, token, error, reaction);
-    }
-  });
+  const own = { ...service, logger: service.logger.child(fields) };
+  const stop = service.meters.jobs.startTimer({ queue: job.queueName });
+  try {
+    await runStep(own, job.data, fields);
+    stop({ outcome: 'completed' });
+  } catch (error) {
+    const reaction = reactionTo(error, job);
+    stop({ outcome: reaction.outcome });
+    await react(own, job, token, error, reaction);
+  }
 }
 
-function runStep(service: Service, data: JobData): Promise<void> {
+/** Runs the step of a job. @param fields are those of the job's log lines. A step may add to them. */
+export function runStep(service: Service, data: JobData, fields: LogFields): Promise<void> {
   const { kind, step, merchant_id, row_id, step_no } = data;
-  if (kind === 'callback') return processStoredCallback(service, merchant_id, row_id);
+  if (kind === 'callback') return processStoredCallback(service, merchant_id, row_id, fields);
   if (kind === 'webhook') {
-    return deliverWebhook(service, { merchant_id, event_id: row_id, step_no });
+    return deliverWebhook(service, { merchant_id, event_id: row_id, step_no }, fields);
   }
   const ref = { kind, merchant_id, id: row_id };
   if (step === 'refund') return refundFailedPayout(service, ref, step_no);

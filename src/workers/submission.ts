@@ -22,14 +22,13 @@ export async function submitPayment(
   stepNo: number,
 ): Promise<void> {
   const { database, config, logger, gateways, parserOf } = service;
-  const gatewayOf = (payment: AnyPayment) => gatewayNamed(gateways, payment.gateway);
   const claim = await claimSubmission(database, ref, stepNo, {
     pollFirstMs: config.pollFirstMs,
     allPaused: config.submissionPaused,
-    check: gatewayOf,
+    gateways: [...gateways.keys()],
   });
   if (!claim) return;
-  const gateway = gatewayOf(claim.payment);
+  const gateway = gatewayNamed(gateways, claim.payment.gateway);
   let result: SubmitResult | NotCalled;
   try {
     const request = requestFor(claim.payment, callbackUrlOf(config, claim.payment));

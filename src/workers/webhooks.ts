@@ -1,9 +1,9 @@
-import { appSecrets } from '../domain/merchants/app-secrets.ts';
+import { openSecret } from '../domain/merchants/app-secrets.ts';
 import { type DeliveryRef, findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { postWebhook } from '../outbound/webhook-client.ts';
 import type { Service } from '../process/boot.ts';
-import { addLogContext } from '../process/logger.ts';
+import type { LogFields } from '../process/logger.ts';
 
 const MS_PER_SECOND = 1_000;
 
@@ -14,16 +14,16 @@ const MS_PER_SECOND = 1_000;
 export async function deliverWebhook(
   { database, config, logger, meters }: Service,
   ref: DeliveryRef,
+  fields: LogFields,
 ): Promise<void> {
   const delivery = await findDelivery(database, ref);
   if (!delivery) return;
-  addLogContext({ payment_id: delivery.payment_id });
-  const [newest] = await appSecrets(database, config.secretsKeys, delivery);
-  if (!newest) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
+  fields.payment_id = delivery.payment_id;
+  if (!delivery.secret) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
   const headers = signatureHeaders({
     ...delivery,
     timestamp: Math.floor(Date.now() / MS_PER_SECOND),
-    secret: newest.secret,
+    secret: openSecret(config.secretsKeys, delivery.secret, delivery),
   });
   const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
     timeoutMs: config.webhookTimeoutMs,

@@ -66,7 +66,7 @@ describe('A gateway’s callback', () => {
     payment: Collection | { id: string },
   ): Promise<[string, string | null][]> {
     for (const { id } of await callbacksOf(service.database, payment)) {
-      await processStoredCallback(service, merchant.merchant_id, id);
+      await processStoredCallback(service, merchant.merchant_id, id, {});
     }
     return (await callbacksOf(service.database, payment)).map(({ status, problem }) => [
       status,

@@ -10,6 +10,7 @@ import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
 import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { passDeadline, refund } from '../support/discrepancies/scene.ts';
@@ -74,6 +75,7 @@ describe('Replaying a failed job', () => {
       parked_reason: null,
     });
     expect(after.next_step_at!.getTime()).to.be.at.most(Date.now());
+    await sendDueQuestions(store.database);
     expect((await outboxOf(store.database, id)).at(-1)).to.include({
       queue: expected.queue,
       step: expected.step,

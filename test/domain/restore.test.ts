@@ -7,6 +7,7 @@ import {
   type Marker,
   markRestored,
 } from '../../src/domain/upkeep/mark-restored.ts';
+import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
@@ -80,6 +81,7 @@ describe('In a restored database that was marked', () => {
         expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
         // The job that the backup had is stale, and another one could send nothing.
         expect(await work.claim(step_no)).to.equal(null);
+        await sendDueQuestions(store.database);
         const job = (await outboxOf(store.database, payment.id)).at(-1);
         expect(job).to.include({ queue: 'polling-simulator', step: 'poll' });
         await rows(store.database, `UPDATE ${kind}s SET next_step = 'submit' WHERE id = :id`, {

@@ -6,6 +6,7 @@ import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/p
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { restoreProgress } from '../../src/domain/upkeep/restore-progress.ts';
+import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import {
   createTestStore,
   failed,
@@ -110,6 +111,7 @@ describe('Returns in a restored database', () => {
       const work = workOn(store.database, planned!);
       expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
       expect(await work.results()).to.deep.equal(['unknown']);
+      await sendDueQuestions(store.database);
       const [job] = await outboxOf(store.database, planned!.id);
       expect(job).to.include({ queue: 'polling-simulator', step: 'poll' });
       for (let count = 1; count <= 3; count += 1) await work.hear(NOT_FOUND, SAFE);

@@ -52,6 +52,7 @@ describe('A submission that may not go yet', () => {
     const payment = await current();
     return claimSubmission(store.database, refOf(payment), payment.step_no, {
       pollFirstMs: POLL_FIRST_MS,
+      gateways: ['simulator'],
       allPaused: true,
     });
   };

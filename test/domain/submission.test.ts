@@ -93,8 +93,6 @@ for (const kind of PAYMENT_KINDS) {
       expect(await work.claim()).to.equal(null);
       const { next_step, status } = await work.current();
       expect([next_step, status]).to.deep.equal(['poll', 'pending']);
-      const jobs = await outboxOf(store.database, payment.id);
-      expect(jobs.at(-1)).to.include({ step: 'poll', queue: 'polling-simulator' });
       expect(await work.results()).to.deep.equal([null]);
     });
 
@@ -110,9 +108,10 @@ for (const kind of PAYMENT_KINDS) {
         const after = await work.current();
         expect([after.status, after.next_step]).to.deep.equal([status, step]);
         expect(await work.results()).to.deep.equal([attempt]);
-        const last = (await outboxOf(store.database, payment.id)).at(-1)!;
-        if (step === 'poll') expect(last).to.include({ step, queue: 'polling-simulator' });
-        if (step === 'submit') expect(last).to.include({ step, queue: SUBMISSION_QUEUE[kind] });
+        const [, next] = await outboxOf(store.database, payment.id);
+        // A question gets its job when it is due.
+        if (step === null || step === 'poll') expect(next).to.equal(undefined);
+        if (step === 'submit') expect(next).to.include({ step, queue: SUBMISSION_QUEUE[kind] });
         expect(after.external_ref).to.equal('externalRef' in result ? 'GW-1' : null);
       });
     }

@@ -2,13 +2,14 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { pollStep, putOffStep, submitStep } from '../../src/domain/payments/schedule.ts';
+import { POLL_NOW, pollStep, putOffStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import {
   storeCallback,
   storeRejectedCallback,
 } from '../../src/domain/settlement/callback-store.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
@@ -75,6 +76,7 @@ describe('The sweeper', () => {
       return async () => {
         const payment = await newPayment(kind, store.database, merchant);
         if (plan) await changeStep(store.database, refOf(payment), plan(payment));
+        await sendDueQuestions(store.database);
         return [kind, payment.id];
       };
     };
@@ -82,7 +84,7 @@ describe('The sweeper', () => {
       [`submission of a ${kind}`, made()],
       [`later submission of a ${kind}`, made((payment) => submitStep(payment, 1))],
       [`submission of a ${kind} that was put off`, made(putOffStep)],
-      [`question about a ${kind}`, made((payment) => pollStep(payment, 0))],
+      [`question about a ${kind}`, made(() => POLL_NOW)],
     ];
   }
 

@@ -89,7 +89,10 @@ export class HistoryWorkers {
   }
 
   #claim(payment: AnyPayment, stepNo: number): Promise<SubmissionClaim | null> {
-    return claimSubmission(this.#database, refOf(payment), stepNo, { pollFirstMs: POLL_FIRST_MS });
+    return claimSubmission(this.#database, refOf(payment), stepNo, {
+      pollFirstMs: POLL_FIRST_MS,
+      gateways: ['simulator'],
+    });
   }
 
   async #submit(

@@ -15,7 +15,8 @@ export async function plansOf(database: Database, work: () => Promise<unknown>):
   return Promise.all(statements.map((statement) => planOf(database, statement)));
 }
 
-async function planOf(database: Database, { sql, bindings }: Statement): Promise<string> {
+/** How the database would do a statement. */
+export async function planOf(database: Database, { sql, bindings }: Statement): Promise<string> {
   // Named bindings have their numbers already, which only the connection itself reads.
   const connection = await database.client.acquireConnection();
   try {

@@ -66,6 +66,7 @@ export function workOn(database: Database, payment: AnyPayment) {
       const { step_no } = await current();
       return claimSubmission(database, refOf(payment), stepNo ?? step_no, {
         pollFirstMs: POLL_FIRST_MS,
+        gateways: ['simulator'],
         allPaused,
       });
     },

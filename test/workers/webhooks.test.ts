@@ -70,7 +70,7 @@ describe('A webhook as the merchant receives it', () => {
   async function deliver(eventId: string, context = service): Promise<void> {
     const { step_no } = await deliveryOf(store.database, eventId);
     const { merchant_id } = merchant;
-    await deliverWebhook(context, { merchant_id, event_id: eventId, step_no });
+    await deliverWebhook(context, { merchant_id, event_id: eventId, step_no }, {});
   }
 
   it('carries a signature over timestamp and raw body, by the app’s secret', async () => {
@@ -131,7 +131,7 @@ describe('A webhook as the merchant receives it', () => {
     const { step_no } = await deliveryOf(store.database, id);
     await deliver(id);
     const { merchant_id } = merchant;
-    await deliverWebhook(service, { merchant_id, event_id: id, step_no });
+    await deliverWebhook(service, { merchant_id, event_id: id, step_no }, {});
     expect(shop.received).to.have.length(1);
   });
 

@@ -101,3 +101,11 @@ export function channelsFromText(text: string): ReadonlyMap<number, string> {
   }
   return drivers;
 }
+
+/** No channel is configured with a payment's driver any more, so this process cannot call it. */
+export class GatewayGoneError extends Error {
+  constructor(name: string) {
+    super(`No channel is configured with the driver ${name} any more`);
+    this.name = 'GatewayGoneError';
+  }
+}

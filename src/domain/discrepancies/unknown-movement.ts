@@ -10,6 +10,14 @@ interface ToldMovement {
   amount_cents: number | null;
 }
 
+/**
+ * SQL: `discrepancies` is about money that no payment here explained when it was reported, under
+ * this `:reference` or `:trans_id`. It is the condition of an index.
+ */
+export const IS_UNEXPLAINED = `kind IN ('unknown_movement', 'unknown_payment')
+  AND (details->>'reference' = :reference
+    OR details->>'reference' IS NULL AND trans_id = :trans_id)`;
+
 /** The kinds about money that no payment here explained when it was reported. */
 const UNEXPLAINED = ['unknown_movement', 'unknown_payment'] as const;
 
@@ -26,11 +34,8 @@ export async function supersedeUnknown(
 ): Promise<void> {
   await rows(
     trx,
-    // The first two conditions are those of an index.
     `UPDATE discrepancies SET resolved_at = now(), resolution = 'superseded'
-     WHERE kind IN ('unknown_movement', 'unknown_payment')
-       AND (details->>'reference' = :reference
-         OR details->>'reference' IS NULL AND trans_id = :trans_id)
+     WHERE ${IS_UNEXPLAINED}
        AND kind = ANY (:kinds) AND resolved_at IS NULL AND gateway = :gateway
        AND (trans_id IS NULL OR trans_id IN (coalesce(:trans_id, :reference), :reference))
        AND evidence_complete AND NOT EXISTS (

@@ -34,10 +34,12 @@ export async function chooseApp(
  */
 export async function namedApp(
   database: Database | Transaction,
-  { merchant_id }: Caller,
+  { merchant_id, app: own }: Caller,
   product: Product,
   appCode: number,
 ): Promise<number> {
+  // The token's app was read with the token.
+  if (own?.code === appCode && own.products.includes(product)) return appCode;
   const app = await firstRow<{ active: boolean; products: Product[] }>(
     database,
     'SELECT active, products FROM apps WHERE merchant_id = :merchant_id AND code = :code',

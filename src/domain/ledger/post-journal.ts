@@ -68,6 +68,18 @@ export async function postJournal(trx: Transaction, journal: Journal): Promise<b
   return posted?.count === 1;
 }
 
+/**
+ * Returns the CTEs that post the journal `kind` of the payment in the CTE `moved`, as a part of a
+ * longer statement: with `:journal_id`, and the lines as `linesBinding` writes them in `:lines`.
+ */
+export function journalOfMoved(sourceKind: SourceKind, kind: string): string {
+  return `journal AS (
+      INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
+      SELECT merchant_id, :journal_id, '${sourceKind}', id, '${kind}' FROM moved
+      RETURNING merchant_id, id
+    ), ${ENTRIES_OF_JOURNAL}`;
+}
+
 /** Posts a journal that nothing can have posted before. @throws Error when something has. */
 export async function postNewJournal(trx: Transaction, journal: Journal): Promise<void> {
   if (await postJournal(trx, journal)) return;
@@ -80,7 +92,7 @@ export async function postNewJournal(trx: Transaction, journal: Journal): Promis
  * change the wallets. A wallet with several lines is updated once. Its chain takes the lines in
  * their order.
  */
-export const ENTRIES_OF_JOURNAL = `line AS (
+const ENTRIES_OF_JOURNAL = `line AS (
        SELECT l.*,
          count(*) OVER wallet_lines AS place,
          count(*) OVER (PARTITION BY account) AS places,
@@ -109,7 +121,7 @@ export const ENTRIES_OF_JOURNAL = `line AS (
        FROM journal CROSS JOIN line LEFT JOIN wallet ON line.account = 'wallet:' || wallet.kind
      )`;
 
-/** Returns the lines of a journal as ENTRIES_OF_JOURNAL takes them in `:lines`. */
+/** Returns the lines of a journal as a statement takes them in `:lines`. */
 export function linesBinding(lines: JournalLine[]): string {
   const entries = lines
     .filter(({ amount_cents }) => amount_cents !== 0)

@@ -35,13 +35,23 @@ export async function appSecrets(
 ): Promise<{ id: string; secret: string }[]> {
   const sealed = await rows<Sealed & { id: string }>(
     database,
-    `SELECT id, key_id AS "keyId", ciphertext FROM app_secrets
-     WHERE merchant_id = :merchant_id AND app_code = :app_code
-       AND (expires_at IS NULL OR expires_at > now())
-     ORDER BY created_at DESC, id DESC`,
+    validSecretsOf(':merchant_id', ':app_code'),
     app,
   );
-  return sealed.map((row) => ({ id: row.id, secret: open(secretsKeys, row, sealContext(app)) }));
+  return sealed.map((row) => ({ id: row.id, secret: openSecret(secretsKeys, row, app) }));
+}
+
+/** Returns SQL for the valid secrets of an app, newest first. */
+export function validSecretsOf(merchantId: string, appCode: string): string {
+  return `SELECT id, key_id AS "keyId", ciphertext FROM app_secrets
+    WHERE merchant_id = ${merchantId} AND app_code = ${appCode}
+      AND (expires_at IS NULL OR expires_at > now())
+    ORDER BY created_at DESC, id DESC`;
+}
+
+/** Decrypts a secret of an app. @throws Error when the key is not in the ring */
+export function openSecret(secretsKeys: KeyRing, sealed: Sealed, app: AppRef): string {
+  return open(secretsKeys, sealed, sealContext(app));
 }
 
 export interface RekeyedBatch {

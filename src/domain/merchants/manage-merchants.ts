@@ -8,7 +8,7 @@ import {
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
-import { lockClaims } from './payout-hold.ts';
+import { holdUpClaims } from './payout-hold.ts';
 
 /** A merchant as its operator sees it. NULL stands for the configuration's value. */
 export interface MerchantRecord {
@@ -96,7 +96,7 @@ export async function updateMerchant(
   id: number,
   wanted: MerchantChanges,
 ): Promise<{ merchant: MerchantRecord; changed: Differences }> {
-  await lockClaims(trx, { merchant_id: id }, 'brake');
+  await holdUpClaims(trx, id);
   const before = await lockMerchant(trx, id);
   const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
   const { row: merchant, changed } = await updateRow<MerchantRecord>(trx, table, before, wanted);

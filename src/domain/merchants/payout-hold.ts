@@ -31,20 +31,13 @@ export async function payoutHoldOf(
 }
 
 /**
- * Makes the claims of a merchant's payouts and its brakes wait for each other, to the end of the
- * transaction. Claims share the lock. Whoever comes first goes first: a brake does not wait for
- * claims that come later, as it would for locks of the merchant's row. The brakes must be read in
- * a later statement, because a statement does not see what is committed while it waits.
+ * Waits until no payout of the merchant is being claimed, and holds up claims to the end of the
+ * transaction. Claims share this lock: see `payouts_may_go()` in the migrations. Whoever comes
+ * first goes first, so a brake does not wait for claims that come later, as it would for locks of
+ * the merchant's row.
  */
-export async function lockClaims(
-  trx: Transaction,
-  { merchant_id }: { merchant_id: number },
-  as: 'claim' | 'brake',
-): Promise<void> {
-  const lock = as === 'claim' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock';
-  await rows(trx, `SELECT ${lock}(hashtextextended(:name, 0))`, {
-    name: `claims of payouts of merchant ${merchant_id}`,
-  });
+export async function holdUpClaims(trx: Transaction, merchant_id: number): Promise<void> {
+  await rows(trx, 'SELECT pg_advisory_xact_lock(claims_lock(:merchant_id))', { merchant_id });
 }
 
 /** The open payouts of a merchant. */

@@ -45,6 +45,18 @@ export async function findPayment(
   );
 }
 
+/**
+ * Returns the CTE `locked`: the payment `:merchant_id`, `:id`, locked, if nobody else has it locked.
+ * It never waits, so the statement sees what is committed. Conditions belong in later CTEs: by one
+ * on the status the planner might read an index of open payments that it takes for empty.
+ */
+export function lockedByKey(kind: GatewayPaymentKind): string {
+  return `locked AS (
+    SELECT * FROM ${STEP_TABLES[kind].table} WHERE merchant_id = :merchant_id AND id = :id
+    FOR UPDATE SKIP LOCKED
+  )`;
+}
+
 /** Runs `work` in a transaction that locks the payment first. The payment may be missing. */
 export function withPaymentLocked<Result>(
   database: Database,

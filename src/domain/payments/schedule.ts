@@ -17,13 +17,11 @@ export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now())
   const isLate =
     payment.overdue || (payment.status === 'failed' && payment.deadline_at.getTime() < now);
   const longest = isLate ? OVERDUE_POLL_DELAY_MS : MAX_POLL_DELAY_MS;
-  return { ...pollNow(payment), delayMs: Math.max(firstMs, Math.min(age / 2, longest)) };
+  return { ...POLL_NOW, delayMs: Math.max(firstMs, Math.min(age / 2, longest)) };
 }
 
 /** Asks the gateway at once, also about a parked payment, because support decided so. */
-export function pollNow({ kind, gateway }: AnyPayment) {
-  return { next: 'poll', queue: queueOf(kind, 'poll', gateway), delayMs: 0 } as const;
-}
+export const POLL_NOW = { next: 'poll', queue: null, delayMs: 0 } as const;
 
 /**
  * Asks again as soon as after a submission. The payment may never have arrived, and its

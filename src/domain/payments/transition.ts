@@ -30,34 +30,54 @@ export interface Transition {
 export async function transition<P extends Payment>(
   trx: Transaction,
   payment: P,
-  { to, set = {}, step, cause }: Transition,
+  change: Transition,
 ): Promise<P> {
-  const { kind, merchant_id, id, status } = payment;
+  const { kind, id } = payment;
+  const { moved, bindings } = moving(payment, change);
+  const after = await firstRow<P>(
+    trx,
+    `WITH ${moved} SELECT ${paymentColumns(kind, 'moved')} FROM moved`,
+    bindings,
+  );
+  if (!after) throw new LostRaceError(`${kind} ${id}`);
+  return after;
+}
+
+/**
+ * Returns the CTEs of a transition, as a part of a longer statement: `moved` is the payment as it
+ * is then, or nothing when it is no longer in the status that was read.
+ * @param onlyIf is SQL: a further condition.
+ * @throws IllegalTransitionError when the state machine does not have this move.
+ */
+export function moving(
+  { kind, merchant_id, id, status }: Payment,
+  { to, set = {}, step, cause }: Transition,
+  onlyIf = 'true',
+): { moved: string; bindings: object } {
   assertCanMove(MACHINES[kind], status, to);
   const { assignments, queued, bindings } = stepSql(kind, step);
   const columns = Object.keys(set).map((name) => `, ${name} = :set_${name}`);
-  const moved = await firstRow<P>(
-    trx,
-    `WITH moved AS (
-       UPDATE ${STEP_TABLES[kind].table}
-       SET status = :to_status, ${assignments}${columns.join('')}
-       WHERE merchant_id = :merchant_id AND id = :id AND status = :from_status
-       RETURNING *
-     ), ${queued}, ${remembered(kind, ':from_status', ':cause')}
-     SELECT ${paymentColumns(kind, 'moved')} FROM moved`,
-    {
+  // Not `=`: with it the planner might read an index of open payments instead of the key.
+  const moved = `moved AS (
+        UPDATE ${STEP_TABLES[kind].table}
+        SET status = :to_status, ${assignments}${columns.join('')}
+        WHERE merchant_id = :merchant_id AND id = :id
+          AND status IS NOT DISTINCT FROM :from_status AND ${onlyIf}
+        RETURNING *
+      )`;
+  return {
+    moved: [moved, ...queued, remembered(kind, ':from_status', ':cause')].join(', '),
+    bindings: {
       ...{ merchant_id, id, from_status: status, to_status: to, cause },
       ...bindings,
       ...prefixed('set_', set),
     },
-  );
-  if (!moved) throw new LostRaceError(`${kind} ${id}`);
-  return moved;
+  };
 }
 
 /**
  * Returns the statement that accepts a payment: it inserts the row, its history and its first
- * job (in `:queue`) at once, so nothing can forget an accepted payment.
+ * job (in `:queue`; null: none yet) at once, so nothing can forget an accepted payment.
  * @param insert is the INSERT without RETURNING.
  * @param more is further CTEs. They read the new row from the CTE `moved`.
  * @param cause is SQL: who asked for the payment.
@@ -70,7 +90,7 @@ export function acceptance(
 ): string {
   const parts = [
     `moved AS (${insert} RETURNING *)`,
-    queued(kind),
+    queued(kind, 'CAST(:queue AS text)', 'CAST(:queue AS text) IS NOT NULL'),
     remembered(kind, 'NULL', cause),
     ...more,
   ];

@@ -4,7 +4,7 @@ import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
-import { ENTRIES_OF_JOURNAL, linesBinding } from '../ledger/post-journal.ts';
+import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { acceptedLines } from '../payments/journals.ts';
 import type { Payout, PayoutCategory } from '../payments/kinds.ts';
@@ -76,12 +76,5 @@ const INSERT = acceptance(
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
      AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)`,
-  [
-    `journal AS (
-      INSERT INTO journals (merchant_id, id, source_kind, source_id, kind)
-      SELECT merchant_id, :journal_id, 'payout', id, 'accepted' FROM moved
-      RETURNING merchant_id, id
-    )`,
-    ENTRIES_OF_JOURNAL,
-  ],
+  [journalOfMoved('payout', 'accepted')],
 );

@@ -37,7 +37,7 @@ export async function createReturn(
     account: movement.account ?? collection.payfrom,
     amount_cents: movement.amount_cents,
     deadline_ms: RETURN_DEADLINE_MS,
-    queue: queueOf('return', step, gateway),
+    queue: isMaybeSent ? null : queueOf('return', 'submit', gateway),
   });
   if (isMaybeSent) await assumeSent(trx, planned!, WHY_MAYBE_SENT);
 }

@@ -77,7 +77,7 @@ interface ReadCallback {
 }
 
 /** Takes a body on which the driver throws as unreadable: other callbacks must not wait for it. */
-function contentOf(callback: Callback, parserOf: ParserOf): ReadCallback {
+export function contentOf(callback: Callback, parserOf: ParserOf): ReadCallback {
   const parse = parserOf(callback.gateway);
   try {
     return { callback, content: soundContent(parse(callback.body)) };

@@ -3,7 +3,7 @@ import type { StepChange } from '../../jobs/outbox.ts';
 import type { Failed, Succeeded } from '../gateway-results.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import type { AnyPayment, MerchantPayment } from '../payments/payment-store.ts';
-import { transition } from '../payments/transition.ts';
+import { type Transition, transition } from '../payments/transition.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import type { News } from './settlement.ts';
 
@@ -33,6 +33,11 @@ export async function moveToCompleted<P extends AnyPayment>(
   payment: P,
   news: News<Succeeded>,
 ): Promise<P> {
+  return transition(trx, payment, completion(payment, news));
+}
+
+/** Returns the move of a payment to `completed`. */
+export function completion(payment: AnyPayment, news: News<Succeeded>): Transition {
   const set = {
     result_code: 0,
     result_description: news.description,
@@ -40,7 +45,7 @@ export async function moveToCompleted<P extends AnyPayment>(
     external_ref: payment.external_ref ?? news.externalRef,
     payment_completed_at: news.completedAt,
   };
-  return transition(trx, payment, { to: 'completed', set, step: 'none', cause: news.cause });
+  return { to: 'completed', set, step: 'none', cause: news.cause };
 }
 
 /** Moves an open payment to `failed`. @returns the payment as it is now. */

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
-import { CLAIMED, directionOf } from './receipts.ts';
+import { claimed, directionOf } from './receipts.ts';
 import type { News } from './settlement.ts';
 
 /** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
@@ -111,29 +111,40 @@ export async function insertMovement(
 ): Promise<Movement | null> {
   const movement = await firstRow<Movement>(
     trx,
-    `WITH ${CLAIMED}
-     INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
-       amount_cents, account, completed_at, booked, heard_at, told_by)
-     SELECT :merchant_id, :movement_id, :kind, :id, :gateway, :trans_id,
-       :amount_cents, :account, CAST(:completed_at AS timestamptz), :booked,
-       coalesce(CAST(:heard_at AS timestamptz), clock_timestamp()), :told_by
-     WHERE CAST(:trans_id AS text) IS NULL OR EXISTS (SELECT FROM claimed)
+    `WITH ${claimed()} ${INSERT_MOVEMENT}
+       WHERE CAST(:trans_id AS text) IS NULL OR EXISTS (SELECT FROM claimed)
      RETURNING ${COLUMNS}`,
-    {
-      ...payment,
-      movement_id: uuidv7(),
-      direction: directionOf(payment.kind),
-      heard_at: news.heardAt,
-      told_by: news.cause,
-      trans_id: news.transId,
-      // A gateway that names no amount means the one that it was asked for.
-      amount_cents: news.amountCents ?? payment.amount_cents,
-      account: news.account,
-      completed_at: news.completedAt,
-      booked,
-    },
+    movementBindings(payment, news, booked),
   );
   return movement ?? null;
+}
+
+/** SQL: records a movement. A FROM or a condition may follow. */
+export const INSERT_MOVEMENT = `INSERT INTO movements (merchant_id, id, payment_kind, payment_id,
+    gateway, trans_id, amount_cents, account, completed_at, booked, heard_at, told_by)
+  SELECT :merchant_id, :movement_id, :kind, :id, :gateway, :trans_id,
+    :amount_cents, :account, CAST(:completed_at AS timestamptz), :booked,
+    coalesce(CAST(:heard_at AS timestamptz), clock_timestamp()), :told_by`;
+
+/** Returns the values for `INSERT_MOVEMENT`, and for the claim of its receipt. */
+export function movementBindings(
+  payment: AnyPayment,
+  news: News<Succeeded>,
+  booked: 'settled' | 'suspense',
+) {
+  return {
+    ...payment,
+    movement_id: uuidv7(),
+    direction: directionOf(payment.kind),
+    heard_at: news.heardAt,
+    told_by: news.cause,
+    trans_id: news.transId,
+    // A gateway that names no amount means the one that it was asked for.
+    amount_cents: news.amountCents ?? payment.amount_cents,
+    account: news.account,
+    completed_at: news.completedAt,
+    booked,
+  };
 }
 
 /**
@@ -149,7 +160,7 @@ export async function fillReceipt(
   if (movement.trans_id !== null || trans_id === null) return true;
   return hasRow(
     trx,
-    `WITH ${CLAIMED}
+    `WITH ${claimed()}
      UPDATE movements SET trans_id = claimed.receipt FROM claimed
      WHERE merchant_id = :merchant_id AND movements.id = :movement_id RETURNING movements.id`,
     { ...payment, movement_id: movement.id, trans_id, direction: directionOf(payment.kind) },

@@ -2,6 +2,7 @@ import type { Database } from '../../connections/database.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import { withPaymentLocked } from '../payments/payment-store.ts';
 import type { Callback } from './callback-store.ts';
+import { completeAtOnce } from './complete-at-once.ts';
 import { applyStored, type CallbackResult } from './drain-callbacks.ts';
 
 /**
@@ -11,9 +12,11 @@ import { applyStored, type CallbackResult } from './drain-callbacks.ts';
  */
 export async function processCallback(
   database: Database,
-  { id, payment_kind: kind, merchant_id, payment_id }: Callback,
+  callback: Callback,
   parserOf: ParserOf,
 ): Promise<CallbackResult> {
+  if (await completeAtOnce(database, callback, parserOf)) return 'completed';
+  const { id, payment_kind: kind, merchant_id, payment_id } = callback;
   const ref = { kind, merchant_id, id: payment_id };
   // The payment's lock comes first, so two jobs of one payment take turns.
   const applied = await withPaymentLocked(database, ref, (trx) => applyStored(trx, ref, parserOf));

@@ -13,15 +13,18 @@ export function directionOf(kind: GatewayPaymentKind): 'in' | 'out' {
 }
 
 /**
- * SQL: the CTE `claimed`, which claims `:trans_id` for the payment. It has no row when the
+ * Returns the CTE `claimed`, which claims `:trans_id` for the payment. It has no row when the
  * receipt is null, or belongs to a payment already.
+ * @param from is SQL: the CTE that must have a row first, if any.
  */
-export const CLAIMED = `claimed AS (
+export function claimed(from = ''): string {
+  return `claimed AS (
     INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)
-    SELECT :gateway, :direction, :trans_id, :merchant_id, :kind, :id
+    SELECT :gateway, :direction, :trans_id, :merchant_id, :kind, :id ${from}
     WHERE CAST(:trans_id AS text) IS NOT NULL
     ON CONFLICT DO NOTHING RETURNING receipt
   )`;
+}
 
 /** Finds the payment that a receipt belongs to. */
 export async function ownerOfReceipt(

@@ -1,5 +1,5 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
-import { holdOf, lockClaims, type PayoutBrakes } from '../merchants/payout-hold.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { IS_OTHER_DATABASE } from '../upkeep/other-database.ts';
 
@@ -7,25 +7,28 @@ import { IS_OTHER_DATABASE } from '../upkeep/other-database.ts';
 type Brake = 'restored database' | 'paused channel' | 'held payouts';
 
 /**
- * Returns what keeps a payment from being sent, or null. For a payout it locks the claims
- * of its merchant: a hold that is being committed comes before the claim, a later one waits.
+ * Returns SQL for the brake on a row of payments; null: none. For a payout it locks the claims of
+ * its merchant: a hold that is being committed comes before the claim, a later one waits.
  */
+export function brakeOnRow(kind: GatewayPaymentKind, row: string): string {
+  return `CASE WHEN ${IS_OTHER_DATABASE} THEN 'restored database'
+    WHEN EXISTS (SELECT FROM paused_channels WHERE code = ${row}.channel) THEN 'paused channel'
+    ${kind === 'payout' ? `WHEN NOT payouts_may_go(${row}.merchant_id) THEN 'held payouts'` : ''}
+    END`;
+}
+
+/** Returns what keeps a payment from being sent, or null. */
 export async function brakeOn(
   trx: Transaction,
   payment: AnyPayment,
   allPaused: boolean,
 ): Promise<Brake | null> {
   if (allPaused) return 'restored database';
-  const isPayout = payment.kind === 'payout';
-  if (isPayout) await lockClaims(trx, payment, 'claim');
-  const found = await firstRow<PayoutBrakes & { isOther: boolean; isPaused: boolean }>(
+  const found = await firstRow<{ brake: Brake | null }>(
     trx,
-    `SELECT m.active, m.payouts_held, ${IS_OTHER_DATABASE} AS "isOther",
-       EXISTS (SELECT FROM paused_channels WHERE code = :channel) AS "isPaused"
-     FROM merchants m WHERE m.id = :merchant_id`,
+    `SELECT ${brakeOnRow(payment.kind, 't')} AS brake
+     FROM (SELECT CAST(:merchant_id AS bigint) AS merchant_id, CAST(:channel AS integer) AS channel) t`,
     payment,
   );
-  if (found!.isOther) return 'restored database';
-  if (found!.isPaused) return 'paused channel';
-  return isPayout && holdOf(found!) !== null ? 'held payouts' : null;
+  return found!.brake;
 }

@@ -1,5 +1,6 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import { GatewayGoneError } from '../channels/channel.ts';
 import { type Deadline, deadlineIn } from '../deadline.ts';
 import {
   type AnyPayment,
@@ -8,6 +9,7 @@ import {
   withPaymentLocked,
 } from '../payments/payment-store.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
+import { claimAtOnce } from './at-once.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
 import { brakeOn } from './brakes.ts';
 import { MAX_CLAIM_AGE_MS } from './call-limits.ts';
@@ -26,8 +28,8 @@ export interface ClaimOptions {
   pollFirstMs: number;
   /** Submits nothing at all. This is the brake for a restored database. */
   allPaused?: boolean;
-  /** Throws for a payment that could not be sent anyway. It then stays unclaimed. */
-  check?: (payment: AnyPayment) => void;
+  /** The gateways that this process can call. A payment of another one stays unclaimed. */
+  gateways: readonly string[];
 }
 
 /**
@@ -36,6 +38,7 @@ export interface ClaimOptions {
  * submissions are paused, the payouts of its merchant are held, or the receipt of the collection
  * that it reverses is missing.
  * @returns null when there is nothing to send.
+ * @throws GatewayGoneError when this process cannot call the payment's gateway.
  */
 export async function claimSubmission(
   database: Database,
@@ -43,10 +46,15 @@ export async function claimSubmission(
   stepNo: number,
   options: ClaimOptions,
 ): Promise<SubmissionClaim | null> {
+  if (!options.allPaused) {
+    const callBefore = deadlineIn(MAX_CLAIM_AGE_MS);
+    const payment = await claimAtOnce(database, ref, stepNo, options.gateways);
+    if (payment) return { payment, attemptNo: 1, callBefore };
+  }
   return withPaymentLocked(database, ref, async (trx, payment) => {
     const due = payment?.step_no === stepNo && payment.next_step === 'submit';
     if (!payment || !due || payment.status !== 'pending') return null;
-    options.check?.(payment);
+    if (!options.gateways.includes(payment.gateway)) throw new GatewayGoneError(payment.gateway);
     return claim(trx, payment, options);
   });
 }

@@ -10,6 +10,7 @@ import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { askAfterFailure } from '../settlement/taken-after-failure.ts';
 import { acknowledgedReferences, keepReference } from './acknowledged-references.ts';
+import { acknowledgeAtOnce } from './at-once.ts';
 import { type AttemptResult, answerAttempt } from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
@@ -41,6 +42,10 @@ export async function recordSubmission(
   result: SubmitResult | NotCalled,
   recording: Recording,
 ): Promise<void> {
+  if (result.outcome === 'acknowledged' && claim.attemptNo === 1) {
+    const { pollFirstMs } = recording;
+    if (await acknowledgeAtOnce(database, claim.payment, result, pollFirstMs)) return;
+  }
   await withPaymentLocked(database, refOf(claim.payment), async (trx, payment) => {
     if (!payment) throw new Error(`${claim.payment.kind} ${claim.payment.id} is gone`);
     const { attemptNo } = claim;

@@ -3,7 +3,7 @@ import { queueOf, STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
-import { pollNow, REFUND_STEP, submitStep } from '../payments/schedule.ts';
+import { POLL_NOW, REFUND_STEP, submitStep } from '../payments/schedule.ts';
 import { mayHaveArrived } from '../submission/attempts.ts';
 import { isTooLate } from '../submission/claim-submission.ts';
 import {
@@ -96,7 +96,7 @@ function stepFor(action: ReplayAction, payment: AnyPayment | null): StepChange {
     case 'submit':
       return submitStep(payment!);
     case 'poll':
-      return pollNow(payment!);
+      return POLL_NOW;
     case 'refund':
       return REFUND_STEP;
     case 'process':

@@ -3,7 +3,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
-import { pollNow } from '../payments/schedule.ts';
+import { POLL_NOW } from '../payments/schedule.ts';
 import { assumeSent } from '../submission/attempts.ts';
 import { doubtUntaken, isParkedUntaken } from '../submission/untaken.ts';
 import { WHY_MAYBE_SENT } from './restore-mark.ts';
@@ -58,7 +58,7 @@ async function markPayment(trx: Transaction, payment: AnyPayment): Promise<boole
   const isUntaken = isParkedUntaken(payment);
   if (payment.parked_reason !== null && !isUntaken) return true;
   if (isUntaken) await doubtUntaken(trx, payment);
-  await changeStep(trx, refOf(payment), pollNow(payment));
+  await changeStep(trx, refOf(payment), POLL_NOW);
   return false;
 }
 

@@ -10,13 +10,11 @@ import { accountOf, type MerchantPayment } from '../payments/payment-store.ts';
  * @throws Error when the merchant's last event of the payment says the same
  */
 export async function createEvent(trx: Transaction, payment: MerchantPayment): Promise<void> {
-  const type = payment.status === 'completed' ? 'transaction.completed' : 'transaction.failed';
+  const event = eventBindings(payment);
   const isNew = await hasRow(
     trx,
-    `INSERT INTO events
-       (merchant_id, id, app_code, payment_kind, payment_id, change_no, type, callback_url,
-        endpoint, body, created_at)
-     SELECT :merchant_id, :id, :app_code, :payment_kind, :payment_id, count(*) + 1, :type,
+    `INSERT INTO events (${COLUMNS})
+     SELECT :merchant_id, :event_id, :app_code, :payment_kind, :payment_id, count(*) + 1, :type,
        :callback_url, :endpoint, :body,
        -- Not now(): the transaction may have begun before the one of an earlier event.
        clock_timestamp()
@@ -24,17 +22,36 @@ export async function createEvent(trx: Transaction, payment: MerchantPayment): P
        AND payment_id = :payment_id
      HAVING (array_agg(type ORDER BY change_no DESC))[1] IS DISTINCT FROM :type
      RETURNING id`,
-    {
-      ...payment,
-      id: uuidv7(),
-      payment_kind: payment.kind,
-      payment_id: payment.id,
-      type,
-      endpoint: new URL(payment.callback_url).origin,
-      body: JSON.stringify(payloadOf(payment, type)),
-    },
+    { ...payment, payment_kind: payment.kind, payment_id: payment.id, ...event },
   );
-  if (!isNew) throw new Error(`The ${payment.kind} ${payment.id} was told as ${type} before`);
+  if (!isNew) throw new Error(`The ${payment.kind} ${payment.id} was told as ${event.type} before`);
+}
+
+const COLUMNS = `merchant_id, id, app_code, payment_kind, payment_id, change_no, type, callback_url,
+  endpoint, body, created_at`;
+
+/**
+ * Returns the CTE `told`: the first event of the open payment that has ended in the CTE `moved`, as
+ * a part of a longer statement.
+ */
+export function firstEvent(kind: MerchantPayment['kind']): string {
+  return `told AS (
+    INSERT INTO events (${COLUMNS})
+    SELECT merchant_id, :event_id, app_code, '${kind}', id, 1, :type, callback_url, :endpoint, :body,
+      clock_timestamp()
+    FROM moved
+  )`;
+}
+
+/** Returns the event of a payment that has ended, for a statement. */
+export function eventBindings(payment: MerchantPayment) {
+  const type = payment.status === 'completed' ? 'transaction.completed' : 'transaction.failed';
+  return {
+    event_id: uuidv7(),
+    type,
+    endpoint: new URL(payment.callback_url).origin,
+    body: JSON.stringify(payloadOf(payment, type)),
+  };
 }
 
 function payloadOf(payment: MerchantPayment, type: string) {

@@ -1,12 +1,8 @@
-import {
-  type Database,
-  firstRow,
-  inTransaction,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, firstRow } from '../../connections/database.ts';
 import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
+import type { Sealed } from '../../process/key-ring.ts';
+import { validSecretsOf } from '../merchants/app-secrets.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -42,6 +38,8 @@ export interface DeliveryRef {
 /** An event to deliver, as the worker needs it. */
 export interface Delivery extends DeliveryRef {
   app_code: number;
+  /** The app's newest, encrypted. Null: it has none. */
+  secret: Sealed | null;
   payment_id: string;
   callback_url: string;
   body: string;
@@ -61,19 +59,22 @@ export interface AttemptOutcome {
  * @throws an outage while the database is read-only, because no attempt could be recorded.
  */
 export async function findDelivery(database: Database, ref: DeliveryRef): Promise<Delivery | null> {
-  const delivery = await firstRow<Delivery & { isReadOnly: boolean }>(
+  const found = await firstRow<Delivery & Sealed & { isDue: boolean; isReadOnly: boolean }>(
     database,
+    // The key alone is a condition: for more, the planner might read an index of waiting deliveries.
     `SELECT d.merchant_id, d.event_id, d.attempts, d.step_no,
-       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence,
+       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence, s."keyId", s.ciphertext,
+       d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL AS "isDue",
        ${IS_READ_ONLY} AS "isReadOnly"
      FROM webhook_deliveries d JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
-     WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id
-       AND d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL`,
+     LEFT JOIN LATERAL (${validSecretsOf('e.merchant_id', 'e.app_code')} LIMIT 1) s ON true
+     WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id`,
     ref,
   );
-  if (!delivery) return null;
-  requireWritable(delivery);
-  return delivery;
+  if (!found?.isDue) return null;
+  requireWritable(found);
+  const { keyId, ciphertext, ...delivery } = found;
+  return { ...delivery, secret: keyId === null ? null : { keyId, ciphertext } };
 }
 
 export const DELIVERY_RESULTS = ['delivered', 'retry', 'exhausted', 'stopped'] as const;
@@ -87,18 +88,18 @@ export async function recordAttempt(
   random: () => number = Math.random,
 ): Promise<DeliveryResult> {
   const result = resultOf(delivery, outcome);
-  await inTransaction(database, async (trx) => {
-    const ended = result !== 'retry';
-    const status = ended ? result : 'pending';
-    const set = { status, attempts: delivery.attempts + 1, admitted_at: null };
-    const current = await changeStep(
-      trx,
-      { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
-      ended ? 'none' : nextAttempt(delivery.attempts, random),
-      { set, onlyIf: { step_no: delivery.step_no } },
-    );
-    if (current) await insertAttemptRow(trx, delivery, outcome);
-  });
+  const ended = result !== 'retry';
+  const status = ended ? result : 'pending';
+  await changeStep(
+    database,
+    { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
+    ended ? 'none' : nextAttempt(delivery.attempts, random),
+    {
+      set: { status, attempts: delivery.attempts + 1, admitted_at: null },
+      onlyIf: { step_no: delivery.step_no },
+      also: attemptOf(outcome),
+    },
+  );
   return result;
 }
 
@@ -113,18 +114,13 @@ function nextAttempt(attempts: number, random: () => number): StepChange {
   return { next: 'deliver', delayMs, queue: null };
 }
 
-async function insertAttemptRow(
-  trx: Transaction,
-  delivery: Delivery,
-  outcome: AttemptOutcome,
-): Promise<void> {
-  const attempt_no = delivery.attempts + 1;
-  const duration_ms = Math.round(outcome.durationMs);
-  await rows(
-    trx,
-    `INSERT INTO webhook_attempts
-       (merchant_id, event_id, attempt_no, response_status, error, duration_ms)
-     VALUES (:merchant_id, :event_id, :attempt_no, :status, :error, :duration_ms)`,
-    { ...delivery, ...outcome, attempt_no, duration_ms },
-  );
+function attemptOf({ status, error, durationMs }: AttemptOutcome) {
+  return {
+    cte: `attempted AS (
+      INSERT INTO webhook_attempts
+        (merchant_id, event_id, attempt_no, response_status, error, duration_ms)
+      SELECT merchant_id, event_id, attempts, :response_status, :error, :duration_ms FROM moved
+    )`,
+    bindings: { response_status: status, error, duration_ms: Math.round(durationMs) },
+  };
 }

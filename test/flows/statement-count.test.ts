@@ -1,0 +1,93 @@
+import { expect } from 'chai';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
+import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
+import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
+import { expectRightBooks } from '../support/ledger-check.ts';
+import { planOf } from '../support/plans.ts';
+import { STAGES, type Stage, type Statement, takeThrough } from '../support/step-runner.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const PAYMENTS_COUNT = 20;
+const WALLET_CENTS = 100_000_000;
+const MOST_OF_A_PAYMENT = 14;
+
+/** Statements of a stage: for each payment, and for a batch of the dispatcher. */
+const ONCE: Readonly<Record<Stage, { each: number; batch: number }>> = {
+  // The token, and the payment with its first job.
+  accept: { each: 2, batch: 0 },
+  // Lease and delete, for each of three batches.
+  dispatch: { each: 0, batch: 6 },
+  // The claim, the acknowledgement, and the stored callback.
+  'submit and call back': { each: 3, batch: 0 },
+  // The callback, the payment, and all that completes it.
+  settle: { each: 3, batch: 0 },
+  // Twice: a look, BEGIN, a lock, the work, COMMIT.
+  'number and admit': { each: 0, batch: 10 },
+  // The event with its secret, and the attempt.
+  deliver: { each: 2, batch: 0 },
+};
+
+for (const kind of ['collection', 'payout'] as const) {
+  describe(`The statements of a ${kind} from its request to its webhook`, () => {
+    let service: TestService;
+    let watching: Database;
+    let shop: FakeMerchant;
+    let merchant: TestMerchant;
+
+    before(async () => {
+      service = await startTestService({ workers: [] });
+      watching = openDatabase(service.config.databaseUrl, 1);
+      shop = await startFakeMerchant();
+      merchant = await createTestMerchant(service);
+      await topUpPayoutWallet(watching, merchant.merchant_id, WALLET_CENTS, 'opening');
+    });
+
+    after(async () => {
+      await shop?.close();
+      await watching?.destroy();
+      await service?.close();
+    });
+
+    const take = (count: number) =>
+      takeThrough(service, watching, { kind, count, callbackUrl: shop.url }, merchant);
+
+    it('are counted, so that none comes back unseen', async () => {
+      const statements = await take(PAYMENTS_COUNT);
+      const counts = STAGES.map((stage) => [stage, statements[stage].length]);
+      const wanted = STAGES.map((stage) => [
+        stage,
+        ONCE[stage].each * PAYMENTS_COUNT + ONCE[stage].batch,
+      ]);
+      expect(counts).to.deep.equal(wanted);
+      const sum = Object.values(statements).flat().length;
+      expect(sum / PAYMENTS_COUNT).to.be.at.most(MOST_OF_A_PAYMENT);
+      expect(shop.received).to.have.length(PAYMENTS_COUNT);
+      await expectRightBooks(watching);
+    });
+
+    it('read by the key, whether the planner has seen no open payment or many', async () => {
+      const statements = await take(1);
+      const hot = STAGES.filter((stage) => ONCE[stage].each > 0).flatMap(
+        (stage) => statements[stage],
+      );
+      // So few rows would be read without any index.
+      await rows(watching, 'SET enable_seqscan = off');
+      const plans = async () => Promise.all(hot.map((statement) => planOf(watching, statement)));
+      await rows(watching, 'ANALYZE');
+      expectKeys(hot, await plans());
+      for (let number = 1; number <= PAYMENTS_COUNT; number += 1) await take(1);
+      await rows(watching, 'ANALYZE');
+      expectKeys(hot, await plans());
+    });
+  });
+}
+
+/** Indexes of rows that wait. Their statistics are of another moment, so the hot path avoids them. */
+const OF_WAITING = /_(open|due|due_questions|parked|waiting|admitted|undelivered)\b/;
+
+function expectKeys(statements: Statement[], plans: string[]): void {
+  for (const [index, plan] of plans.entries()) {
+    expect(plan, statements[index]!.sql).to.not.match(OF_WAITING);
+  }
+}
