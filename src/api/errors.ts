@@ -3,6 +3,7 @@ import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { type ErrorCode, Refusal } from '../domain/errors.ts';
 import type { HttpMeters } from '../metrics/meters.ts';
 import type { Logger } from '../process/logger.ts';
+import { logFieldsOf } from './middleware/request-context.ts';
 
 const UNAVAILABLE = 'Service temporarily unavailable';
 
@@ -71,12 +72,13 @@ export function errorHandler(
   return (error, _req, res, next) => {
     if (res.headersSent) return next(error);
     const refusal = error instanceof Refusal ? error : refusalOf(error);
-    if (isOutage(error)) logger.warn('unavailable', { error: messageOf(error) });
+    const fields = { ...logFieldsOf(res), error: messageOf(error) };
+    if (isOutage(error)) logger.warn('unavailable', fields);
     if (refusal) {
       refusals.inc({ code: refusal.code });
       return refuse(res, refusal);
     }
-    logger.error('request failed', { error: messageOf(error), stack: error?.stack });
+    logger.error('request failed', { ...fields, stack: error?.stack });
     res.status(500).json({ detail: 'Internal server error' });
   };
 }

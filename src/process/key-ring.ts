@@ -2,7 +2,9 @@ import {
   createCipheriv,
   createDecipheriv,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto';
@@ -15,8 +17,8 @@ export interface KeyRing {
 
 export interface Key {
   id: string;
-  /** 32 bytes. */
-  secret: Buffer;
+  /** 32 bytes. As an object, because from bytes each use would have to make one. */
+  secret: KeyObject;
 }
 
 const KEY_BYTES = 32;
@@ -29,7 +31,7 @@ export const DEVELOPMENT_KEYS = `dev:${DEVELOPMENT_SECRET.toString('base64')}`;
 
 /** Finds the development key in a ring, under any id. */
 export function hasDevelopmentKey({ byId }: KeyRing): boolean {
-  return [...byId.values()].some(({ secret }) => secret.equals(DEVELOPMENT_SECRET));
+  return [...byId.values()].some(({ secret }) => secret.export().equals(DEVELOPMENT_SECRET));
 }
 
 /**
@@ -45,7 +47,7 @@ export function keyRingFromText(text: string): KeyRing {
       throw new Error(`must be a list of id:key with keys of ${KEY_BYTES} bytes in base64`);
     }
     if (byId.has(id)) throw new Error(`names the key ${id} twice`);
-    byId.set(id, { id, secret });
+    byId.set(id, { id, secret: createSecretKey(secret) });
   }
   const [current] = byId.values();
   if (!current) throw new Error('must contain a key');
@@ -80,9 +82,16 @@ export function open(ring: KeyRing, sealed: Sealed, context: string): string {
   return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
 }
 
-/** Derives a key for one purpose, so that a ring can serve several. */
+const derivedKeys = new WeakMap<Key, Map<string, Buffer>>();
+
+/** Derives a key for one purpose, so that a ring can serve several. Keeps it while the key lives. */
 export function derivedKey(key: Key, purpose: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key.secret, '', purpose, KEY_BYTES));
+  const known = derivedKeys.get(key) ?? new Map<string, Buffer>();
+  derivedKeys.set(key, known);
+  const derived =
+    known.get(purpose) ?? Buffer.from(hkdfSync('sha256', key.secret, '', purpose, KEY_BYTES));
+  known.set(purpose, derived);
+  return derived;
 }
 
 /** Returns a MAC under a derived key. */

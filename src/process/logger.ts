@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import winston from 'winston';
 
 export type Logger = winston.Logger;
@@ -11,21 +10,6 @@ export interface LogFields {
   merchant_id?: number;
 }
 
-const context = new AsyncLocalStorage<LogFields>();
-
-/**
- * Runs `work`, and adds `fields` to every line that is logged from it. Only the web does this: it
- * makes every promise of the process cost more. A job has a child of the logger.
- */
-export function withLogContext<Result>(fields: LogFields, work: () => Result): Result {
-  return context.run({ ...context.getStore(), ...fields }, work);
-}
-
-/** Adds fields to the context of the running request, if there is one. */
-export function addLogContext(fields: LogFields): void {
-  Object.assign(context.getStore() ?? {}, fields);
-}
-
 /** Writes JSON lines to standard output, with phones masked and without secrets. */
 export function createLogger(level: string, process: string): Logger {
   const logger = winston.createLogger({
@@ -34,7 +18,7 @@ export function createLogger(level: string, process: string): Logger {
     format: winston.format.combine(
       // Winston itself asks for the level only when the line is made.
       winston.format((info) => (logger.isLevelEnabled(info.level) ? info : false))(),
-      winston.format.printf((info) => lineOf({ ...info, ...context.getStore() })),
+      winston.format.printf(lineOf),
     ),
     transports: [new winston.transports.Console()],
   });

@@ -18,8 +18,8 @@ import { watchRound } from './liveness-probes.ts';
 import { createPartitions, PARTITIONS_INTERVAL_MS } from './partition-schedule.ts';
 import { RETENTION_TICK_MS, removeOldOnSchedule } from './retention-schedule.ts';
 
-/** A round that found something is likely to find more at once. */
-const BUSY_DELAY_MS = 10;
+/** A round that found something is likely to find more soon. A later round finds more at once. */
+const BUSY_DELAY_MS = 25;
 const IDLE_DELAY_MS = 250;
 /** Deadlines are minutes or hours. */
 const OVERDUE_INTERVAL_MS = 10_000;

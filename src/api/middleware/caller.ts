@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import type { Request } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { authenticate, type Caller } from '../../domain/identity/authenticate.ts';
-import { addLogContext } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
+import { logFieldsOf } from './request-context.ts';
 
 /** Authenticates the caller by the access token of the request. @throws Refusal */
 export async function callerOfRequest(
@@ -15,7 +15,7 @@ export async function callerOfRequest(
   const [, token] = /^Bearer ([^\s]+)$/i.exec(header) ?? [];
   if (!token) throw new Refusal('token_format');
   const caller = await authenticate(database, config.jwtKeys, token, addressOf(req));
-  addLogContext({ merchant_id: caller.merchant_id });
+  logFieldsOf(req.res!).merchant_id = caller.merchant_id;
   return caller;
 }
 

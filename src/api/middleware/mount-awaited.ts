@@ -13,6 +13,7 @@ import {
   send,
   serve,
 } from './mount.ts';
+import { logFieldsOf } from './request-context.ts';
 
 /** An operation that is recorded first and answered later. */
 export interface AwaitedOperation {
@@ -50,7 +51,7 @@ export function mountAwaited(
       let answer = await perform(context, admitted, recordInside, true);
       if (!answer.replayed) {
         answer = { ...answer, ...(await settle(call, signal)) };
-        if (admitted.request) await keepAnswer(context, admitted.request, answer);
+        if (admitted.request) await keepAnswer(context, admitted.request, answer, res);
       } else if (answer.provisional) {
         answer = { ...answer, ...(await current(call)) };
       }
@@ -66,12 +67,16 @@ async function keepAnswer(
   { database, logger }: ApiContext,
   request: IdempotentRequest,
   answer: Kept,
+  res: Response,
 ): Promise<void> {
   try {
     await replaceKept(database, request, answer);
   } catch (error) {
     if (!isOutage(error)) throw error;
-    logger.warn('the answer could not be kept', { error: messageOf(error) });
+    logger.warn('the answer could not be kept', {
+      ...logFieldsOf(res),
+      error: messageOf(error),
+    });
   }
 }
 

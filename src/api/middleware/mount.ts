@@ -13,6 +13,7 @@ import { bodyParser, queryParser } from '../schemas/validator.ts';
 import { addressOf, callerOfRequest } from './caller.ts';
 import { readJson } from './json-body.ts';
 import { limitMerchant } from './rate-limit.ts';
+import { logFieldsOf } from './request-context.ts';
 
 /** A request that passed all checks. */
 export interface Call {
@@ -33,6 +34,8 @@ export interface AuthenticatedCall extends Call {
 export interface Answer {
   body: unknown;
   headers?: Record<string, string>;
+  /** For the log lines of the request. */
+  paymentId?: string;
 }
 
 export type Handler<AnyCall = AuthenticatedCall> = (call: AnyCall) => Promise<Answer>;
@@ -103,11 +106,14 @@ export async function perform(
   provisional = false,
 ): Promise<Performed> {
   if (!request) return { ...(await handle({ ...call, database })), ...FIRST_TIME };
+  let paymentId: string | undefined;
   const work = async (trx: Transaction) => {
-    const { body } = await handle({ ...call, database: trx });
+    const { body, ...answer } = await handle({ ...call, database: trx });
+    paymentId = answer.paymentId;
     return { status: SUCCESS, body };
   };
-  return onceByKey(database, request, work, provisional);
+  const kept = await onceByKey(database, request, work, provisional);
+  return { ...kept, ...(paymentId && { paymentId }) };
 }
 
 export function serve(
@@ -128,7 +134,9 @@ function inputParser(endpoint: Endpoint) {
   });
 }
 
-export function send(res: Response, { status, body, headers = {}, replayed }: Performed): void {
+export function send(res: Response, answer: Performed): void {
+  const { status, body, headers = {}, paymentId, replayed } = answer;
+  if (paymentId) logFieldsOf(res).payment_id = paymentId;
   if (replayed) res.set('Idempotent-Replayed', 'true');
   res.status(status).set(headers).json(body);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler } from 'express';
-import { type Logger, withLogContext } from '../../process/logger.ts';
+import type { RequestHandler, Response } from 'express';
+import type { LogFields, Logger } from '../../process/logger.ts';
 
 /** A caller's own id is used if it is short and plain, so that it cannot forge log lines. */
 const PLAIN_ID = /^[\w.-]{1,64}$/;
@@ -15,19 +15,23 @@ export function requestContext(logger: Logger): RequestHandler {
     const requestId = PLAIN_ID.test(given) ? given : randomUUID();
     const startedAt = performance.now();
     res.set('X-Request-Id', requestId);
-    withLogContext({ request_id: requestId }, () => {
-      const finish = () =>
-        logger.info('request', {
-          method: req.method,
-          path: req.originalUrl.split('?')[0],
-          status: res.statusCode,
-          // The caller was gone before the answer was sent.
-          ...(res.writableFinished ? {} : { aborted: true }),
-          duration_ms: Math.round(performance.now() - startedAt),
-        });
-      // This event may fire outside of the context, so the id is bound again.
-      res.once('close', () => withLogContext({ request_id: requestId }, finish));
-      next();
-    });
+    res.locals.logFields = { request_id: requestId } satisfies LogFields;
+    res.once('close', () =>
+      logger.info('request', {
+        ...logFieldsOf(res),
+        method: req.method,
+        path: req.originalUrl.split('?')[0],
+        status: res.statusCode,
+        // The caller was gone before the answer was sent.
+        ...(res.writableFinished ? {} : { aborted: true }),
+        duration_ms: Math.round(performance.now() - startedAt),
+      }),
+    );
+    next();
   };
+}
+
+/** Returns the fields of every log line of a request. Whoever learns more adds to them. */
+export function logFieldsOf(res: Response): LogFields {
+  return res.locals.logFields;
 }

@@ -4,7 +4,7 @@ import { storeCallback, storeRejectedCallback } from '../../domain/settlement/ca
 import { retiredCallbackKey } from '../../domain/settlement/retired-callback-keys.ts';
 import { readCallbackToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
-import { addLogContext } from '../../process/logger.ts';
+import { logFieldsOf } from '../middleware/request-context.ts';
 
 const MAX_CALLBACK_BYTES = 64 * 1_024;
 /** The limit for stored callbacks with a wrong token: a stranger must not fill the disk. */
@@ -29,14 +29,14 @@ export function gatewayCallbackRoutes({ database, config, logger }: Service): Ro
       retiredCallbackKey(database, keys, id),
     );
     if (!target) {
-      logger.warn('callback with a wrong token');
+      logger.warn('callback with a wrong token', logFieldsOf(res));
       if (mayKeep()) {
         const kept = body.slice(0, MAX_REJECTED_CHARACTERS);
         await storeRejectedCallback(database, gateway, kept, 'wrong token');
       }
       throw new Refusal('path_not_found');
     }
-    addLogContext({ payment_id: target.id, merchant_id: target.merchant_id });
+    Object.assign(logFieldsOf(res), { payment_id: target.id, merchant_id: target.merchant_id });
     await storeCallback(database, gateway, target, body);
     res.json({ ResultCode: 0, ResultDesc: 'Accepted' });
   });

@@ -1,7 +1,6 @@
 import { Refusal } from '../../domain/errors.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
-import { addLogContext } from '../../process/logger.ts';
 import { BASE_PATH } from '../base-path.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, endpoints } from '../endpoints/endpoints.ts';
@@ -49,11 +48,10 @@ export function mountDetail<K extends Kind>(
   });
 }
 
-/** Answers with a payment, and adds its id to the log lines of the request. */
+/** Answers with a payment, whose id then is in the log lines of the request. */
 export function answerWith<Payment extends { id: string }>(
   payment: Payment,
   present: (payment: Payment) => unknown,
 ): Answer {
-  addLogContext({ payment_id: payment.id });
-  return { body: present(payment) };
+  return { body: present(payment), paymentId: payment.id };
 }

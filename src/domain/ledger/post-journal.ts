@@ -93,15 +93,10 @@ export async function postNewJournal(trx: Transaction, journal: Journal): Promis
  * their order.
  */
 const ENTRIES_OF_JOURNAL = `line AS (
-       SELECT l.*,
-         count(*) OVER wallet_lines AS place,
-         count(*) OVER (PARTITION BY account) AS places,
-         sum(amount_cents) OVER (PARTITION BY account) AS total_cents,
-         sum(amount_cents) OVER wallet_lines AS running_cents
-       FROM jsonb_to_recordset(CAST(:lines AS jsonb))
+       SELECT * FROM jsonb_to_recordset(CAST(:lines AS jsonb))
          AS l (line smallint, account text, amount_cents bigint, transaction_id uuid, type text,
-           ref_no text, counterparty text, description text)
-       WINDOW wallet_lines AS (PARTITION BY account ORDER BY line)
+           ref_no text, counterparty text, description text, place bigint, places bigint,
+           total_cents bigint, running_cents bigint)
      ), wallet AS (
        UPDATE wallets w
        SET balance_cents = w.balance_cents + line.total_cents, entry_no = w.entry_no + line.places
@@ -121,16 +116,30 @@ const ENTRIES_OF_JOURNAL = `line AS (
        FROM journal CROSS JOIN line LEFT JOIN wallet ON line.account = 'wallet:' || wallet.kind
      )`;
 
-/** Returns the lines of a journal as a statement takes them in `:lines`. */
+/**
+ * Returns the lines of a journal as a statement takes them in `:lines`: each with its place among
+ * the lines of its account, and with their sum up to it and in all.
+ */
 export function linesBinding(lines: JournalLine[]): string {
-  const entries = lines
-    .filter(({ amount_cents }) => amount_cents !== 0)
-    .map(({ account, amount_cents, transaction }, index) => ({
+  const entries = lines.filter(({ amount_cents }) => amount_cents !== 0);
+  const binding = entries.map(({ account, amount_cents, transaction }, index) => {
+    const same = entries.filter((other) => other.account === account);
+    const upToThis = entries.slice(0, index + 1).filter((other) => other.account === account);
+    return {
       line: index + 1,
       account,
       amount_cents,
       transaction_id: account.startsWith('wallet:') ? uuidv7() : null,
       ...transaction,
-    }));
-  return JSON.stringify(entries);
+      place: upToThis.length,
+      places: same.length,
+      total_cents: sumOf(same),
+      running_cents: sumOf(upToThis),
+    };
+  });
+  return JSON.stringify(binding);
+}
+
+function sumOf(lines: JournalLine[]): number {
+  return lines.reduce((sum, { amount_cents }) => sum + amount_cents, 0);
 }

@@ -3,12 +3,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { callbackUrl } from '../../../src/gateways/callback-address.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from '../../../src/process/key-ring.ts';
-import {
-  addLogContext,
-  createLogger,
-  type Logger,
-  withLogContext,
-} from '../../../src/process/logger.ts';
+import { createLogger, type LogFields, type Logger } from '../../../src/process/logger.ts';
 
 const PHONE = '+254712345678';
 const MASKED = '+254******678';
@@ -167,59 +162,27 @@ describe('A log line', () => {
   });
 });
 
-describe('The context of log lines', () => {
-  it('is on every line of its work, through awaits, and on no other', async () => {
+describe('The log of a job', () => {
+  it('has the fields of the job on each of its lines, also what is added later', () => {
     const { logger, lines } = capture();
-    logger.info('before');
-    await withLogContext({ request_id: 'r1' }, async () => {
-      logger.info('at first');
-      await new Promise((resolve) => setImmediate(resolve));
-      logger.info('later');
-    });
-    logger.info('after');
-    expect(lines().map(({ message, request_id }) => [message, request_id])).to.deep.equal([
-      ['before', undefined],
-      ['at first', 'r1'],
-      ['later', 'r1'],
-      ['after', undefined],
+    const fields: LogFields = { job_id: 'j1' };
+    const own = logger.child(fields);
+    own.info('at first', { count: 1 });
+    fields.payment_id = 'p1';
+    own.info('later');
+    logger.info('another');
+    const seen = lines().map(({ message, job_id, payment_id }) => [message, job_id, payment_id]);
+    expect(seen).to.deep.equal([
+      ['at first', 'j1', undefined],
+      ['later', 'j1', 'p1'],
+      ['another', undefined, undefined],
     ]);
   });
 
-  it('grows while the work goes on, and keeps what surrounds it', () => {
-    const { logger, lines } = capture();
-    withLogContext({ request_id: 'r1' }, () => {
-      addLogContext({ merchant_id: 1001 });
-      withLogContext({ job_id: 'j1' }, () => logger.info('inner'));
-      logger.info('outer');
-    });
-    const [inner, outer] = lines();
-    expect(inner).to.include({ request_id: 'r1', merchant_id: 1001, job_id: 'j1' });
-    expect(outer).to.include({ request_id: 'r1', merchant_id: 1001 });
-    expect(outer).to.not.have.property('job_id');
-  });
-
-  it('is never shared by two pieces of work at once', async () => {
-    const { logger, lines } = capture();
-    const work = (id: string) =>
-      withLogContext({ request_id: id }, async () => {
-        await new Promise((resolve) => setImmediate(resolve));
-        addLogContext({ payment_id: `p-${id}` });
-        await new Promise((resolve) => setImmediate(resolve));
-        logger.info('done');
-      });
-    await Promise.all(['a', 'b', 'c'].map(work));
-    const pairs = lines().map(({ request_id, payment_id }) => [request_id, payment_id]);
-    expect(pairs).to.have.deep.members([
-      ['a', 'p-a'],
-      ['b', 'p-b'],
-      ['c', 'p-c'],
-    ]);
-  });
-
-  it('may be added to outside of any work, without effect', () => {
-    const { logger, lines } = capture();
-    addLogContext({ payment_id: 'p1' });
-    logger.info('x');
-    expect(lines()[0]).to.not.have.property('payment_id');
+  it('masks them like all others', () => {
+    const { logger, text } = capture();
+    logger.child({ job_id: PHONE }).info('x');
+    expect(text()).to.include(MASKED);
+    expect(text()).to.not.include(PHONE);
   });
 });
