@@ -28,13 +28,17 @@ export async function up(knex: Knex): Promise<void> {
       SELECT hashtextextended('claims of payouts of merchant ' || merchant, 0)
     $$;
 
-    -- Tells whether a merchant's payouts may be sent. It waits for a brake that is being committed,
-    -- and holds up later ones until the end of the transaction. VOLATILE, so that its second
-    -- statement sees what was committed while the first one waited.
-    CREATE FUNCTION payouts_may_go(merchant bigint) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+    -- Returns what keeps a payout from being sent, or NULL. It waits for a brake that is being
+    -- committed, and holds up later ones until the end of the transaction. VOLATILE, so that its
+    -- second statement sees what was committed while the first one waited.
+    CREATE FUNCTION payout_brake(merchant bigint, channel_code integer) RETURNS text
+    LANGUAGE plpgsql VOLATILE AS $$
     BEGIN
       PERFORM pg_advisory_xact_lock_shared(claims_lock(merchant));
-      RETURN (SELECT active AND NOT payouts_held FROM merchants WHERE id = merchant);
+      RETURN (SELECT CASE
+          WHEN EXISTS (SELECT FROM paused_channels WHERE code = channel_code) THEN 'paused channel'
+          WHEN payouts_held OR NOT active THEN 'held payouts'
+        END FROM merchants WHERE id = merchant);
     END $$;
 
     CREATE TABLE apps (

@@ -3,7 +3,7 @@ import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
 import { connectionSettings, type DatabaseAddress } from './database-address.ts';
 import { isRepeatable, isStalePlan } from './database-errors.ts';
-import { statementOf, valuesOf } from './statement.ts';
+import { renewStatements, statementOf, valuesOf } from './statement.ts';
 
 export type Database = Knex;
 export type Transaction = Knex.Transaction;
@@ -165,9 +165,6 @@ export async function rows<Row>(
   }
 }
 
-/** A connection of the pool. Knex drops it when `__knex__disposed` has an error. */
-type Connection = pg.Client & { __knex__disposed?: unknown };
-
 async function runOnce<Row>(
   database: Database | Transaction,
   sql: string,
@@ -181,13 +178,13 @@ async function runOnce<Row>(
     throw new Error(`The transaction has ended before: ${sql}`);
   }
   client.emit('query', { sql: text, bindings: values });
-  const connection: Connection = await client.acquireConnection();
+  const connection: pg.Client = await client.acquireConnection();
   try {
     const plan = name && client.config.keepsPlans ? { name } : {};
     return (await connection.query({ text, values, ...plan })).rows;
   } catch (error) {
-    // Others of its plans are stale too.
-    if (isStalePlan(error)) connection.__knex__disposed = error;
+    // The plans of other sessions are stale too.
+    if (isStalePlan(error)) renewStatements(statement);
     throw error;
   } finally {
     client.releaseConnection(connection);

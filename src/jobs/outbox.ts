@@ -18,9 +18,6 @@ export type StepChange =
   | { park: string }
   | 'none';
 
-/** Later steps stay in PostgreSQL until the sweeper finds them due. Queues hold the near future. */
-const OUTBOX_HORIZON_MS = 3_600_000;
-
 /**
  * Returns the CTE `queued`, which puts the next steps of the rows of the CTE `moved` into the
  * outbox. No other SQL adds rows to the outbox.
@@ -48,17 +45,16 @@ export function stepSql(kind: StepKind, change: StepChange) {
     assignments: `step_no = step_no + 1, step_swept_at = NULL,
       ${next ? NEXT : 'next_step = NULL, next_step_at = NULL'},
       parked_reason = ${reason === null ? 'NULL' : ':parked_reason'}`,
-    queued: next?.queue ? [queued(kind, ':outbox_queue', IS_SOON)] : [],
+    queued: next?.queue ? [queued(kind, ':outbox_queue')] : [],
     bindings: {
       ...(next && { step: next.next, delay_ms: next.delayMs }),
       ...(reason !== null && { parked_reason: reason }),
-      ...(next?.queue && { outbox_queue: next.queue, outbox_horizon_ms: OUTBOX_HORIZON_MS }),
+      ...(next?.queue && { outbox_queue: next.queue }),
     },
   };
 }
 
 const NEXT = `next_step = :step, next_step_at = now() + :delay_ms * interval '1 millisecond'`;
-const IS_SOON = `next_step_at <= now() + :outbox_horizon_ms * interval '1 millisecond'`;
 
 /**
  * Changes a row's step, and columns with it, and queues the step's job, in one statement:

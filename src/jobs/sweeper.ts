@@ -22,9 +22,8 @@ export function isDueUnsent(kind: StepKind): string {
 }
 
 /**
- * Sends every step again that has been due for longer than `graceMs`. Its job was lost, or
- * the step was too far ahead to be queued. It has its old job id, so a queue that still has
- * the job drops the copy. After a loss of Redis this brings the jobs back.
+ * Sends every step again that has been due for longer than `graceMs`: its job was lost. It has its
+ * old job id, so a queue that still has the job drops the copy. After a loss of Redis this brings the jobs back.
  * @returns how many steps it sent again.
  */
 export async function sweep(database: Database, graceMs: number): Promise<number> {

@@ -19,7 +19,7 @@ interface PostOptions {
 }
 
 /**
- * POSTs a webhook once, without redirects and retries. Unless private addresses are allowed,
+ * POSTs a webhook, without redirects and retries; once more only if a kept connection was closed. Unless private addresses are allowed,
  * refuses one at the moment of connecting, whatever name leads to it.
  * @returns the outcome; never throws for what the other side does
  */
@@ -45,14 +45,28 @@ export async function postWebhook(
 
 /** Less than the time after which common servers close a connection that nothing uses (5 s). */
 const KEEP_IDLE_MS = 4_000;
+/** After this new connections are opened, so that a change of addresses is followed. */
+const KEEP_MS = 60_000;
 /** So many idle connections are kept to one host at most. */
 const MAX_KEPT_COUNT = 10;
-const KEEPING = { keepAlive: true, timeout: KEEP_IDLE_MS, maxFreeSockets: MAX_KEPT_COUNT };
+
+let kept = newConnections();
+
+function newConnections() {
+  const options = { keepAlive: true, timeout: KEEP_IDLE_MS, maxFreeSockets: MAX_KEPT_COUNT };
+  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  return { agents, openedAt: performance.now() };
+}
+
 /**
- * Keeps connections for the next webhook to the same host. The address of a kept one was checked
- * when it was opened, and it leads nowhere else.
+ * Returns what keeps connections for the next webhook to the same host. The address of a kept one
+ * was checked when it was opened, and it leads nowhere else.
  */
-const KEPT_CONNECTIONS = { http: new HttpAgent(KEEPING), https: new HttpsAgent(KEEPING) };
+function keptConnections() {
+  // Those of the one before close when they are idle.
+  if (performance.now() - kept.openedAt > KEEP_MS) kept = newConnections();
+  return kept.agents;
+}
 
 /**
  * Posts once more if the receiver has closed a kept connection, which it may do at any moment.
@@ -86,7 +100,7 @@ async function postOnce(
     decompress: false,
     timeout: { request: options.timeoutMs },
     signal,
-    agent: KEPT_CONNECTIONS,
+    agent: keptConnections(),
     ...(options.allowPrivate ? {} : { dnsLookup: lookUpPublic as never }),
   });
   let status: number | null = null;

@@ -47,26 +47,40 @@ describe('Plans of statements', () => {
     }
   });
 
-  it('are made anew when a migration has changed the columns', async () => {
-    await rows(database, READ, { id: 1 });
-    await rows(testDatabase.database, 'ALTER TABLE stock ADD COLUMN shelf text');
-    expect(await rows(database, READ, { id: 1 })).to.deep.equal([{ id: 1, shelf: null }]);
-  });
+  describe('that a migration has made stale', () => {
+    const CONNECTIONS = 10;
 
-  it('are made anew for a transaction, which is repeated as a whole', async () => {
-    await rows(database, READ, { id: 1 });
-    await rows(testDatabase.database, 'ALTER TABLE stock ADD COLUMN shelf text');
-    let tries = 0;
-    const found = await inTransaction(database, async (trx) => {
-      tries += 1;
-      await rows(trx, 'INSERT INTO stock VALUES (2)');
-      return rows(trx, READ, { id: 1 });
+    /** Every connection keeps the plan of the statement before the migration. */
+    beforeEach(async () => {
+      await database.destroy();
+      database = openDatabase(testDatabase.url, CONNECTIONS);
+      await atOnce(() => rows(database, `${READ} AND pg_sleep(0.2) IS NOT NULL`, { id: 1 }));
+      await rows(testDatabase.database, 'ALTER TABLE stock ADD COLUMN shelf text');
     });
-    expect(found).to.deep.equal([{ id: 1, shelf: null }]);
-    expect(tries).to.equal(2);
-    expect(await rows(database, 'SELECT count(*) AS count FROM stock')).to.deep.equal([
-      { count: 2 },
-    ]);
+
+    const atOnce = <Result>(work: () => Promise<Result>) =>
+      Promise.all(Array.from({ length: CONNECTIONS }, work));
+    const read = (from: Database) => rows(from, `${READ} AND pg_sleep(0.2) IS NOT NULL`, { id: 1 });
+    const FOUND = [{ id: 1, shelf: null }];
+
+    it('are made anew, whichever connections are used', async () => {
+      for (const found of await atOnce(() => read(database))) expect(found).to.deep.equal(FOUND);
+    });
+
+    it('are made anew for a transaction, which is repeated as a whole', async () => {
+      let id = 1;
+      const found = await atOnce(() => {
+        id += 1;
+        const own = id;
+        return inTransaction(database, async (trx) => {
+          await rows(trx, 'INSERT INTO stock VALUES (:own)', { own });
+          return read(trx);
+        });
+      });
+      for (const each of found) expect(each).to.deep.equal(FOUND);
+      const [counted] = await rows(database, 'SELECT count(*) AS count FROM stock');
+      expect(counted).to.deep.equal({ count: 1 + CONNECTIONS });
+    });
   });
 
   it('are not used by a transaction that has ended', async () => {

@@ -3,8 +3,8 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { expectRightBooks } from '../support/ledger-check.ts';
-import { planOf } from '../support/plans.ts';
-import { STAGES, type Stage, type Statement, takeThrough } from '../support/step-runner.ts';
+import { generalPlanOf, planOf } from '../support/plans.ts';
+import { STAGES, type Stage, takeThrough } from '../support/step-runner.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -73,12 +73,18 @@ for (const kind of ['collection', 'payout'] as const) {
       );
       // So few rows would be read without any index.
       await rows(watching, 'SET enable_seqscan = off');
-      const plans = async () => Promise.all(hot.map((statement) => planOf(watching, statement)));
+      const plans = async () =>
+        Promise.all(
+          hot.flatMap((statement) => [
+            planOf(watching, statement),
+            generalPlanOf(watching, statement),
+          ]),
+        );
       await rows(watching, 'ANALYZE');
-      expectKeys(hot, await plans());
+      expectKeys(await plans());
       for (let number = 1; number <= PAYMENTS_COUNT; number += 1) await take(1);
       await rows(watching, 'ANALYZE');
-      expectKeys(hot, await plans());
+      expectKeys(await plans());
     });
   });
 }
@@ -86,8 +92,9 @@ for (const kind of ['collection', 'payout'] as const) {
 /** Indexes of rows that wait. Their statistics are of another moment, so the hot path avoids them. */
 const OF_WAITING = /_(open|due|due_questions|parked|waiting|admitted|undelivered)\b/;
 
-function expectKeys(statements: Statement[], plans: string[]): void {
-  for (const [index, plan] of plans.entries()) {
-    expect(plan, statements[index]!.sql).to.not.match(OF_WAITING);
-  }
+function expectKeys(plans: string[]): void {
+  for (const plan of plans)
+    expect(plan)
+      .to.match(/Scan|Insert/)
+      .and.not.match(OF_WAITING);
 }

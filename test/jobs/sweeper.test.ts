@@ -176,35 +176,6 @@ describe('The sweeper', () => {
     expect(last).to.include({ step: 'poll', step_no });
   });
 
-  it('finds what was planned for later than an hour, which gets no job before', async () => {
-    const collection = await newCollection(store.database, merchant);
-    await loseJobs();
-    const plan = (delayMs: number) =>
-      changeStep(store.database, refOf(collection), {
-        next: 'poll',
-        queue: 'polling-simulator',
-        delayMs,
-      });
-    await plan(3_600_001);
-    expect(await outboxOf(store.database, collection.id)).to.deep.equal([]);
-    expect(await sweepOnce()).to.equal(0);
-    await age('collection', collection.id, GRACE_MS + 1_000);
-    expect(await sweepOnce()).to.equal(1);
-    const { step_no } = await reread(store.database, collection);
-    expect(await outboxOf(store.database, collection.id)).to.deep.equal([
-      {
-        queue: 'polling-simulator',
-        kind: 'collection',
-        step: 'poll',
-        row_id: collection.id,
-        step_no,
-      },
-    ]);
-    await loseJobs();
-    await plan(3_599_000);
-    expect(await outboxOf(store.database, collection.id)).to.have.length(1);
-  });
-
   it('sends each step once when several sweep at once', async () => {
     const made = await Promise.all(
       Array.from({ length: 10 }, () => newCollection(store.database, merchant)),

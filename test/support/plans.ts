@@ -1,5 +1,4 @@
 import type { Database } from '../../src/connections/database.ts';
-import { messageOf } from '../../src/connections/database-errors.ts';
 
 interface Statement {
   sql: string;
@@ -22,8 +21,17 @@ export async function planOf(database: Database, { sql, bindings }: Statement): 
   try {
     const { rows } = await connection.query(`EXPLAIN ${sql}`, bindings);
     return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
-  } catch (error) {
-    return `${sql}: ${messageOf(error)}`;
+  } finally {
+    await database.client.releaseConnection(connection);
+  }
+}
+
+/** How the database would do a statement whatever its values are. PostgreSQL from 16 on tells it. */
+export async function generalPlanOf(database: Database, { sql }: Statement): Promise<string> {
+  const connection = await database.client.acquireConnection();
+  try {
+    const { rows } = await connection.query(`EXPLAIN (GENERIC_PLAN) ${sql}`);
+    return rows.map((row: Record<string, string>) => row['QUERY PLAN']).join('\n');
   } finally {
     await database.client.releaseConnection(connection);
   }

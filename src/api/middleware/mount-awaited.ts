@@ -9,6 +9,7 @@ import {
   type AuthenticatedCall,
   admission,
   type Handler,
+  noteIn,
   perform,
   send,
   serve,
@@ -49,6 +50,8 @@ export function mountAwaited(
     };
     try {
       let answer = await perform(context, admitted, recordInside, true);
+      // Whatever follows may fail, and its line must name the payment.
+      noteIn(res, answer);
       if (!answer.replayed) {
         answer = { ...answer, ...(await settle(call, signal)) };
         if (admitted.request) await keepAnswer(context, admitted.request, answer, res);

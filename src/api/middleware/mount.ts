@@ -135,10 +135,15 @@ function inputParser(endpoint: Endpoint) {
 }
 
 export function send(res: Response, answer: Performed): void {
-  const { status, body, headers = {}, paymentId, replayed } = answer;
-  if (paymentId) logFieldsOf(res).payment_id = paymentId;
+  const { status, body, headers = {}, replayed } = answer;
+  noteIn(res, answer);
   if (replayed) res.set('Idempotent-Replayed', 'true');
   res.status(status).set(headers).json(body);
+}
+
+/** Adds what an answer is about to the log lines of the request. */
+export function noteIn(res: Response, { paymentId }: Answer): void {
+  if (paymentId) logFieldsOf(res).payment_id = paymentId;
 }
 
 /** Visible ASCII, which no proxy and no log changes. */

@@ -32,7 +32,7 @@ export async function payoutHoldOf(
 
 /**
  * Waits until no payout of the merchant is being claimed, and holds up claims to the end of the
- * transaction. Claims share this lock: see `payouts_may_go()` in the migrations. Whoever comes
+ * transaction. Claims share this lock: see `payout_brake()` in the migrations. Whoever comes
  * first goes first, so a brake does not wait for claims that come later, as it would for locks of
  * the merchant's row.
  */

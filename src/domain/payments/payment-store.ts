@@ -47,7 +47,7 @@ export async function findPayment(
 
 /**
  * Returns the CTE `locked`: the payment `:merchant_id`, `:id`, locked, if nobody else has it locked.
- * It never waits, so the statement sees what is committed. Conditions belong in later CTEs: by one
+ * The lock is not waited for, so the statement sees what whoever had it has committed. Conditions belong in later CTEs: by one
  * on the status the planner might read an index of open payments that it takes for empty.
  */
 export function lockedByKey(kind: GatewayPaymentKind): string {

@@ -67,7 +67,7 @@ function complete(
     completed.kind === 'collection' ? collectedLines(completed) : paidOutLines(completed);
   return hasRow(
     database,
-    `WITH ${lockedByKey(kind)}, ${EXPECTED}, ${claimed('FROM expected')}, movement AS (
+    `WITH ${lockedByKey(kind)}, ${STORED}, ${EXPECTED}, ${claimed('FROM expected')}, movement AS (
        ${INSERT_MOVEMENT} FROM claimed RETURNING movements.id
      ), ${moved}, ${FINISHED}, ${firstEvent(kind)}, ${journalOfMoved(kind, 'completed')}
      SELECT FROM moved`,
@@ -88,6 +88,13 @@ function seen({ step_no, external_ref }: AnyPayment) {
   return { seen_step_no: step_no, seen_external_ref: external_ref };
 }
 
+/** Locks the callback before the wallet: CTEs that nothing reads run last, in any order. */
+const STORED = `stored AS (
+    SELECT FROM callbacks
+    WHERE merchant_id = :merchant_id AND id = :callback_id AND status = 'stored'
+    FOR UPDATE SKIP LOCKED
+  )`;
+
 /**
  * Who books money of an open payment ends it or parks it, so its row has changed, which the lock
  * shows. Money that nobody could explain may be this, so somebody must look.
@@ -97,7 +104,7 @@ const EXPECTED = `expected AS (
     WHERE status = :from_status AND step_no = :seen_step_no AND parked_reason IS NULL
       AND deadline_at > now()
       AND external_ref IS NOT DISTINCT FROM :seen_external_ref
-      AND EXISTS (SELECT FROM callbacks WHERE id = :callback_id AND status = 'stored')
+      AND EXISTS (SELECT FROM stored)
       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = :merchant_id
         AND m.payment_kind = :kind AND m.payment_id = :id)
       AND NOT EXISTS (SELECT FROM discrepancies WHERE ${IS_UNEXPLAINED})
@@ -106,5 +113,5 @@ const EXPECTED = `expected AS (
 const FINISHED = `finished AS (
     UPDATE callbacks c SET status = 'processed', next_step = NULL, next_step_at = NULL,
       step_no = c.step_no + 1, step_swept_at = NULL, parked_reason = NULL
-    FROM moved WHERE c.id = :callback_id
+    FROM moved WHERE c.merchant_id = :merchant_id AND c.id = :callback_id
   )`;

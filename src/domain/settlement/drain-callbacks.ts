@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import { isOutage, messageOf } from '../../connections/database-errors.ts';
+import { isOutage, isRepeatable, messageOf } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { ParsedCallback, ParserOf } from '../gateway-results.ts';
@@ -99,7 +99,7 @@ async function applyInSavepoint(
   try {
     return await trx.transaction((savepoint) => apply(savepoint, ref, read));
   } catch (error) {
-    if (isOutage(error) || error instanceof LostRaceError) throw error;
+    if (isOutage(error) || isRepeatable(error) || error instanceof LostRaceError) throw error;
     return { error };
   }
 }

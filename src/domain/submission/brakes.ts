@@ -11,10 +11,11 @@ type Brake = 'restored database' | 'paused channel' | 'held payouts';
  * its merchant: a hold that is being committed comes before the claim, a later one waits.
  */
 export function brakeOnRow(kind: GatewayPaymentKind, row: string): string {
-  return `CASE WHEN ${IS_OTHER_DATABASE} THEN 'restored database'
-    WHEN EXISTS (SELECT FROM paused_channels WHERE code = ${row}.channel) THEN 'paused channel'
-    ${kind === 'payout' ? `WHEN NOT payouts_may_go(${row}.merchant_id) THEN 'held payouts'` : ''}
-    END`;
+  const ofKind =
+    kind === 'payout'
+      ? `ELSE payout_brake(${row}.merchant_id, ${row}.channel)`
+      : `WHEN EXISTS (SELECT FROM paused_channels WHERE code = ${row}.channel) THEN 'paused channel'`;
+  return `CASE WHEN ${IS_OTHER_DATABASE} THEN 'restored database' ${ofKind} END`;
 }
 
 /** Returns what keeps a payment from being sent, or null. */

@@ -1,0 +1,184 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { POLL_NOW } from '../../src/domain/payments/schedule.ts';
+import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { completeAtOnce } from '../../src/domain/settlement/complete-at-once.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { atOnceChecks } from '../support/at-once.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayment } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  failed,
+  newsOf,
+  receiptOf,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { ACKNOWLEDGED, workOn } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+describe('In one statement', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  const checks = atOnceChecks(() => store.database);
+  const { change, setPayment, written, expectNothing, whileLocked, interrupted } = checks;
+
+  before(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+  });
+
+  after(async () => {
+    await expectSoundLedger(store.database);
+    await store.drop();
+  });
+
+  for (const kind of ['collection', 'payout'] as const) {
+    describe(`an acknowledged ${kind} is completed by its callback`, () => {
+      let payment: AnyPayment;
+
+      beforeEach(async () => {
+        const work = workOn(store.database, await newPayment(kind, store.database, merchant));
+        await work.answer(await work.claim(), ACKNOWLEDGED);
+        payment = await work.current();
+      });
+
+      async function complete(
+        verdict: Verdict = succeeded(),
+        { reference = null as string | null, database = store.database } = {},
+      ): Promise<boolean> {
+        const [known] = await rows<{ id: string }>(
+          store.database,
+          'SELECT id FROM callbacks WHERE payment_id = :id',
+          payment,
+        );
+        const id = known?.id ?? (await callback());
+        const parserOf: ParserOf = () => () => ({ reference, verdict: newsOf(payment, verdict) });
+        const stored = await findStoredCallback(store.database, payment.merchant_id, id);
+        return completeAtOnce(database, stored!, parserOf);
+      }
+
+      const callback = () => storeCallback(store.database, 'simulator', refOf(payment), '{}');
+
+      it('with its movement, receipt, event, journal and history', async () => {
+        expect(await complete()).to.equal(true);
+        expect(await reread(store.database, payment)).to.include({
+          ...{ status: 'completed', result_code: 0, next_step: null, external_ref: 'GW-1' },
+          trans_id: receiptOf(payment),
+        });
+        expect(await written(payment)).to.deep.include({
+          ...{ movements: 1, receipts: 1, events: 1, history: 3, callbacks: ['processed'] },
+          journals: kind === 'payout' ? 2 : 1,
+        });
+      });
+
+      const OTHER_NEWS: Readonly<Record<string, [Verdict, reference?: string]>> = {
+        'tells of a failure': [failed()],
+        'has no receipt': [succeeded({ transId: null })],
+        'tells of another amount': [succeeded({ amountCents: 9_999 })],
+        'tells of another account': [succeeded({ account: '+254799999999' })],
+        'names another reference of the gateway': [succeeded({ externalRef: 'GW-2' })],
+        'names another payment': [succeeded(), '3e0a4a4e-0000-4000-8000-000000000000'],
+      };
+      for (const [what, [verdict, reference]] of Object.entries(OTHER_NEWS)) {
+        it(`not when it ${what}`, async () => {
+          await callback();
+          await expectNothing(payment, () => complete(verdict, reference ? { reference } : {}));
+        });
+      }
+
+      const FORBIDDEN: Readonly<Record<string, (one: AnyPayment) => Promise<unknown>>> = {
+        'has ended': setPayment(`status = 'failed', next_step = NULL, next_step_at = NULL,
+          parked_reason = 'test'`),
+        'is past its deadline': setPayment(`deadline_at = now() - interval '1 s'`),
+        'is parked': setPayment(`parked_reason = 'test'`),
+        'may be what nobody could explain': (one) =>
+          change(
+            `INSERT INTO discrepancies (id, kind, gateway, trans_id, details, evidence)
+             VALUES (gen_random_uuid(), 'unknown_movement', 'simulator', gen_random_uuid(),
+               jsonb_build_object('reference', CAST(:reference AS text)), '[]')`,
+            one,
+          ),
+        'shares its receipt with another payment': (one) =>
+          change(
+            `INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)
+             VALUES ('simulator', :direction, :receipt, :merchant_id, :kind, gen_random_uuid())`,
+            { ...one, receipt: receiptOf(one), direction: kind === 'collection' ? 'in' : 'out' },
+          ),
+      };
+      for (const [what, forbid] of Object.entries(FORBIDDEN)) {
+        it(`not when the payment ${what}`, async () => {
+          await callback();
+          await forbid(payment);
+          await expectNothing(payment, () => complete());
+        });
+      }
+
+      const MEANWHILE: Readonly<Record<string, (one: AnyPayment) => Promise<unknown>>> = {
+        'gets another step': (one) => changeStep(store.database, refOf(one), POLL_NOW),
+        'is parked': setPayment(`parked_reason = 'test'`),
+        'gets another reference of the gateway': setPayment(`external_ref = 'GW-2'`),
+        'passes its deadline': setPayment(`deadline_at = now() - interval '1 s'`),
+        ends: setPayment(`status = 'failed', parked_reason = 'test'`),
+        'gets a movement': (one) =>
+          change(
+            `INSERT INTO movements (merchant_id, id, payment_kind, payment_id, gateway, trans_id,
+               amount_cents, booked, told_by)
+             VALUES (:merchant_id, gen_random_uuid(), :kind, :id, 'simulator', 'OTHER', 1,
+               'undone', 'poll')`,
+            one,
+          ),
+        'has its callback applied': (one) =>
+          change(
+            `UPDATE callbacks SET status = 'processed', next_step = NULL, next_step_at = NULL
+             WHERE payment_id = :id`,
+            one,
+          ),
+      };
+      for (const [what, happen] of Object.entries(MEANWHILE)) {
+        it(`not when the payment ${what} after it was read`, async () => {
+          await callback();
+          let before: unknown[] = [];
+          const between = async () => {
+            await happen(payment);
+            before = [await reread(store.database, payment), await written(payment)];
+          };
+          const database = interrupted(between);
+          expect(await complete(succeeded(), { database })).to.equal(false);
+          const after = [await reread(store.database, payment), await written(payment)];
+          expect(after).to.deep.equal(before);
+          await change('DELETE FROM movements WHERE payment_id = :id', payment);
+        });
+      }
+
+      it('not while somebody else has it', async () => {
+        await callback();
+        await expectNothing(payment, () => whileLocked(payment, () => complete()));
+      });
+
+      it('once, however many try', async () => {
+        await callback();
+        const done = await Promise.all(Array.from({ length: 8 }, () => complete()));
+        expect(done.filter((isDone) => isDone)).to.have.length(1);
+        expect(await written(payment)).to.deep.include({ movements: 1, events: 1 });
+      });
+    });
+  }
+
+  it('no reversal and no return is completed', async () => {
+    for (const kind of ['reversal', 'return'] as const) {
+      const work = workOn(store.database, await newPayment(kind, store.database, merchant));
+      await work.answer(await work.claim(), ACKNOWLEDGED);
+      const payment = await work.current();
+      const id = await storeCallback(store.database, 'simulator', refOf(payment), '{}');
+      const stored = await findStoredCallback(store.database, payment.merchant_id, id);
+      const verdict = newsOf(payment, succeeded());
+      const parserOf: ParserOf = () => () => ({ reference: null, verdict });
+      await expectNothing(payment, () => completeAtOnce(store.database, stored!, parserOf));
+    }
+  });
+});

@@ -1,0 +1,170 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import { POLL_NOW } from '../../src/domain/payments/schedule.ts';
+import { acknowledgeAtOnce, claimAtOnce } from '../../src/domain/submission/at-once.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
+import { atOnceChecks } from '../support/at-once.ts';
+import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
+import { createTestStore, reread, type TestStore } from '../support/payments.ts';
+import { POLL_FIRST_MS, workOn } from '../support/submissions.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const GATEWAYS = ['simulator'];
+const ACKNOWLEDGED = { outcome: 'acknowledged', externalRef: 'GW-1' } as const;
+
+describe('In one statement', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+  const checks = atOnceChecks(() => store.database);
+  const { change, setPayment, expectNothing, whileLocked } = checks;
+
+  before(async () => {
+    store = await createTestStore();
+    merchant = await store.newMerchant();
+  });
+
+  after(() => store.drop());
+
+  for (const kind of PAYMENT_KINDS) {
+    describe(`a ${kind} is claimed`, () => {
+      let payment: AnyPayment;
+
+      beforeEach(async () => {
+        payment = await newPayment(kind, store.database, merchant);
+      });
+
+      const claim = (stepNo = payment.step_no, gateways = GATEWAYS) =>
+        claimAtOnce(store.database, refOf(payment), stepNo, gateways);
+
+      it('once, however many try', async () => {
+        const claims = await Promise.all(Array.from({ length: 8 }, () => claim()));
+        const [won, ...others] = claims.filter((one) => one !== null);
+        expect(others).to.deep.equal([]);
+        expect(won).to.deep.equal(await reread(store.database, payment));
+        expect(await workOn(store.database, payment).results()).to.deep.equal([null]);
+      });
+
+      const FORBIDDEN: Readonly<Record<string, (one: AnyPayment) => Promise<unknown>>> = {
+        'is to be asked about': (one) => changeStep(store.database, refOf(one), POLL_NOW),
+        'has ended': setPayment(`status = 'failed'`),
+        'is past its deadline': setPayment(`deadline_at = now() - interval '1 s'`),
+        'has an attempt': (one) => workOn(store.database, one).claim(),
+        'has an attempt that was not taken': async (one) => {
+          await workOn(store.database, one).claim();
+          await workOn(store.database, one).setAttempts(`result = 'not_taken'`);
+        },
+        'has another gateway': setPayment(`gateway = 'another'`),
+        ...(kind === 'reversal' && {
+          'has no receipt to reverse': setPayment('original_trans_id = NULL'),
+        }),
+      };
+      for (const [what, forbid] of Object.entries(FORBIDDEN)) {
+        it(`not when it ${what}`, async () => {
+          await forbid(payment);
+          const { step_no } = await reread(store.database, payment);
+          await expectNothing(payment, () => claim(step_no));
+        });
+      }
+
+      it('not by a stale job, nor while somebody else has it', async () => {
+        await expectNothing(payment, () => claim(payment.step_no - 1));
+        await expectNothing(payment, () => whileLocked(payment, () => claim()));
+      });
+
+      const BRAKES: Readonly<Record<string, [on: string, off: string, only?: 'payout']>> = {
+        'its channel is paused': [
+          'INSERT INTO paused_channels (code) VALUES (:channel)',
+          'DELETE FROM paused_channels',
+        ],
+        'the database is another': [
+          `UPDATE installation SET seen_on = 'system 1, timeline 00000001, database 1'`,
+          'UPDATE installation SET seen_on = NULL',
+        ],
+        'payouts of its merchant are held': [
+          'UPDATE merchants SET payouts_held = true WHERE id = :merchant_id',
+          'UPDATE merchants SET payouts_held = false WHERE id = :merchant_id',
+          'payout',
+        ],
+        'its merchant is suspended': [
+          'UPDATE merchants SET active = false WHERE id = :merchant_id',
+          'UPDATE merchants SET active = true WHERE id = :merchant_id',
+          'payout',
+        ],
+      };
+      for (const [when, [on, off, only = kind]] of Object.entries(BRAKES)) {
+        if (only !== kind) continue;
+        it(`not while ${when}`, async () => {
+          await change(on, payment);
+          await expectNothing(payment, () => claim());
+          await change(off, payment);
+          expect(await claim()).to.not.equal(null);
+        });
+      }
+    });
+  }
+
+  it('a payout waits for a brake that is being set, and then is not claimed', async () => {
+    for (const brake of [
+      'UPDATE merchants SET payouts_held = true WHERE id = :merchant_id',
+      'INSERT INTO paused_channels (code) VALUES (:channel)',
+    ]) {
+      const payout = await newPayment('payout', store.database, merchant);
+      let claiming: Promise<unknown> = Promise.resolve();
+      await inTransaction(store.database, async (trx) => {
+        await rows(trx, 'SELECT pg_advisory_xact_lock(claims_lock(:merchant_id))', payout);
+        claiming = claimAtOnce(store.database, refOf(payout), payout.step_no, GATEWAYS);
+        await rows(trx, 'SELECT pg_sleep(0.2)');
+        await rows(trx, brake, payout);
+      });
+      expect(await claiming).to.equal(null);
+      await change('UPDATE merchants SET payouts_held = false');
+      await change('DELETE FROM paused_channels');
+    }
+  });
+
+  for (const kind of PAYMENT_KINDS) {
+    describe(`a claimed ${kind} is acknowledged`, () => {
+      let payment: AnyPayment;
+
+      beforeEach(async () => {
+        payment = (await workOn(
+          store.database,
+          await newPayment(kind, store.database, merchant),
+        ).claim())!.payment;
+      });
+
+      const acknowledge = () =>
+        acknowledgeAtOnce(store.database, payment, ACKNOWLEDGED, POLL_FIRST_MS);
+
+      it('with its attempt, its history and its next step', async () => {
+        expect(await acknowledge()).to.equal(true);
+        const work = workOn(store.database, payment);
+        expect(await work.results()).to.deep.equal(['acknowledged']);
+        expect(await work.current()).to.include({
+          ...{ status: 'processing', external_ref: 'GW-1', next_step: 'poll' },
+          step_no: payment.step_no + 1,
+        });
+        expect(await acknowledge()).to.equal(false);
+      });
+
+      const FORBIDDEN: Readonly<Record<string, (one: AnyPayment) => Promise<unknown>>> = {
+        'has another step': (one) => changeStep(store.database, refOf(one), POLL_NOW),
+        'is parked': setPayment(`parked_reason = 'test'`),
+        'has a reference of the gateway': setPayment(`external_ref = 'GW-0'`),
+        'has another status': setPayment(`status = 'processing'`),
+        'has an attempt that was ruled out': (one) =>
+          workOn(store.database, one).setAttempts(`result = 'ruled_out'`),
+      };
+      for (const [what, forbid] of Object.entries(FORBIDDEN)) {
+        it(`not when it ${what} meanwhile`, async () => {
+          await forbid(payment);
+          await expectNothing(payment, acknowledge);
+        });
+      }
+
+      it('not while somebody else has it', () =>
+        expectNothing(payment, () => whileLocked(payment, acknowledge)));
+    });
+  }
+});
