@@ -6,6 +6,7 @@ import { measureInRounds, type Round, say } from './report.ts';
 import { type Stage, startService } from './stage.ts';
 
 const CONCURRENCIES_COUNT = [1, 8, 32];
+const QUICK_CONCURRENCIES_COUNT = [8];
 const WARM_UP_MS = 1_000;
 const HEALTH = 'GET /healthz';
 /** The statement that records a collection, by itself. */
@@ -18,11 +19,12 @@ const REFERENCE = 'bare INSERT';
 export async function measureAcceptance(stage: Stage): Promise<void> {
   const { options, findings } = stage;
   const durationMs = options.seconds * 1_000;
-  const { pids } = await startService(stage, ['web']);
+  const { pids } = await startService(stage, { types: ['web'] });
   const runs = await runsOf(stage);
   say('warming up');
   for (const run of Object.values(runs)) await run({ concurrency: 8, durationMs });
-  const cases = CONCURRENCIES_COUNT.flatMap((concurrency) =>
+  const concurrencies = options.quick ? QUICK_CONCURRENCIES_COUNT : CONCURRENCIES_COUNT;
+  const cases = concurrencies.flatMap((concurrency) =>
     Object.entries(runs).map(([what, run]) => {
       return { name: `${what} × ${concurrency}`, what, run, concurrency };
     }),

@@ -41,7 +41,7 @@ export async function drainBacklog(
 ) {
   const outcomes = new Map<string, Outcome>();
   const callback_url = await startReceiver(stage, outcomes);
-  const cpuSince = startCpuCount(new Map([...pids, ...storePids]));
+  const cpuSince = startCpuCount([...pids, ...storePids]);
   const acceptance = await runTasks(async (index) => {
     const payment = paymentAt(index, { ...mix, callback_url });
     const outcome: Outcome = { isDeclined: payment.payto.endsWith(DECLINED), ids: new Set() };

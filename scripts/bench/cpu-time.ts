@@ -3,10 +3,21 @@ import { readFileSync } from 'node:fs';
 /** The kernel counts in hundredths of a second on every machine. */
 const TICK_MS = 10;
 
-/** Returns a function that tells the CPU time of processes and their children since, in ms or NaN. */
-export function startCpuCount(pids: ReadonlyMap<string, number>): () => Map<string, number> {
+/**
+ * Returns a function that tells the CPU time of processes and their children since, in ms or NaN.
+ * Those of one name are counted together.
+ */
+export function startCpuCount(
+  pids: Iterable<readonly [string, number]>,
+): () => Map<string, number> {
   const before = [...pids].map(([name, pid]) => [name, pid, cpuTimeMs(pid)] as const);
-  return () => new Map(before.map(([name, pid, since]) => [name, cpuTimeMs(pid) - since]));
+  return () => {
+    const used = new Map<string, number>();
+    for (const [name, pid, since] of before) {
+      used.set(name, (used.get(name) ?? 0) + cpuTimeMs(pid) - since);
+    }
+    return used;
+  };
 }
 
 function cpuTimeMs(pid: number): number {

@@ -2,13 +2,14 @@ import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
 import { createLogger } from '../../src/process/logger.ts';
 import { findRedisServer } from '../sandbox/embedded/redis.ts';
-import { drainBacklog, MERCHANTS_COUNT, proveBooks } from './backlog.ts';
+import { MERCHANTS_COUNT, proveBooks } from './backlog.ts';
+import { measureFloor } from './lifecycle.ts';
 import { runTasks } from './load.ts';
 import { type BenchMerchant, createMerchants, paymentAt, recordPayment } from './payments.ts';
-import { figureOf, measureInRounds, type Round, say } from './report.ts';
+import { type Figure, figureOf, measureInRounds, type Round, say } from './report.ts';
 import { type Queues, SIMULATOR_DELAY_MS, type Stage, startService } from './stage.ts';
+import { drainWarm } from './warm-drain.ts';
 
-const CALLERS_COUNT = 8;
 const HOT_MERCHANTS_COUNT = 32;
 const HOT_PAYOUTS_COUNT = 2_000;
 const HOT_WARM_UP_COUNT = 200;
@@ -26,40 +27,36 @@ const WORKER_LIMITS = { concurrency: 10, lockMs: 30_000 };
  * queue backend, next to jobs that do nothing; and what a wallet that all payouts debit costs.
  */
 export async function measureDrain(stage: Stage): Promise<void> {
-  const { notes } = stage.findings;
+  const { notes, figures } = stage.findings;
   const merchants = await createMerchants(stage, HOT_MERCHANTS_COUNT);
   notes.push(
     `${MERCHANTS_COUNT} merchants, one process of every type, ${SIMULATOR_DELAY_MS} ms until the gateway calls back`,
-    "ratio: per second, as a part of the no-op jobs' on the same backend; of 1 merchant, as a part of that of many",
+    "ratio: per second, as a part of the floor's; of 1 merchant, as a part of that of many",
   );
   const some = merchants.slice(0, MERCHANTS_COUNT);
-  await measureBackend(stage, 'postgres', some);
-  if (findRedisServer()) await measureBackend(stage, 'redis', some);
+  const floor = await measureFloor(stage, some);
+  figures.push(floor);
+  const { quick } = stage.options;
+  const hasRedis = findRedisServer() !== null;
+  if (!quick || !hasRedis) await measureBackend(stage, 'postgres', some, floor);
+  if (hasRedis) await measureBackend(stage, 'redis', some, floor);
   else notes.push('redis-server is not on PATH: only PostgreSQL was measured');
-  await measureHotWallet(stage, merchants);
+  if (!quick) await measureHotWallet(stage, merchants);
   await proveBooks(stage);
 }
 
-async function measureBackend(stage: Stage, backend: Queues, merchants: BenchMerchant[]) {
-  const { findings, options } = stage;
+async function measureBackend(
+  stage: Stage,
+  backend: Queues,
+  merchants: BenchMerchant[],
+  floor: Figure,
+) {
   say(`${backend}: the service and no-op jobs`);
-  const service = await startService(stage, undefined, backend);
+  const service = await startService(stage, { queues: backend });
   const noOps = await runNoOpJobs(stage.config.databaseUrl, service.redisUrl);
-  const reference = figureOf(`${backend}: no-op jobs`, noOps);
-  say(`${backend}: draining ${options.payments} payments`);
-  // Straight in the database: over HTTP accepting would take much of the drain's CPU time.
-  const database = stage.connect(CALLERS_COUNT);
-  const { delivered, cpuNote, problems } = await drainBacklog(stage, service, {
-    ...{ tag: `drain-${backend}`, merchants },
-    load: { count: options.payments, concurrency: CALLERS_COUNT },
-    accept: (payment) => recordPayment(database, payment),
-  });
+  stage.findings.figures.push(figureOf(`${backend}: no-op jobs`, noOps));
+  await drainWarm(stage, service, merchants, { name: backend, floor });
   await service.stop();
-  const name = `${backend}: ${delivered.name}`;
-  const ratio = delivered.perSecond / reference.perSecond;
-  findings.figures.push(reference, { ...delivered, name, ratio });
-  findings.problems.push(...problems);
-  findings.notes.push(`${backend}: ${cpuNote}`);
 }
 
 /** Runs jobs that do nothing, added and run in this process. */

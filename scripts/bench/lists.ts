@@ -33,7 +33,7 @@ export async function measureLists(stage: Stage): Promise<void> {
   const [main, other] = await createMerchants(stage, 2);
   const known = await seed(stage, main!, other!);
   // After the seed, so that its sessions tell the plans of slow statements.
-  await startService(stage, ['web']);
+  await startService(stage, { types: ['web'] });
   const request = () => ({ headers: { authorization: `Bearer ${main!.access}` } });
   const cases = listCases(known).map(({ name, path }) => ({ name, url: `${baseUrl}${path}` }));
   for (const one of cases.filter(({ name }) => name.endsWith('NEXT'))) {

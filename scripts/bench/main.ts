@@ -2,18 +2,28 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { startReaper } from '../sandbox/processes/reaper.ts';
 import { measureAcceptance } from './acceptance.ts';
 import { measureDrain } from './drain.ts';
+import { measureGrowth } from './growth.ts';
 import { measureLists } from './lists.ts';
 import { BenchError, readOptions } from './options.ts';
+import { measurePace } from './pace.ts';
 import { type Findings, textOf } from './report.ts';
+import { measureScale } from './scale.ts';
 import { measureSoak } from './soak.ts';
 import { describeMachine, LOG_FOLDER, openStage } from './stage.ts';
 
 const SCENARIOS = {
   acceptance: measureAcceptance,
   drain: measureDrain,
+  pace: measurePace,
+  scale: measureScale,
+  growth: measureGrowth,
   soak: measureSoak,
   lists: measureLists,
 };
+
+/** The others take long. */
+const USUAL = ['acceptance', 'drain', 'pace', 'lists'];
+const QUICK = ['acceptance', 'drain'];
 
 try {
   await runBench();
@@ -29,8 +39,7 @@ try {
 /** Runs the scenarios and prints the report. @throws BenchError when not all went right */
 async function runBench(): Promise<void> {
   const options = readOptions(process.argv.slice(2), Object.keys(SCENARIOS));
-  // The soak takes long.
-  const names = options.names.length > 0 ? options.names : ['acceptance', 'drain', 'lists'];
+  const names = options.names.length > 0 ? options.names : options.quick ? QUICK : USUAL;
   rmSync(LOG_FOLDER, { recursive: true, force: true });
   mkdirSync(LOG_FOLDER, { recursive: true, mode: 0o700 });
   const reaper = await startReaper();

@@ -5,6 +5,10 @@ export class BenchError extends Error {
   override name = 'BenchError';
 }
 
+/** Defaults of numbers: usually, and for figures within a minute. */
+const USUAL = { seconds: '5', rows: '1000000', payments: '3000' };
+const QUICK = { seconds: '1', rows: '20000', payments: '600' };
+
 export type BenchOptions = ReturnType<typeof readOptions>;
 
 /** Reads the command line. @throws BenchError, or the TypeError of parseArgs for an unknown option */
@@ -14,22 +18,24 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     allowPositionals: true,
     options: {
       json: { type: 'boolean', default: false },
-      seconds: { type: 'string', default: '5' },
-      rows: { type: 'string', default: '1000000' },
-      payments: { type: 'string', default: '2000' },
+      quick: { type: 'boolean', default: false },
+      seconds: { type: 'string' },
+      rows: { type: 'string' },
+      payments: { type: 'string' },
       minutes: { type: 'string', default: '10' },
       rate: { type: 'string' },
     },
   });
+  const given = { ...(values.quick ? QUICK : USUAL), ...values };
   const unknown = names.find((name) => !scenarios.includes(name));
   if (unknown) throw new BenchError(`There is no scenario ${unknown}: choose from ${scenarios}`);
-  const read = (name: Exclude<keyof typeof values, 'json'>, min: number, max: number) => {
-    const [text, value] = [values[name]!, Number(values[name])];
+  const read = (name: Exclude<keyof typeof values, 'json' | 'quick'>, min: number, max: number) => {
+    const [text, value] = [given[name]!, Number(given[name])];
     if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
     throw new BenchError(`--${name} must be a whole number from ${min} to ${max}`);
   };
   return {
-    ...{ names, json: values.json },
+    ...{ names, json: values.json, quick: values.quick },
     seconds: read('seconds', 1, 60),
     rows: read('rows', 2_000, 5_000_000),
     payments: read('payments', 100, 20_000),

@@ -68,7 +68,7 @@ async function backlogOf(database: Database): Promise<Record<string, number>> {
 }
 
 /** Reads resident memory and open files of each process. @throws where there is no /proc */
-function valuesOf(pids: ReadonlyMap<string, number>): Record<string, number> {
+function valuesOf(pids: Service['pids']): Record<string, number> {
   const values: Record<string, number> = {};
   for (const [name, pid] of pids) {
     values[`MiB of ${name}`] = mibOf(readFileSync(`/proc/${pid}/status`, 'latin1'), 'VmRSS', 1_024);

@@ -24,7 +24,7 @@ export async function measureSoak(stage: Stage): Promise<void> {
   const { options, findings } = stage;
   say('starting the service and the simulator');
   const queues = findRedisServer() ? 'redis' : 'postgres';
-  const service = await startService(stage, undefined, queues);
+  const service = await startService(stage, { queues });
   const merchants = await createMerchants(stage, MERCHANTS_COUNT);
   const drain = (tag: string, load: Backlog['load'], endings?: string[]) =>
     drainBacklog(stage, service, {
@@ -62,7 +62,8 @@ export async function measureSoak(stage: Stage): Promise<void> {
   await proveBooks(stage);
 }
 
-async function initiate({ baseUrl }: Stage, payment: BenchPayment): Promise<void> {
+/** Has a payment accepted over HTTP. @throws Error when it is not */
+export async function initiate({ baseUrl }: Stage, payment: BenchPayment): Promise<void> {
   const path = payment.kind === 'payout' ? 'payouts' : 'collections/checkouts';
   const answer = await fetch(`${baseUrl}/${path}/initiate`, {
     ...initiateRequest(payment),

@@ -9,8 +9,15 @@ import { startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import { startEmbeddedRedis } from '../sandbox/embedded/redis.ts';
 import { findFreePort } from '../sandbox/processes/port.ts';
 import type { Reaper } from '../sandbox/processes/reaper.ts';
+import type { ServiceProcess } from '../sandbox/service-process.ts';
 import { ROOT_FOLDER } from '../sandbox/service-process.ts';
-import { STACK_TYPES, type StackType, startStack } from '../sandbox/stack.ts';
+import {
+  STACK_TYPES,
+  type StackOptions,
+  type StackType,
+  startProcess,
+  startStack,
+} from '../sandbox/stack.ts';
 import type { BenchOptions } from './options.ts';
 import type { Findings } from './report.ts';
 
@@ -20,6 +27,9 @@ export const LOG_FOLDER = join(BENCH_FOLDER, 'logs');
 export const SIMULATOR_DELAY_MS = 50;
 /** Variables of the caller's that reach the service. The rest would make figures differ. */
 const PASSED = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'DATABASE_POOL_MAX', 'LOG_LEVEL'];
+
+/** Enough for four processes of each type. */
+const MAX_CONNECTIONS_COUNT = 200;
 
 export type Stage = Awaited<ReturnType<typeof openStage>>;
 export type Queues = 'postgres' | 'redis';
@@ -31,6 +41,7 @@ export async function openStage(options: BenchOptions, reaper: Reaper) {
   const postgres = await startEmbeddedPostgres({
     ...{ folder: join(BENCH_FOLDER, 'postgres'), reaper },
     onLine: (line) => log.write(`${line}\n`),
+    settings: { max_connections: String(MAX_CONNECTIONS_COUNT) },
   });
   /** Run when the stage is closed, the newest first. */
   const stops: (() => Promise<unknown>)[] = [() => postgres.stop()];
@@ -79,30 +90,62 @@ async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
   };
 }
 
-/** Starts one process of each type. They end with the stage, or before by `stop`. */
+/**
+ * Starts `copies` processes of each type, and one simulator. They end with the stage, or before by
+ * `stop`.
+ */
 export async function startService(
-  { stops, env, config, reaper, postgres, findings }: Stage,
-  types: readonly StackType[] = STACK_TYPES,
-  queues: Queues = 'postgres',
+  stage: Stage,
+  { types = STACK_TYPES, queues = 'postgres', copies = 1, env = {} }: ServiceOptions = {},
 ) {
+  const { stops, config, reaper, postgres, findings } = stage;
   const redis = queues === 'redis' ? await startEmbeddedRedis({ reaper }) : null;
   if (redis) stops.push(() => redis.stop());
   await createQueueBackend({ ...config, redisUrl: redis?.url }).migrate();
-  const options = { env: { ...env, REDIS_URL: redis?.url }, logFolder: LOG_FOLDER, reaper };
-  const stack = await startStack({ ...options, from: 'built' }, types);
+  const common = { ...stage.env, ...env, REDIS_URL: redis?.url };
+  const options = { env: common, logFolder: LOG_FOLDER, reaper, from: 'built' } as const;
+  const processes = [...(await startStack(options, types))];
+  for (let copy = 2; copy <= copies; copy += 1) processes.push(...(await startCopy(options, copy)));
   let isStopping = false;
-  for (const { name, exited } of stack.values()) {
+  for (const [, { name, exited }] of processes) {
     exited.then((how) => isStopping || findings.problems.push(`${name} ended (${how})`));
   }
   const stop = async () => {
     isStopping = true;
-    await Promise.all([...stack.values()].map((child) => child.stop()));
+    await Promise.all(processes.map(([, child]) => child.stop()));
   };
   stops.push(stop);
   // The simulator is the gateway's side, so it does not count.
-  const own = [...stack].filter(([type]) => type !== 'simulator');
-  const pids = new Map<string, number>(own.map(([type, { pid }]) => [type, pid]));
+  const own = processes.filter(([type]) => type !== 'simulator');
+  const pids = own.map(([type, { pid }]): [StackType, number] => [type, pid]);
   const storePids = new Map([['PostgreSQL', postgres.pid]]);
   if (redis) storePids.set('Redis', redis.pid);
   return { pids, storePids, redisUrl: redis?.url, stop };
+}
+
+interface ServiceOptions {
+  types?: readonly StackType[];
+  queues?: Queues;
+  copies?: number;
+  /** More variables. */
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Starts one more process of each type. Its own web process gets its callbacks. */
+async function startCopy(
+  options: StackOptions,
+  copy: number,
+): Promise<[StackType, ServiceProcess][]> {
+  const port = String(await findFreePort());
+  const address = { PORT: port, GATEWAY_CALLBACK_URL: `http://127.0.0.1:${port}` };
+  const own = { ...options, env: { ...options.env, ...address } };
+  const types = STACK_TYPES.filter((type) => type !== 'simulator');
+  return Promise.all(
+    types.map(
+      async (type): Promise<[StackType, ServiceProcess]> => [
+        type,
+        await startProcess(type, own, `${type}-${copy}`),
+      ],
+    ),
+  );
 }

@@ -2,9 +2,14 @@ import { expect } from 'chai';
 import { BenchError, readOptions } from '../../../../scripts/bench/options.ts';
 
 describe('The options of the bench', () => {
-  it('drain 2,000 payments unless told otherwise', () => {
-    expect(readOptions([], []).payments).to.equal(2_000);
+  it('drain 3,000 payments unless told otherwise', () => {
+    expect(readOptions([], []).payments).to.equal(3_000);
     expect(readOptions(['--payments', '100'], []).payments).to.equal(100);
+  });
+
+  it('are smaller for a quick run, but for what is given', () => {
+    expect(readOptions(['--quick'], [])).to.include({ quick: true, seconds: 1, payments: 600 });
+    expect(readOptions(['--quick', '--payments=700'], []).payments).to.equal(700);
   });
 
   for (const text of ['99', '20001', '1e3', 'many', '']) {
