@@ -15,10 +15,15 @@ const MAX_REST_MS = 30_000;
 /** Queues that failed: the end of each rest (in ms since 1970), and its length. */
 export type RestingQueues = Map<string, { until: number; restMs: number }>;
 
+/** Ids of outbox rows whose jobs are in the queues. The next round removes them. */
+export type AddedRows = number[];
+
 /**
  * Moves one batch from the outbox to the queues: lease, add, delete. No transaction is open
  * while a queue is called. After a crash in between, the batch is added again when the lease
  * ends, under the same job ids, which is harmless. A queue that fails rests; its rows stay.
+ * @param added collects what the next round removes with its own statement. Without it this
+ * round removes what it has added.
  * @returns how many jobs were added
  * @throws the failure of a queue, after the other queues were served
  */
@@ -26,16 +31,27 @@ export async function dispatchOutbox(
   database: Database,
   queues: Queues,
   resting: RestingQueues = new Map(),
+  added?: AddedRows,
 ): Promise<number> {
   const now = Date.now();
   const skipped = [...resting].filter(([, { until }]) => until > now).map(([queue]) => queue);
-  const byQueue = groupByQueue(await leaseBatch(database, skipped));
+  const before = [...(added ?? [])];
+  const byQueue = groupByQueue(await leaseBatch(database, skipped, before));
+  added?.splice(0, before.length);
+  const own: AddedRows = added ?? [];
   const results = await Promise.allSettled(
-    [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting)),
+    [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting, own)),
   );
+  if (!added) await removeAdded(database, own);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   return [...byQueue.values()].reduce((sum, jobs) => sum + jobs.length, 0);
+}
+
+/** Removes outbox rows whose jobs are in the queues. */
+export async function removeAdded(database: Database, added: AddedRows): Promise<void> {
+  if (added.length > 0)
+    await rows(database, 'DELETE FROM outbox WHERE id = ANY(:added)', { added });
 }
 
 type OutboxJob = StepJob & { outbox_id: number };
@@ -46,6 +62,7 @@ async function addJobs(
   queue: string,
   jobs: OutboxJob[],
   resting: RestingQueues,
+  added: AddedRows,
 ): Promise<void> {
   const taken = { ids: jobs.map((job) => job.outbox_id) };
   const begun = performance.now();
@@ -63,7 +80,7 @@ async function addJobs(
     );
     throw error;
   }
-  await rows(database, 'DELETE FROM outbox WHERE id = ANY(:ids)', taken);
+  added.push(...taken.ids);
 }
 
 /** A queue that fails at once holds up nobody, and is tried again soon. */
@@ -72,17 +89,25 @@ function restAfter(tookMs: number, lastRestMs?: number): number {
   return Math.min(lastRestMs * 2, MAX_REST_MS);
 }
 
-async function leaseBatch(database: Database, skipped: string[]): Promise<OutboxJob[]> {
+/** Leases the next batch, and removes what the round before has added. */
+async function leaseBatch(
+  database: Database,
+  skipped: string[],
+  added: AddedRows,
+): Promise<OutboxJob[]> {
   return rows<OutboxJob>(
     database,
-    `UPDATE outbox SET leased_until = now() + :lease_ms * interval '1 millisecond'
+    `WITH removed AS (DELETE FROM outbox WHERE id = ANY(CAST(:added AS bigint[])))
+     UPDATE outbox SET leased_until = now() + :lease_ms * interval '1 millisecond'
      WHERE id IN (
-       SELECT id FROM outbox WHERE leased_until < now() AND queue <> ALL(:skipped)
+       SELECT id FROM outbox
+       WHERE leased_until < now() AND queue <> ALL(:skipped)
+         AND id <> ALL(CAST(:added AS bigint[]))
        ORDER BY id LIMIT :batch FOR UPDATE SKIP LOCKED
      )
      RETURNING id AS outbox_id, queue, kind, step, merchant_id, row_id, step_no,
        greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS delay_ms`,
-    { lease_ms: LEASE_MS, batch: BATCH_SIZE, skipped },
+    { lease_ms: LEASE_MS, batch: BATCH_SIZE, skipped, added },
   );
 }
 

@@ -3,7 +3,12 @@ import { messageOf } from '../connections/database-errors.ts';
 import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
 import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
 import { type EndedPayment, numberEvents } from '../domain/webhooks/number-events.ts';
-import { dispatchOutbox, type RestingQueues } from '../jobs/dispatch-outbox.ts';
+import {
+  type AddedRows,
+  dispatchOutbox,
+  type RestingQueues,
+  removeAdded,
+} from '../jobs/dispatch-outbox.ts';
 import { sendDueQuestions } from '../jobs/due-questions.ts';
 import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lease.ts';
 import type { QueueBackend } from '../jobs/queue-backend.ts';
@@ -48,7 +53,9 @@ export function startDispatcher(
   const holder = leaseHolder();
   const stopping = new AbortController();
   const resting: RestingQueues = new Map();
-  const outbox = () => watchRound(() => dispatchOutbox(database, queues, resting), resting, onWork);
+  const added: AddedRows = [];
+  const dispatch = () => dispatchOutbox(database, queues, resting, added);
+  const outbox = () => watchRound(dispatch, resting, onWork);
   const loops = [
     { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox },
     ...paymentLoops(service),
@@ -60,6 +67,8 @@ export function startDispatcher(
     stopping.abort();
     for (const bell of bells.values()) bell.ring();
     await Promise.all(running);
+    // What stays after an error is added again when its lease ends, which is harmless.
+    await removeAdded(database, added).catch(() => {});
     // Lets another dispatcher sweep at once. Otherwise it waits for the end of the lease.
     await releaseLease(database, SWEEPER_LEASE, holder).catch(() => {});
     await queues.close();

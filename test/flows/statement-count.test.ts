@@ -16,8 +16,8 @@ const MOST_OF_A_PAYMENT = 14;
 const ONCE: Readonly<Record<Stage, { each: number; batch: number }>> = {
   // The token, and the payment with its first job.
   accept: { each: 2, batch: 0 },
-  // Lease and delete, for each of three batches.
-  dispatch: { each: 0, batch: 6 },
+  // Three batches: each lease removes what the one before has added.
+  dispatch: { each: 0, batch: 3 },
   // The claim, the acknowledgement, and the stored callback.
   'submit and call back': { each: 3, batch: 0 },
   // The callback, the payment, and all that completes it.

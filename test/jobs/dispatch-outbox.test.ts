@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import winston from 'winston';
-import { rows } from '../../src/connections/database.ts';
+import { openDatabase, rows } from '../../src/connections/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { dispatchOutbox, type RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
+import {
+  type AddedRows,
+  dispatchOutbox,
+  type RestingQueues,
+  removeAdded,
+} from '../../src/jobs/dispatch-outbox.ts';
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import {
@@ -183,6 +188,43 @@ describe('The dispatcher', () => {
     const first = queues.added.slice(0, 500).map(({ row_id: rowId }) => rowId);
     expect(first).to.have.members(ids.slice(0, 500).map(({ row_id }) => row_id));
     expect(new Set(queues.added.map(({ row_id: rowId }) => rowId)).size).to.equal(1_100);
+  });
+
+  it('removes with the next batch what it has added with the last', async () => {
+    const queues = recorder();
+    const added: AddedRows = [];
+    const round = () => dispatchOutbox(store.database, queues, new Map(), added);
+    await fillOutbox(3);
+    expect([await round(), await waiting()]).to.deep.equal([3, 3]);
+    await fillOutbox(2);
+    expect([await round(), await waiting()]).to.deep.equal([2, 2]);
+    expect([await round(), await waiting()]).to.deep.equal([0, 0]);
+    expect(added).to.deep.equal([]);
+    expect(queues.added).to.have.length(5);
+  });
+
+  it('does not add again what another one has removed or leased meanwhile', async () => {
+    const [one, other] = [recorder(), recorder()];
+    const added: AddedRows = [];
+    await fillOutbox(2);
+    await dispatchOutbox(store.database, one, new Map(), added);
+    // As after a round that took longer than the lease.
+    await rows(store.database, `UPDATE outbox SET leased_until = '-infinity'`);
+    expect(await dispatchOutbox(store.database, one, new Map(), added)).to.equal(0);
+    expect(await dispatchOutbox(store.database, other)).to.equal(0);
+    expect([one.added.length, other.added.length, await waiting()]).to.deep.equal([2, 0, 0]);
+  });
+
+  it('remembers what it has added while the database is away', async () => {
+    const added: AddedRows = [];
+    await fillOutbox(1);
+    await dispatchOutbox(store.database, recorder(), new Map(), added);
+    const broken = openDatabase('postgres://127.0.0.1:9/nothing', 1);
+    expect(await rejection(dispatchOutbox(broken, recorder(), new Map(), added))).to.be.an('error');
+    await broken.destroy();
+    expect(added).to.have.length(1);
+    await removeAdded(store.database, added);
+    expect(await waiting()).to.equal(0);
   });
 
   it('keeps the rows for the next round when adding fails', async () => {

@@ -1,7 +1,7 @@
 import { rows } from '../../src/connections/database.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
-import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
+import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { runStep } from '../../src/workers/run-worker.ts';
 import { clientOf, payoutBody } from './api-client.ts';
@@ -40,11 +40,12 @@ export async function takeThrough(
   let stage: Stage = 'accept';
   const note = (statement: Statement) => statements[stage].push(statement);
   const { database } = service;
+  const added: AddedRows = [];
   const takeJobs = async () => {
     stage = 'dispatch';
     const taken: JobData[] = [];
     const add = async (_queue: string, jobs: JobData[]) => void taken.push(...jobs);
-    await dispatchOutbox(database, { add, close: async () => {} });
+    await dispatchOutbox(database, { add, close: async () => {} }, new Map(), added);
     return taken;
   };
   const runAll = async (as: Stage, jobs: JobData[]) => {
