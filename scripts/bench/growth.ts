@@ -2,6 +2,7 @@ import { findRedisServer } from '../sandbox/embedded/redis.ts';
 import { MERCHANTS_COUNT, proveBooks } from './backlog.ts';
 import { measureFloor, seedPayments } from './lifecycle.ts';
 import { createMerchants } from './payments.ts';
+import type { Figure } from './report.ts';
 import { type Stage, startService } from './stage.ts';
 import { drainWarm } from './warm-drain.ts';
 
@@ -11,10 +12,16 @@ export async function measureGrowth(stage: Stage): Promise<void> {
   const merchants = await createMerchants(stage, MERCHANTS_COUNT);
   const queues = findRedisServer() ? 'redis' : 'postgres';
   const floor = await measureFloor(stage, merchants);
-  const service = await startService(stage, { queues });
-  const before = await drainWarm(stage, service, merchants, { name: 'empty', floor });
+  const drain = async (name: string, reference: Figure) => {
+    const service = await startService(stage, { queues });
+    const figure = await drainWarm(stage, service, merchants, { name, floor: reference });
+    // Nobody else may take up the payments that are added.
+    await service.stop();
+    return figure;
+  };
+  const before = await drain('empty', floor);
   await seedPayments(stage, merchants, options.rows);
-  const after = await drainWarm(stage, service, merchants, { name: 'grown', floor: before });
+  const after = await drain('grown', before);
   const cpu = after.cpuMs / before.cpuMs;
   findings.notes.push(
     `queues in ${queues}; among ${options.rows} payments one costs ${cpu.toFixed(2)} of the CPU time of the first ones`,

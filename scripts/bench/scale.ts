@@ -15,7 +15,7 @@ export async function measureScale(stage: Stage): Promise<void> {
   const floor = await measureFloor(stage, merchants);
   for (const copies of COPIES_COUNTS) {
     const service = await startService(stage, { queues, copies });
-    await drainWarm(stage, service, merchants, { name: `${copies} of each type`, floor });
+    await drainWarm(stage, service, merchants, { name: `${copies} of each type`, floor, copies });
     await service.stop();
   }
   stage.findings.notes.push(`queues in ${queues}; ratio: per second, as a part of the floor's`);

@@ -21,7 +21,7 @@ export async function drainWarm(
   stage: Stage,
   service: Service,
   merchants: BenchMerchant[],
-  { name, floor }: { name: string; floor: Figure },
+  { name, floor, copies = 1 }: { name: string; floor: Figure; copies?: number },
 ): Promise<Figure> {
   const { findings, options } = stage;
   // Straight in the database: over HTTP accepting would take much of the drain's CPU time.
@@ -31,7 +31,8 @@ export async function drainWarm(
       ...{ tag, merchants, load: { count, concurrency: CALLERS_COUNT } },
       accept: (payment) => recordPayment(database, payment),
     });
-  const warmUp = options.quick ? QUICK_WARM_UP_COUNT : WARM_UP_COUNT;
+  // Each process must be warm.
+  const warmUp = copies * (options.quick ? QUICK_WARM_UP_COUNT : WARM_UP_COUNT);
   say(`${name}: warming up with ${warmUp} payments`);
   await drain(`warm-up ${name}`, warmUp);
   // A database in use has statistics. A new one has none yet, and plans without them.
