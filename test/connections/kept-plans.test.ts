@@ -6,6 +6,7 @@ import {
   openDatabase,
   rows,
 } from '../../src/connections/database.ts';
+import { renewStatements, statementOf } from '../../src/connections/statement.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const READ = 'SELECT * FROM stock WHERE id = :id';
@@ -17,6 +18,8 @@ describe('Plans of statements', () => {
   let database: Database;
 
   beforeEach(async () => {
+    // Other tests of this process may have filled the room for names.
+    renewStatements(statementOf(READ));
     testDatabase = await createTestDatabase();
     await rows(testDatabase.database, 'CREATE TABLE stock (id integer PRIMARY KEY)');
     await rows(testDatabase.database, 'INSERT INTO stock VALUES (1)');

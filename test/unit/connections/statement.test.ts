@@ -5,6 +5,13 @@ import { renewStatements, statementOf, valuesOf } from '../../../src/connections
 const plain = (text: string) => text.replace(/ \/\* \d+ \*\/$/, '');
 
 describe('A statement', () => {
+  /** Other tests of this process may have filled the room for names. */
+  const forgetAll = () => renewStatements(statementOf('SELECT 1'));
+
+  beforeEach(forgetAll);
+
+  after(forgetAll);
+
   it('has a number for each name, the same one wherever the name stands', () => {
     const { text, bindings } = statementOf('SELECT :id, :kind WHERE a = :id');
     expect(plain(text)).to.equal('SELECT $1, $2 WHERE a = $1');
@@ -32,6 +39,15 @@ describe('A statement', () => {
     expect([renewed.name, renewed.text]).to.not.include.members([one.name, one.text]);
     expect(plain(renewed.text)).to.equal(plain(one.text));
     expect(statementOf('SELECT 1').name).to.not.equal(other.name);
+  });
+
+  it('has no name when so many are kept that texts must vary with the data', () => {
+    const names = Array.from(
+      { length: 1_001 },
+      (_, number) => statementOf(`SELECT ${number}`).name,
+    );
+    expect(names.indexOf(undefined)).to.equal(1_000);
+    expect(statementOf('SELECT 7').name).to.equal(names[7]);
   });
 
   it('takes its values by name, also null and false', () => {
