@@ -10,7 +10,7 @@ const CALLERS_COUNT = 8;
 /** Until V8 has compiled what runs often, a payment costs up to twice as much. */
 const WARM_UP_COUNT = 1_500;
 const QUICK_WARM_UP_COUNT = 300;
-/** How often is looked at what waits for a lock. */
+/** The time between two looks at the sessions that wait for a lock. */
 const LOOK_INTERVAL_MS = 100;
 
 /**

@@ -67,7 +67,7 @@ export function startDispatcher(
     stopping.abort();
     for (const bell of bells.values()) bell.ring();
     await Promise.all(running);
-    // What stays after an error is added again when its lease ends, which is harmless.
+    // If this fails, the jobs are added again when the lease ends. Their ids make that harmless.
     await removeAdded(database, added).catch(() => {});
     // Lets another dispatcher sweep at once. Otherwise it waits for the end of the lease.
     await releaseLease(database, SWEEPER_LEASE, holder).catch(() => {});

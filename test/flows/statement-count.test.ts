@@ -66,7 +66,7 @@ for (const kind of ['collection', 'payout'] as const) {
       await expectRightBooks(watching);
     });
 
-    it('read by the key, whether the planner has seen no open payment or many', async () => {
+    it('read no index of waiting rows, whether the planner has seen none or many', async () => {
       const statements = await take(1);
       const hot = STAGES.filter((stage) => ONCE[stage].each > 0).flatMap(
         (stage) => statements[stage],

@@ -83,12 +83,12 @@ function complete(
   );
 }
 
-/** What must be as it was read. Whatever changes a payment changes one of these. */
+/** Values that were read. The statement compares them with the locked row. */
 function seen({ step_no, external_ref }: AnyPayment) {
   return { seen_step_no: step_no, seen_external_ref: external_ref };
 }
 
-/** Locks the callback before the wallet: CTEs that nothing reads run last, in any order. */
+/** Locks the callback. Only the update at the end would lock it after the wallet. */
 const STORED = `stored AS (
     SELECT FROM callbacks
     WHERE merchant_id = :merchant_id AND id = :callback_id AND status = 'stored'
@@ -96,8 +96,9 @@ const STORED = `stored AS (
   )`;
 
 /**
- * Who books money of an open payment ends it or parks it, so its row has changed, which the lock
- * shows. Money that nobody could explain may be this, so somebody must look.
+ * The conditions of the common case. Another transaction that books money of an open payment also
+ * ends or parks the payment. The locked row shows that, even where the movements do not yet. Money
+ * that nobody could explain may be this money, so then the careful way decides.
  */
 const EXPECTED = `expected AS (
     SELECT FROM locked
