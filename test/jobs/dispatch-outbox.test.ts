@@ -190,6 +190,17 @@ describe('The dispatcher', () => {
     expect(new Set(queues.added.map(({ row_id: rowId }) => rowId)).size).to.equal(1_100);
   });
 
+  it('takes a batch once, even where the planner expects an empty outbox', async () => {
+    // Long in use and empty at the last look at it, as on a quiet day.
+    await fillOutbox(6_000);
+    await rows(store.database, 'DELETE FROM outbox');
+    await rows(store.database, 'ANALYZE outbox');
+    await fillOutbox(3_000);
+    const queues = recorder();
+    expect(await dispatch(queues)).to.equal(500);
+    expect([await waiting(), queues.added.length]).to.deep.equal([2_500, 500]);
+  });
+
   it('removes with the next batch what it has added with the last', async () => {
     const queues = recorder();
     const added: AddedRows = [];
