@@ -7,10 +7,11 @@ const POOL_MAX: Readonly<Record<string, number>> = {
   web: 4,
   // Outbox, events, deliveries and sweeper take turns, while verifying the ledger takes one.
   dispatcher: 3,
-  // No connection is held during a call out, so three serve many more jobs.
-  submission: 3,
-  settlement: 3,
-  webhooks: 3,
+  // No connection is held during a call out, so two serve many jobs. On a full machine PostgreSQL
+  // works most for those with most connections: what has begun goes before what begins.
+  submission: 2,
+  settlement: 2,
+  webhooks: 5,
   // Refunds of one merchant wait for its wallet anyway.
   refunds: 2,
   // All types of worker in one process.

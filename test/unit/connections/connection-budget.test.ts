@@ -19,7 +19,7 @@ describe('The connections of all processes', () => {
     for (const name of ['web', ...PROCESS_TYPES, 'worker', 'submission+refunds']) {
       expect(defaultPoolMax(name), name).to.be.at.least(2);
     }
-    expect(defaultPoolMax('submission+refunds')).to.equal(5);
+    expect(defaultPoolMax('submission+refunds')).to.equal(4);
     expect(defaultPoolMax(PROCESS_TYPES.slice(1).join('+'))).to.equal(defaultPoolMax('worker'));
     const config = { ...onRedis, databasePoolMax: 7 };
     expect(connectionsAtMost('web', config)).to.equal(7);
