@@ -7,9 +7,12 @@ import { PROCESS_TYPES } from '../../../src/workers/start-workers.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (file: string) => readFileSync(`${ROOT}/${file}`, 'utf8');
 
-const procfile = new Map(
-  [...read('Procfile').matchAll(/^(\w+): (.+)$/gm)].map(([, name, command]) => [name!, command!]),
-);
+/** The commands of a Procfile, by name. */
+const processesOf = (file: string) =>
+  new Map(
+    [...read(file).matchAll(/^(\w+): (.+)$/gm)].map(([, name, command]) => [name!, command!]),
+  );
+const procfile = processesOf('Procfile.all');
 const scripts: Record<string, string> = JSON.parse(read('package.json')).scripts;
 const UNITS = readdirSync(`${ROOT}/deploy/systemd`).filter((name) => name.endsWith('.service'));
 const compose = read('deploy/docker/compose.yaml');
@@ -30,7 +33,12 @@ function longestStop(text: string, pattern: RegExp): number[] {
 }
 
 describe('What is deployed', () => {
-  it('is, in the Procfile, the release step, the web, each type of worker and all in one', () => {
+  it('is one process of each type, where a manager starts every line of the Procfile', () => {
+    const { release: _ends, worker: _all, ...each } = Object.fromEntries(procfile);
+    expect(Object.fromEntries(processesOf('Procfile'))).to.deep.equal(each);
+  });
+
+  it('is the release step, the web, each type of worker and all in one, for platforms', () => {
     const types = ['release', 'web', ...PROCESS_TYPES, 'worker'];
     expect([...procfile.keys()]).to.have.members(types);
     for (const type of PROCESS_TYPES) {
