@@ -61,8 +61,11 @@ async function start(
   return sandbox;
 }
 
-async function stay({ baseUrl, crashed }: Sandbox, stopSignal: Promise<undefined>): Promise<void> {
-  say(whereToGoNext(baseUrl));
+async function stay(
+  { baseUrl, folder, crashed }: Sandbox,
+  stopSignal: Promise<undefined>,
+): Promise<void> {
+  say(whereToGoNext(baseUrl, folder));
   await Promise.race([stopSignal, crashed.then(fail)]);
   say('\nStopping …');
 }
@@ -71,16 +74,16 @@ function fail(problem: string): never {
   throw new EmbeddedServiceError(problem);
 }
 
-function whereToGoNext(baseUrl: string): string {
+function whereToGoNext(baseUrl: string, folder: string): string {
   return `
 The sandbox runs until Ctrl-C.
 
   API          ${baseUrl}
   its manual   ${new URL('/docs', baseUrl)}
-  credentials  .sandbox/sandbox.json
-  logs         .sandbox/logs/
+  credentials  ${folder}/sandbox.json
+  logs         ${folder}/logs/
 
-Try it: take app_key and app_secret of a merchant from .sandbox/sandbox.json, get a token with
+Try it: take app_key and app_secret of a merchant from ${folder}/sandbox.json, get a token with
 POST /auth/app/token, and initiate a collection as above. The last three digits of the phone
 decide what the simulated gateway does; docs/sandbox.md has the list.`;
 }

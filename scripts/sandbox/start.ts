@@ -1,21 +1,19 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { migrate } from '../../src/connections/migrations.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { type Config, loadConfig } from '../../src/process/config.ts';
 import { startEmbeddedPostgres } from './embedded/postgres.ts';
-import { EmbeddedServiceError, explainError } from './processes/embedded-service-error.ts';
+import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { findFreePort, isPortTaken } from './processes/port.ts';
 import { type Reaper, startReaper } from './processes/reaper.ts';
+import { openRunFolder, type RunFolder } from './run-folder.ts';
 import { refuseForeignDatabase, type SandboxMerchant, seedMerchants } from './seed.ts';
 import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
 import { startStack } from './stack.ts';
 
 const FOLDER = join(ROOT_FOLDER, '.sandbox');
-const LOG_FOLDER = join(FOLDER, 'logs');
-const FILE = join(FOLDER, 'sandbox.json');
 const DEFAULT_API_PORT = 8080;
 const DEFAULT_SIMULATOR_PORT = 8090;
 const MAX_PORT = 65_535;
@@ -37,6 +35,8 @@ export interface Sandbox {
   baseUrl: string;
   database: Database;
   merchant: SandboxMerchant;
+  /** Where its credentials and logs are. */
+  folder: string;
   /** Resolves with what happened when a process ends by itself. */
   crashed: Promise<string>;
 }
@@ -47,7 +47,8 @@ export interface Sandbox {
  */
 export async function startSandbox({ stops, reload, say }: SandboxOptions): Promise<Sandbox> {
   say('Malipo sandbox: the whole service on this machine, with a simulated gateway\n');
-  prepareFolder();
+  const run = openRunFolder(FOLDER);
+  stops.push(async () => run.end());
   const reaper = await startReaper();
   stops.push(() => reaper.close());
   const env = await environment(reaper, { stops, say });
@@ -58,24 +59,16 @@ export async function startSandbox({ stops, reload, say }: SandboxOptions): Prom
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
   say('  two merchants    each with an app, users and a filled payout wallet');
-  const stack = await startStack({ env, logFolder: LOG_FOLDER, reaper, reload });
+  const stack = await startStack({ env, logFolder: run.logs, reaper, reload });
   const processes = [...stack.values()];
   stops.push(() => Promise.all(processes.map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
-  writeFile(config, baseUrl, processes, merchants);
-  const crashed = Promise.race(processes.map(endOf));
-  return { baseUrl, database, merchant: merchants[0]!, crashed };
-}
-
-function prepareFolder(): void {
-  try {
-    rmSync(FILE, { force: true });
-    rmSync(LOG_FOLDER, { recursive: true, force: true });
-    mkdirSync(LOG_FOLDER, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw explainError(error, 'The folder of the sandbox cannot be written', FOLDER);
-  }
+  run.publish(contentOf(config, baseUrl, processes, merchants));
+  const crashed = Promise.race(processes.map((child) => endOf(child, run)));
+  // The links lead to the newest.
+  const folder = relative(ROOT_FOLDER, run.hasOthers() ? run.path : FOLDER);
+  return { baseUrl, database, folder, merchant: merchants[0]!, crashed };
 }
 
 /** Returns the environment of the service's processes. Starts PostgreSQL unless DATABASE_URL is set. */
@@ -139,14 +132,14 @@ async function prepareDatabase(database: Database, config: Config): Promise<stri
   return backend.name === 'redis' ? 'Redis' : 'PostgreSQL (set REDIS_URL to use Redis)';
 }
 
-/** Writes all that a script or a person needs, passwords included, for this user only. */
-function writeFile(
+/** All that a script or a person needs, passwords included. */
+function contentOf(
   config: Config,
   baseUrl: string,
   processes: ServiceProcess[],
   merchants: SandboxMerchant[],
-): void {
-  const content = {
+) {
+  return {
     base_url: baseUrl,
     gateway_url: config.simulatorUrl,
     metrics_urls: processes.flatMap(({ operatorUrl }) =>
@@ -156,11 +149,9 @@ function writeFile(
     redis_url: config.redisUrl ?? null,
     merchants,
   };
-  writeFileSync(FILE, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
-  chmodSync(FILE, 0o600);
 }
 
-async function endOf({ name, exited }: ServiceProcess): Promise<string> {
-  const log = join(LOG_FOLDER, `${name}.log`);
+async function endOf({ name, exited }: ServiceProcess, { logs }: RunFolder): Promise<string> {
+  const log = join(logs, `${name}.log`);
   return `The process ${name} ended (${await exited}): see ${log}`;
 }

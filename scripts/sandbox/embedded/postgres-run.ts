@@ -1,12 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync } from 'node:fs';
 import { readdir, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Reaper } from '../processes/reaper.ts';
+import { isLeftover, newRunName } from '../processes/run-name.ts';
 import { type ServerUser, sharedTempFolder } from '../processes/server-user.ts';
-
-/** The start of this process tells it from an earlier one with its pid, as containers have. */
-const OWN_PREFIX = `run-${process.pid}-${Math.floor(performance.timeOrigin)}-`;
 
 /** The folder of one run of the server. Each run has its own. */
 export interface RunFolder {
@@ -18,7 +15,7 @@ export interface RunFolder {
 
 /** Makes the folder of a new run. Its name tells a later start to which process it belongs. */
 export function makeRunFolder(folder: string, user: ServerUser | null, reaper: Reaper): RunFolder {
-  const run = runFolder(folder, `${OWN_PREFIX}${randomBytes(8).toString('hex')}`, user);
+  const run = runFolder(folder, newRunName(), user);
   for (const path of run.paths) {
     reaper.removeFolder(path);
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -48,17 +45,6 @@ function runFolder(folder: string, name: string, user: ServerUser | null) {
     for (const each of paths.toReversed()) await rm(each, options);
   };
   return { paths, path, dataDir: join(path, 'data'), remove };
-}
-
-function isLeftover(name: string): boolean {
-  if (!name.startsWith('run-') || name.startsWith(OWN_PREFIX)) return false;
-  const pid = Number.parseInt(name.slice('run-'.length), 10);
-  if (pid === process.pid) return true;
-  try {
-    return !process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'EPERM';
-  }
 }
 
 /**

@@ -1,0 +1,95 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { explainError } from './processes/embedded-service-error.ts';
+import { isLeftover, isRunName, newRunName } from './processes/run-name.ts';
+
+const LOGS = 'logs';
+const FILE = 'sandbox.json';
+
+/** What one sandbox writes. Links beside the folders of all lead to the newest one's. */
+export interface RunFolder {
+  path: string;
+  logs: string;
+  /** The file with addresses and credentials. */
+  file: string;
+  /** Writes the file, for this user only, and lets the links lead here. */
+  publish(content: object): void;
+  /** Tells whether another sandbox runs from the same `folder`. */
+  hasOthers(): boolean;
+  /** Removes the file, which is of no use any more. The logs stay until the next start. */
+  end(): void;
+}
+
+/**
+ * Makes the folder of a new run in `folder`, and removes those of runs that have ended.
+ * @throws EmbeddedServiceError when `folder` cannot be written
+ */
+export function openRunFolder(folder: string): RunFolder {
+  const name = newRunName();
+  const path = join(folder, name);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const each of readdirSync(folder).filter(isLeftover)) {
+      rmSync(join(folder, each), { recursive: true, force: true });
+    }
+    mkdirSync(join(path, LOGS), { recursive: true, mode: 0o700 });
+    link(folder, LOGS, name);
+  } catch (error) {
+    throw explainError(error, 'The folder of the sandbox cannot be written', folder);
+  }
+  const file = join(path, FILE);
+  return {
+    ...{ path, file, logs: join(path, LOGS) },
+    publish: (content) => {
+      writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+      link(folder, LOGS, name);
+      link(folder, FILE, name);
+    },
+    hasOthers: () => publishedIn(folder).some((other) => other !== name),
+    end: () => {
+      rmSync(file, { force: true });
+      const [newest] = publishedIn(folder);
+      if (!newest) return rmSync(join(folder, FILE), { force: true });
+      link(folder, LOGS, newest);
+      link(folder, FILE, newest);
+    },
+  };
+}
+
+/** Returns the names of the sandboxes that run, the newest first. */
+function publishedIn(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((name) => isRunName(name) && !isLeftover(name) && existsSync(join(folder, name, FILE)))
+    .sort((one, other) => startOf(other) - startOf(one));
+}
+
+function startOf(name: string): number {
+  return Number(name.split('-')[2]);
+}
+
+/** Lets a link lead to what has its name in a run's folder. There is a link at every moment. */
+function link(folder: string, what: string, run: string): void {
+  const path = join(folder, what);
+  // A folder of an earlier version is in the way.
+  if (targetOf(path) === null) rmSync(path, { recursive: true, force: true });
+  const temporary = `${path}.${run}`;
+  symlinkSync(join(run, what), temporary);
+  renameSync(temporary, path);
+}
+
+function targetOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
+}
