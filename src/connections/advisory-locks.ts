@@ -3,9 +3,8 @@ import { rows, type Transaction } from './database.ts';
 /** Work for one process at a time, with the number of its lock. The numbers mean nothing else. */
 const LOCKS = {
   migrations: 4_207_000,
-  'numbering events': 4_207_001,
-  'admitting deliveries': 4_207_002,
-  'role defaults': 4_207_003,
+  'preparing deliveries': 4_207_001,
+  'role defaults': 4_207_002,
 } as const;
 
 /** Waits for the lock, and holds it to the end of the transaction. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
-import { admitDeliveries } from '../domain/webhooks/admit-deliveries.ts';
-import { type EndedPayment, numberEvents } from '../domain/webhooks/number-events.ts';
+import type { EndedPayment } from '../domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import {
   type AddedRows,
   dispatchOutbox,
@@ -36,7 +36,7 @@ const SWEEP_LEASE_ROUNDS = 3;
 
 /**
  * Starts the dispatcher's loops: they move the outbox to the queues, give due questions their
- * jobs, number events, admit deliveries, list overdue payments, sweep up lost steps and run what is
+ * jobs, number events and admit their deliveries, list overdue payments, sweep up lost steps and run what is
  * done on schedule. Several dispatchers may run at once. Calls `onWork` for every round of the
  * outbox that shows that it works.
  * @returns the function that stops it after the rounds under way
@@ -82,18 +82,17 @@ interface Loop {
   /** Returns how much it found. */
   round: () => Promise<number>;
   /** The loop that goes on with what a round found. */
-  wakes?: 'outbox' | 'deliveries';
+  wakes?: 'outbox';
 }
 
 function paymentLoops({ database, config, meters }: Service): Loop[] {
   const onEnded = ({ kind, state, seconds }: EndedPayment) =>
     meters.paymentsEnded.observe({ kind, state }, seconds);
-  const cap = config.webhookEndpointConcurrency;
+  const prepare = () => prepareDeliveries(database, config.webhookEndpointConcurrency, onEnded);
   const idleMs = IDLE_DELAY_MS;
   return [
     { name: 'questions', idleMs, round: () => sendDueQuestions(database), wakes: 'outbox' },
-    { name: 'events', idleMs, round: () => numberEvents(database, onEnded), wakes: 'deliveries' },
-    { name: 'deliveries', idleMs, round: () => admitDeliveries(database, cap), wakes: 'outbox' },
+    { name: 'deliveries', idleMs, round: prepare, wakes: 'outbox' },
     { name: 'overdue', idleMs: OVERDUE_INTERVAL_MS, round: () => openOverdue(database) },
   ];
 }

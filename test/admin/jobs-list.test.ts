@@ -3,7 +3,7 @@ import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
@@ -81,7 +81,7 @@ describe('admin jobs list', () => {
       await storeCallback(admin.database, 'simulator', refOf(collection), '{}'),
     );
     await learn(admin.database, collection, succeeded());
-    await numberEvents(admin.database);
+    await prepareDeliveries(admin.database, 0);
     const [event] = await rows<{ id: string }>(
       admin.database,
       'SELECT id FROM events WHERE payment_id = :id',

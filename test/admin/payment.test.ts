@@ -4,7 +4,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
@@ -122,7 +122,7 @@ describe('admin payment', () => {
     });
     await hear(scene(), collection, SUCCESS, succeeded({ transId: 'RCPT2' }));
     const reversal = await createReversal(admin.database, reversalRequest(collection));
-    await numberEvents(admin.database);
+    await prepareDeliveries(admin.database, 0);
     await storeCallback(admin.database, 'simulator', refOf(collection), '{"status":\n"fine"}');
     const file = (await admin.json('payment show whole --kind collection')) as Record<
       string,

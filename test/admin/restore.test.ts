@@ -8,7 +8,7 @@ import {
   skipDirectoryNumbers,
   skipEventNumbers,
 } from '../../src/domain/upkeep/skip-numbers.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { newEvent } from '../support/events.ts';
@@ -83,7 +83,7 @@ describe('admin restore', () => {
     const withoutNumbers = await createTestMerchant({ database, config });
     const numberedNext = async (merchant: TestMerchant) => {
       const id = await newEvent(database, merchant);
-      await numberEvents(database);
+      await prepareDeliveries(database, 0);
       const [event] = await rows<{ sequence: number }>(
         database,
         'SELECT sequence FROM events WHERE id = :id',

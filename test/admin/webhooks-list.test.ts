@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import {
   findDelivery,
   RETRY_DELAYS_MS,
   recordAttempt,
 } from '../../src/domain/webhooks/delivery.ts';
 import { listDeliveries } from '../../src/domain/webhooks/list-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
@@ -44,7 +43,7 @@ describe('admin webhooks list', () => {
 
   async function attempt(id: string, { status, error = null }: Answer) {
     await makeDue(admin.database, id);
-    await admitDeliveries(admin.database, CAP);
+    await prepareDeliveries(admin.database, CAP);
     const { step_no } = await deliveryOf(admin.database, id);
     const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
     const delivery = await findDelivery(admin.database, ref);
@@ -53,7 +52,7 @@ describe('admin webhooks list', () => {
 
   async function deliver(times: number, answer: Answer): Promise<string> {
     const id = await newEvent(admin.database, merchant, SHOP);
-    await numberEvents(admin.database);
+    await prepareDeliveries(admin.database, 0);
     for (let made = 0; made < times; made += 1) await attempt(id, answer);
     return id;
   }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { setRoleDefaults } from '../../src/connections/role-defaults.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { newEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
@@ -21,7 +21,7 @@ describe('The settings that the role carries', () => {
     await newEvent(database, merchant);
     const inTheWay = await database.transaction();
     await rows(inTheWay, 'INSERT INTO event_sequences VALUES (:merchant_id, 0)', { ...merchant });
-    const numbering = numberEvents(database);
+    const numbering = prepareDeliveries(database, 0);
     await eventually('the numbering waits', () =>
       firstRow(
         database,

@@ -4,7 +4,7 @@ import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import {
   discrepancyOf,
   hear,
@@ -141,14 +141,14 @@ describe('An acknowledgement that contradicts what is known', () => {
 
   it('is told after what was told before it, whichever transaction began first', async () => {
     const reversal = await newReversal(database, scene.merchant);
-    await numberEvents(database);
+    await prepareDeliveries(database, 0);
     const slow = await database.transaction();
     await rows(slow, 'SELECT 1');
     await learn(database, reversal, FAILURE);
     const locked = (await lockPayment(slow, refOf(reversal)))!;
     await settle(slow, locked, newsOf(reversal, succeeded()), { cause: 'poll', parserOf });
     await slow.commit();
-    await numberEvents(database);
+    await prepareDeliveries(database, 0);
     const told = await rows<{ type: string }>(
       database,
       'SELECT type FROM events WHERE payment_id = :id ORDER BY sequence',

@@ -4,7 +4,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { countWaitingJobs } from '../../src/domain/support/count-waiting-jobs.ts';
 import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import { newEvent } from '../support/events.ts';
 import { failedPayout, failJob, replay } from '../support/failed-jobs.ts';
@@ -39,7 +39,7 @@ describe('The count of failed jobs that wait for somebody', () => {
       await failJob(database, 'callback', callback);
     }
     const event = await newEvent(database, merchant);
-    await numberEvents(database);
+    await prepareDeliveries(database, 0);
     await failJob(database, 'webhook', event);
 
     const moved = await failedPayout(database, merchant);

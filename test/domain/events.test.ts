@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { isCallbackUrl } from '../../src/domain/callback-url.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { createEvent } from '../../src/domain/webhooks/create-event.ts';
 import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { deliveriesOf, deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import {
   countOf,
@@ -58,11 +57,11 @@ describe('Settlement events', () => {
     it('from one on, in the order of their creation, each with its delivery', async () => {
       const ids = [];
       for (let count = 0; count < 4; count += 1) ids.push(await newEvent(store.database, merchant));
-      expect(await numberEvents(store.database)).to.equal(4);
+      expect(await prepareDeliveries(store.database, 0)).to.equal(4);
       expect((await eventsOf(merchant.merchant_id)).map(({ id }) => id)).to.deep.equal(ids);
       const deliveries = await deliveriesOf(store.database, merchant.merchant_id);
       expect(deliveries.map(({ event_id }) => event_id)).to.deep.equal(ids);
-      expect(await numberEvents(store.database)).to.equal(0);
+      expect(await prepareDeliveries(store.database, 0)).to.equal(0);
     });
 
     it('per merchant', async () => {
@@ -70,9 +69,9 @@ describe('Settlement events', () => {
       for (const owner of [merchant, other, other, merchant, other]) {
         await newEvent(store.database, owner);
       }
-      await numberEvents(store.database);
+      await prepareDeliveries(store.database, 0);
       await newEvent(store.database, merchant);
-      await numberEvents(store.database);
+      await prepareDeliveries(store.database, 0);
       expect(await sequencesOf(merchant.merchant_id)).to.deep.equal([1, 2, 3]);
       expect(await sequencesOf(other.merchant_id)).to.deep.equal([1, 2, 3]);
     });
@@ -81,7 +80,7 @@ describe('Settlement events', () => {
       const merchants = [merchant, await store.newMerchant(), await store.newMerchant()];
       let making = true;
       const numberer = async () => {
-        while (making) await numberEvents(store.database);
+        while (making) await prepareDeliveries(store.database, 0);
       };
       const numberers = [numberer(), numberer(), numberer()];
       await Promise.all(
@@ -89,7 +88,7 @@ describe('Settlement events', () => {
       );
       making = false;
       await Promise.all(numberers);
-      await numberEvents(store.database);
+      await prepareDeliveries(store.database, 0);
       for (const { merchant_id } of merchants) {
         expect(await sequencesOf(merchant_id)).to.deep.equal(countUpTo(20));
         expect(await deliveriesOf(store.database, merchant_id)).to.have.length(20);
@@ -101,10 +100,10 @@ describe('Settlement events', () => {
       const open = await store.database.transaction();
       await createEvent(open, { ...late, status: 'completed' });
       const early = await newEvent(store.database, merchant);
-      expect(await numberEvents(store.database)).to.equal(1);
-      expect(await numberEvents(store.database)).to.equal(0);
+      expect(await prepareDeliveries(store.database, 0)).to.equal(1);
+      expect(await prepareDeliveries(store.database, 0)).to.equal(0);
       await open.commit();
-      expect(await numberEvents(store.database)).to.equal(1);
+      expect(await prepareDeliveries(store.database, 0)).to.equal(1);
       const events = await eventsOf(merchant.merchant_id);
       expect(events.map(({ sequence }) => sequence)).to.deep.equal([1, 2]);
       expect(events[0]!.id).to.equal(early);
@@ -122,7 +121,7 @@ describe('Settlement events', () => {
         { merchant_id: merchant.merchant_id, app_code: merchant.app_code },
       );
       let rounds = 0;
-      while ((await numberEvents(store.database)) > 0) rounds += 1;
+      while ((await prepareDeliveries(store.database, 0)) > 0) rounds += 1;
       expect(rounds).to.be.greaterThan(1);
       expect(await sequencesOf(merchant.merchant_id)).to.deep.equal(countUpTo(1_200));
     });
@@ -143,7 +142,7 @@ describe('Settlement events', () => {
     for (const [callbackUrl, endpoint] of Object.entries(ENDPOINTS)) {
       it(`with a delivery to ${endpoint} when the callback address is ${callbackUrl}`, async () => {
         const id = await newEvent(store.database, merchant, callbackUrl);
-        await numberEvents(store.database);
+        await prepareDeliveries(store.database, 0);
         expect((await deliveryOf(store.database, id)).endpoint).to.equal(endpoint);
       });
     }
@@ -166,7 +165,7 @@ describe('Settlement events', () => {
       for (const callback_url of STRANGE) {
         if (!isCallbackUrl(callback_url)) continue;
         await newEvent(store.database, merchant, callback_url);
-        expect(await numberEvents(store.database), callback_url).to.equal(1);
+        expect(await prepareDeliveries(store.database, 0), callback_url).to.equal(1);
       }
     });
   });
@@ -187,7 +186,7 @@ describe('Settlement events', () => {
     async function numbered(count: number, url?: string, owner = merchant): Promise<string[]> {
       const ids: string[] = [];
       while (ids.length < count) ids.push(await newEvent(store.database, owner, url));
-      await numberEvents(store.database);
+      await prepareDeliveries(store.database, 0);
       return ids;
     }
 
@@ -205,9 +204,9 @@ describe('Settlement events', () => {
 
     it('oldest first, so many at once, each with its job', async () => {
       const ids = await numbered(5);
-      expect(await admitDeliveries(store.database, 2)).to.equal(2);
+      expect(await prepareDeliveries(store.database, 2)).to.equal(2);
       expect(await admittedOf()).to.deep.equal(ids.slice(0, 2));
-      expect(await admitDeliveries(store.database, 2)).to.equal(0);
+      expect(await prepareDeliveries(store.database, 2)).to.equal(0);
       const { step_no } = await deliveryOf(store.database, ids[0]!);
       expect(await outboxOf(store.database, ids[0]!)).to.deep.equal([
         { queue: 'webhooks', kind: 'webhook', step: 'deliver', row_id: ids[0], step_no },
@@ -217,22 +216,22 @@ describe('Settlement events', () => {
 
     it('one more when one has ended, and when one has failed and waits', async () => {
       const ids = await numbered(4);
-      await admitDeliveries(store.database, 2);
+      await prepareDeliveries(store.database, 2);
       await attempt(ids[1]!, 200);
-      expect(await admitDeliveries(store.database, 2)).to.equal(1);
+      expect(await prepareDeliveries(store.database, 2)).to.equal(1);
       expect(await admittedOf()).to.deep.equal([ids[0], ids[2]]);
       await attempt(ids[0]!, 500);
-      expect(await admitDeliveries(store.database, 2)).to.equal(1);
+      expect(await prepareDeliveries(store.database, 2)).to.equal(1);
       expect(await admittedOf()).to.deep.equal([ids[2], ids[3]]);
     });
 
     it('again only when their time has come', async () => {
       const [id] = await numbered(1);
-      await admitDeliveries(store.database, 2);
+      await prepareDeliveries(store.database, 2);
       await attempt(id!, 500);
-      expect(await admitDeliveries(store.database, 2)).to.equal(0);
+      expect(await prepareDeliveries(store.database, 2)).to.equal(0);
       await makeDue(store.database, id!);
-      expect(await admitDeliveries(store.database, 2)).to.equal(1);
+      expect(await prepareDeliveries(store.database, 2)).to.equal(1);
     });
 
     it('for each endpoint by itself, however long the line before another is', async () => {
@@ -240,7 +239,7 @@ describe('Settlement events', () => {
       const quick = await numbered(1, 'http://quick.example/a');
       const otherPort = await numbered(1, 'http://slow.example:8080/a');
       const otherPath = await numbered(1, 'http://slow.example/b');
-      await admitDeliveries(store.database, 2);
+      await prepareDeliveries(store.database, 2);
       expect(await admittedOf()).to.deep.equal([...slow.slice(0, 2), ...quick, ...otherPort]);
       expect(await admittedOf()).to.not.include(otherPath[0]);
     });
@@ -249,21 +248,23 @@ describe('Settlement events', () => {
       const other = await store.newMerchant();
       const mine = await numbered(3, 'http://shared.example/');
       const theirs = await numbered(1, 'http://shared.example/', other);
-      await admitDeliveries(store.database, 1);
+      await prepareDeliveries(store.database, 1);
       expect(await admittedOf()).to.deep.equal(mine.slice(0, 1));
       expect(await admittedOf(other)).to.deep.equal(theirs);
     });
 
     it('never above the cap when several dispatchers admit at once', async () => {
       await numbered(8);
-      const counts = await Promise.all(countUpTo(6).map(() => admitDeliveries(store.database, 3)));
+      const counts = await Promise.all(
+        countUpTo(6).map(() => prepareDeliveries(store.database, 3)),
+      );
       expect(counts.reduce((sum, count) => sum + count)).to.equal(3);
       expect(await admittedOf()).to.have.length(3);
       expect(await countOf(store.database, `outbox WHERE kind = 'webhook'`)).to.equal(3);
     });
 
     it('not at all when there are none', async () => {
-      expect(await admitDeliveries(store.database, 8)).to.equal(0);
+      expect(await prepareDeliveries(store.database, 8)).to.equal(0);
       const ref = { merchant_id: merchant.merchant_id, event_id: randomUUID(), step_no: 1 };
       expect(await findDelivery(store.database, ref)).to.equal(null);
     });

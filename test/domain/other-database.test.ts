@@ -8,7 +8,7 @@ import {
   otherDatabase,
   resumeHere,
 } from '../../src/domain/upkeep/other-database.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { boot } from '../../src/process/boot.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newEvent } from '../support/events.ts';
@@ -149,7 +149,7 @@ describe('A database that is not the one before', () => {
       const id = await newEvent(database, merchant);
       await pretendMoved();
       const sequence = async () => {
-        await numberEvents(database);
+        await prepareDeliveries(database, 0);
         const sql = 'SELECT sequence FROM events WHERE id = :id';
         return (await firstRow<{ sequence: number | null }>(database, sql, { id }))!.sequence;
       };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { newEvent } from '../support/events.ts';
 import { failJob, replay, stepRow } from '../support/failed-jobs.ts';
@@ -28,7 +28,7 @@ describe('Replaying a failed job at once', () => {
     },
     webhook: async () => {
       const id = await newEvent(store.database, merchant);
-      await numberEvents(store.database);
+      await prepareDeliveries(store.database, 0);
       return ['webhook', id];
     },
   };

@@ -8,8 +8,7 @@ import { type Callback, storeCallback } from '../../src/domain/settlement/callba
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
 import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
@@ -236,15 +235,14 @@ describe('Replaying a failed job', () => {
 
   it('delivers a webhook again when there is room at its endpoint', async () => {
     const id = await newEvent(store.database, merchant);
-    await numberEvents(store.database);
-    await admitDeliveries(store.database, 1_000);
+    await prepareDeliveries(store.database, 1_000);
     const job = await failJob(store.database, 'webhook', id);
     expect(await plan(job)).to.include({ action: 'deliver' });
     expect(await replay(store.database, job)).to.include({ action: 'deliver' });
     expect(await deliveryOf(store.database, id)).to.include({
       ...{ admitted: false, next_step: 'deliver', parked_reason: null },
     });
-    await admitDeliveries(store.database, 1_000);
+    await prepareDeliveries(store.database, 1_000);
     const { step_no, admitted } = await deliveryOf(store.database, id);
     expect(admitted).to.equal(true);
     expect((await outboxOf(store.database, id)).at(-1)).to.include({ queue: 'webhooks', step_no });
@@ -252,7 +250,7 @@ describe('Replaying a failed job', () => {
 
   it('is refused for a webhook that is not kept any more', async () => {
     const id = await newEvent(store.database, merchant);
-    await numberEvents(store.database);
+    await prepareDeliveries(store.database, 0);
     const job = await failJob(store.database, 'webhook', id);
     await rows(store.database, 'DELETE FROM webhook_deliveries WHERE event_id = :id', { id });
     expect(await plan(job)).to.include({ refusal: 'gone' });

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import {
   type DeliveryResult,
   findDelivery,
   RETRY_DELAYS_MS,
   recordAttempt,
 } from '../../src/domain/webhooks/delivery.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import { createTestStore, outboxOf, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
@@ -35,8 +34,7 @@ let merchant: TestMerchant;
 /** The delivery of a new event, admitted: its job could run. */
 async function newDelivery(callbackUrl?: string): Promise<string> {
   const eventId = await newEvent(store.database, merchant, callbackUrl);
-  await numberEvents(store.database);
-  await admitDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 8);
   return eventId;
 }
 
@@ -57,7 +55,7 @@ async function attempt(
 /** As if the pause were over: the next attempt can run. */
 async function comeAgain(eventId: string): Promise<void> {
   await makeDue(store.database, eventId);
-  await admitDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 8);
 }
 
 const attemptsOf = (eventId: string) =>
@@ -137,7 +135,7 @@ describe('The delivery of a webhook', () => {
       next_step: null,
     });
     expect(await attemptsOf(id)).to.have.length(LADDER_MS.length + 1);
-    await admitDeliveries(store.database, 8);
+    await prepareDeliveries(store.database, 8);
     expect((await deliveryOf(store.database, id)).admitted).to.equal(false);
   });
 

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { type AnyPayment, accountOf, refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
@@ -189,8 +188,7 @@ for (const backend of flowBackends('redis')) {
             callback_url: shop.url,
           });
           await learn(service.database, payment, succeeded());
-          await numberEvents(service.database);
-          await admitDeliveries(service.database, 1_000);
+          await prepareDeliveries(service.database, 1_000);
           const [event] = await rows<{ id: string }>(
             service.database,
             'SELECT id FROM events WHERE payment_id = :id',

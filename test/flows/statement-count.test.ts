@@ -22,8 +22,8 @@ const ONCE: Readonly<Record<Stage, { each: number; batch: number }>> = {
   'submit and call back': { each: 3, batch: 0 },
   // The callback, the payment, and all that completes it.
   settle: { each: 3, batch: 0 },
-  // Twice: a look, BEGIN, a lock, the work, COMMIT.
-  'number and admit': { each: 0, batch: 10 },
+  // A look, BEGIN, a lock, the events, the deliveries, COMMIT.
+  'number and admit': { each: 0, batch: 6 },
   // The event with its secret, and the attempt.
   deliver: { each: 2, batch: 0 },
 };

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import {
   type DueSteps,
   isStillDue,
@@ -66,8 +65,7 @@ describe('What PostgreSQL knows of jobs', () => {
 
   async function admittedDelivery(): Promise<string> {
     const id = await newEvent(store.database, merchant);
-    await numberEvents(store.database);
-    await admitDeliveries(store.database, 1_000);
+    await prepareDeliveries(store.database, 1_000);
     return id;
   }
 
@@ -168,12 +166,12 @@ describe('What PostgreSQL knows of jobs', () => {
     await admittedDelivery();
     expect(await readWaitingDeliveries(store.database)).to.deep.equal(none);
     const id = await newEvent(store.database, merchant);
-    await numberEvents(store.database);
+    await prepareDeliveries(store.database, 0);
     await age('webhook', id, 120_000);
     const waiting = await readWaitingDeliveries(store.database);
     expect(waiting.count).to.equal(1);
     expect(Math.round(waiting.oldestDueMs / 60_000)).to.equal(2);
-    await admitDeliveries(store.database, 1_000);
+    await prepareDeliveries(store.database, 1_000);
     expect(await readWaitingDeliveries(store.database)).to.deep.equal(none);
   });
 

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
@@ -53,8 +52,7 @@ describe('A job that has failed for good', () => {
 
   it('no longer counts as an admitted delivery', async () => {
     const id = await newEvent(store.database, merchant);
-    await numberEvents(store.database);
-    await admitDeliveries(store.database, 8);
+    await prepareDeliveries(store.database, 8);
     const { step_no: stepNo } = await deliveryOf(store.database, id);
     const { merchant_id } = merchant;
     await fail({ kind: 'webhook', step: 'deliver', merchant_id, row_id: id, step_no: stepNo });

@@ -7,8 +7,7 @@ import {
   storeCallback,
   storeRejectedCallback,
 } from '../../src/domain/settlement/callback-store.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
@@ -104,8 +103,7 @@ describe('The sweeper', () => {
     },
     'admitted webhook': async () => {
       const id = await newEvent(store.database, merchant);
-      await numberEvents(store.database);
-      await admitDeliveries(store.database, 100);
+      await prepareDeliveries(store.database, 100);
       return ['webhook', id];
     },
   };
@@ -150,7 +148,7 @@ describe('The sweeper', () => {
     await changeStep(store.database, refOf(parked), { park: 'support looks at it' });
     await storeRejectedCallback(store.database, 'simulator', '{}', 'wrong token');
     await newEvent(store.database, merchant);
-    await numberEvents(store.database);
+    await prepareDeliveries(store.database, 0);
     await loseJobs();
     for (const { table } of Object.values(STEP_TABLES)) {
       await rows(

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { DATABASE_GAUGES } from '../../src/metrics/database-gauges.ts';
@@ -146,7 +146,7 @@ describe('What dispatchers show of the whole service', () => {
     expect(await change('malipo_events_unnumbered')).to.deep.equal([0, 1]);
     const [, age] = await change('malipo_events_oldest_unnumbered_seconds');
     expect(age).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
-    await numberEvents(store.database);
+    await prepareDeliveries(store.database, 0);
     expect(await change('malipo_events_unnumbered')).to.deep.equal([0, 0]);
     expect(await change('malipo_webhook_deliveries', { state: 'due' })).to.deep.equal([0, 1]);
     expect(await change('malipo_steps_due', { kind: 'webhook' })).to.deep.equal([0, 1]);

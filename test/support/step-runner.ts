@@ -1,6 +1,5 @@
 import { rows } from '../../src/connections/database.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { runStep } from '../../src/workers/run-worker.ts';
@@ -64,8 +63,7 @@ export async function takeThrough(
     await eventually('all callbacks to come', async () => (await stored()) === payments.count);
     await runAll('settle', await takeJobs());
     stage = 'number and admit';
-    await numberEvents(database);
-    await admitDeliveries(database, payments.count);
+    await prepareDeliveries(database, payments.count);
     await runAll('deliver', await takeJobs());
   } finally {
     database.removeListener('query', note);

@@ -4,8 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { isOutage } from '../../src/connections/database-errors.ts';
-import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
-import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { deliverWebhook } from '../../src/workers/webhooks.ts';
@@ -21,15 +20,14 @@ let merchant: TestMerchant;
 /** Creates an event whose delivery is admitted, so that its job can run. */
 async function newDelivery(callbackUrl?: string): Promise<string> {
   const eventId = await newEvent(store.database, merchant, callbackUrl);
-  await numberEvents(store.database);
-  await admitDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 8);
   return eventId;
 }
 
 /** Ends the pause before the next attempt. */
 async function comeAgain(eventId: string): Promise<void> {
   await makeDue(store.database, eventId);
-  await admitDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 8);
 }
 
 const attemptsOf = (eventId: string) =>

@@ -1,35 +1,29 @@
-import { lockUntilCommit } from '../../connections/advisory-locks.ts';
-import { type Database, firstRow, inTransaction } from '../../connections/database.ts';
+import { firstRow, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { queued } from '../../jobs/outbox.ts';
 
 /** The endpoints of a merchant together may have this many times the cap under way. */
 const MERCHANT_SHARE = 2;
 
+/** Returns SQL that says whether a delivery is due. Ordered, so that it reads the index. */
+export const HAS_DUE = `EXISTS (SELECT FROM webhook_deliveries
+  WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now()
+  ORDER BY next_step_at LIMIT 1)`;
+
 /**
  * Admits due deliveries, oldest first, and puts their jobs into the outbox. At most `cap`
  * deliveries are under way per merchant and endpoint. So an endpoint that hangs delays its own
- * deliveries only.
+ * deliveries only. Only the holder of the lock `preparing deliveries` may do it: two at once could
+ * exceed the cap together.
  * @returns the number of admitted deliveries.
  */
-export async function admitDeliveries(database: Database, cap: number): Promise<number> {
-  const waiting = await firstRow(
-    database,
-    `SELECT 1 FROM webhook_deliveries
-     WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now()
-     ORDER BY next_step_at LIMIT 1`,
-  );
-  if (!waiting) return 0;
-  return inTransaction(database, async (trx) => {
-    // Two dispatchers at once could exceed the cap together.
-    await lockUntilCommit(trx, 'admitting deliveries');
-    const row = await firstRow<{ admitted: number }>(trx, ADMIT, {
-      cap,
-      merchant_cap: cap * MERCHANT_SHARE,
-      queue: queueOf('webhook', 'deliver'),
-    });
-    return row?.admitted ?? 0;
+export async function admitDeliveries(trx: Transaction, cap: number): Promise<number> {
+  const row = await firstRow<{ admitted: number }>(trx, ADMIT, {
+    cap,
+    merchant_cap: cap * MERCHANT_SHARE,
+    queue: queueOf('webhook', 'deliver'),
   });
+  return row!.admitted;
 }
 
 /** Steps from endpoint to endpoint along the index, so the waiting deliveries are not all read. */

@@ -1,5 +1,4 @@
-import { lockUntilCommit } from '../../connections/advisory-locks.ts';
-import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
+import { rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { IS_UNMARKED_DATABASE } from '../upkeep/other-database.ts';
 
@@ -18,30 +17,19 @@ export interface EndedPayment {
   seconds: number;
 }
 
+/** Returns SQL that says whether an event has no number yet. Ordered, so that it reads the index. */
+export const HAS_UNNUMBERED =
+  'EXISTS (SELECT FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1)';
+
 /**
- * Numbers committed settlement events per merchant and schedules their deliveries. One
- * dispatcher at a time numbers, and only committed events. So an event with a lower number never
- * appears after one with a higher number. Numbers nothing on a database that may have forgotten
- * numbers that it gave: `restore mark` skips them.
- * @param onNumbered is called once for each event after the commit, unless the process dies.
- * @returns the number of numbered events.
+ * Numbers committed settlement events per merchant and plans their deliveries. Only the holder of
+ * the lock `preparing deliveries` may do it, and only to committed events. So an event with a lower
+ * number never appears after one with a higher number. Numbers nothing on a database that may have
+ * forgotten numbers that it gave: `restore mark` skips them.
+ * @returns the payments whose events have numbers now
  */
-export async function numberEvents(
-  database: Database,
-  onNumbered: (ended: EndedPayment) => void = () => {},
-): Promise<number> {
-  // Most rounds find nothing. They cost one read and no lock.
-  const waiting = await firstRow(
-    database, // Ordered, so that the planner reads the index and not the whole table.
-    'SELECT 1 FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1',
-  );
-  if (!waiting) return 0;
-  const numbered = await inTransaction(database, async (trx) => {
-    await lockUntilCommit(trx, 'numbering events');
-    return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH });
-  });
-  numbered.forEach(onNumbered);
-  return numbered.length;
+export function numberEvents(trx: Transaction): Promise<EndedPayment[]> {
+  return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH });
 }
 
 const NUMBER = `
