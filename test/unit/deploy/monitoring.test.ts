@@ -118,7 +118,8 @@ describe('The monitoring of the service', () => {
 
   it('leads from each alert to its section, and says how urgent it is', () => {
     for (const { name, severity, text } of alerts) {
-      expect(text).to.include(`runbook_url: docs/operations.md#${name.toLowerCase()}\n`);
+      const handbook = '{{ or $externalLabels.malipo_handbook "docs/operations.md" }}';
+      expect(text).to.include(`runbook_url: '${handbook}#${name.toLowerCase()}'\n`);
       expect(severity, name).to.be.oneOf(['page', 'ticket']);
       expect(text)
         .to.match(/^ {10}summary: .+$/m)
