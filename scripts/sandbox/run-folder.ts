@@ -23,8 +23,6 @@ export interface RunFolder {
   file: string;
   /** Writes the file, for this user only, and lets the links lead here. */
   publish(content: object): void;
-  /** Tells whether another sandbox runs from the same `folder`. */
-  hasOthers(): boolean;
   /** Removes the file, which is of no use any more. The logs stay until the next start. */
   end(): void;
 }
@@ -54,15 +52,23 @@ export function openRunFolder(folder: string): RunFolder {
       link(folder, LOGS, name);
       link(folder, FILE, name);
     },
-    hasOthers: () => publishedIn(folder).some((other) => other !== name),
     end: () => {
       rmSync(file, { force: true });
-      const [newest] = publishedIn(folder);
-      if (!newest) return rmSync(join(folder, FILE), { force: true });
-      link(folder, LOGS, newest);
-      link(folder, FILE, newest);
+      linkNewest(folder);
     },
   };
+}
+
+/** Lets the links lead to the newest sandbox, also when one starts or ends meanwhile. */
+function linkNewest(folder: string): void {
+  const [newest] = publishedIn(folder);
+  if (newest) {
+    link(folder, LOGS, newest);
+    link(folder, FILE, newest);
+  } else {
+    rmSync(join(folder, FILE), { force: true });
+  }
+  if (publishedIn(folder)[0] !== newest) linkNewest(folder);
 }
 
 /** Returns the names of the sandboxes that run, the newest first. */
@@ -81,7 +87,7 @@ function link(folder: string, what: string, run: string): void {
   const path = join(folder, what);
   // A folder of an earlier version is in the way.
   if (targetOf(path) === null) rmSync(path, { recursive: true, force: true });
-  const temporary = `${path}.${run}`;
+  const temporary = join(folder, run, `${what}.link`);
   symlinkSync(join(run, what), temporary);
   renameSync(temporary, path);
 }

@@ -66,8 +66,7 @@ export async function startSandbox({ stops, reload, say }: SandboxOptions): Prom
   const baseUrl = `${config.publicUrl}/api/v1`;
   run.publish(contentOf(config, baseUrl, processes, merchants));
   const crashed = Promise.race(processes.map((child) => endOf(child, run)));
-  // The links lead to the newest.
-  const folder = relative(ROOT_FOLDER, run.hasOthers() ? run.path : FOLDER);
+  const folder = relative(ROOT_FOLDER, run.path);
   return { baseUrl, database, folder, merchant: merchants[0]!, crashed };
 }
 

@@ -5,7 +5,7 @@ const OWN_PREFIX = `run-${process.pid}-${Math.floor(performance.timeOrigin)}-`;
 
 /** Returns a new name for a run's folder, which tells later starts to which process it belongs. */
 export function newRunName(): string {
-  return `${OWN_PREFIX}${randomBytes(8).toString('hex')}`;
+  return `${OWN_PREFIX}${randomBytes(4).toString('hex')}`;
 }
 
 export function isRunName(name: string): boolean {

@@ -20,7 +20,6 @@ describe('The folder of a sandbox', () => {
     run.publish({ number: 1 });
     expect(published()).to.deep.equal({ number: 1 });
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
-    expect(run.hasOthers()).to.equal(false);
     run.end();
     expect([existsSync(file()), existsSync(run.file)]).to.deep.equal([false, false]);
     expect(readFileSync(join(folder, 'logs', 'web.log'), 'utf8')).to.equal('ready');
@@ -33,7 +32,6 @@ describe('The folder of a sandbox', () => {
     expect(published()).to.deep.equal({ number: 1 });
     second.publish({ number: 2 });
     expect(published()).to.deep.equal({ number: 2 });
-    expect([first.hasOthers(), second.hasOthers()]).to.deep.equal([true, true]);
     expect(JSON.parse(readFileSync(first.file, 'utf8'))).to.deep.equal({ number: 1 });
     writeFileSync(join(first.logs, 'web.log'), 'first');
     second.end();
