@@ -5,7 +5,7 @@
 const POOL_MAX: Readonly<Record<string, number>> = {
   // Requests are short. One that finds no free connection waits in line.
   web: 4,
-  // Outbox, events, deliveries and sweeper take turns, while verifying the ledger takes one.
+  // Its loops take turns, while verifying the ledger takes one.
   dispatcher: 3,
   // No connection is held during a call out, so two serve many jobs. On a full machine PostgreSQL
   // works most for those with most connections: what has begun goes before what begins.

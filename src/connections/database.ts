@@ -147,6 +147,12 @@ export async function inOneTransaction<Result>(
 }
 
 /**
+ * `fresh` is for batches of rows that come and go, as in the outbox: a plan that was made while
+ * there were none reads a table again for every row, once there are thousands.
+ */
+type Plan = 'kept' | 'fresh';
+
+/**
  * Runs one statement with named bindings and returns its rows. All SQL of the service goes through
  * here. PostgreSQL keeps the plan of each text, so a text must not vary with the data.
  * Knex is here for its pool, transactions and migrations; nothing uses its query builder.
@@ -155,13 +161,14 @@ export async function rows<Row>(
   database: Database | Transaction,
   sql: string,
   bindings: object = {},
+  plan: Plan = 'kept',
 ): Promise<Row[]> {
   try {
-    return await runOnce<Row>(database, sql, bindings);
+    return await runOnce<Row>(database, sql, bindings, plan);
   } catch (error) {
     // A transaction is repeated as a whole.
     if (database.isTransaction || !isStalePlan(error)) throw error;
-    return runOnce<Row>(database, sql, bindings);
+    return runOnce<Row>(database, sql, bindings, plan);
   }
 }
 
@@ -169,6 +176,7 @@ async function runOnce<Row>(
   database: Database | Transaction,
   sql: string,
   bindings: object,
+  plan: Plan,
 ): Promise<Row[]> {
   const { client } = database;
   const statement = statementOf(sql);
@@ -180,8 +188,8 @@ async function runOnce<Row>(
   client.emit('query', { sql: text, bindings: values });
   const connection: pg.Client = await client.acquireConnection();
   try {
-    const plan = name && client.config.keepsPlans ? { name } : {};
-    return (await connection.query({ text, values, ...plan })).rows;
+    const isKept = plan === 'kept' && name && client.config.keepsPlans;
+    return (await connection.query({ text, values, ...(isKept ? { name } : {}) })).rows;
   } catch (error) {
     // The plans of other sessions are stale too.
     if (isStalePlan(error)) renewStatements(statement);
@@ -195,8 +203,9 @@ export async function firstRow<Row>(
   database: Database | Transaction,
   sql: string,
   bindings: object = {},
+  plan: Plan = 'kept',
 ): Promise<Row | undefined> {
-  return (await rows<Row>(database, sql, bindings))[0];
+  return (await rows<Row>(database, sql, bindings, plan))[0];
 }
 
 /** Runs one statement and tells whether it returns a row. */

@@ -63,6 +63,7 @@ async function readDueOfKind(database: Database, kind: StepKind, graceMs: number
        ORDER BY t.next_step_at LIMIT :max
      ) AS due ORDER BY "dueMs" DESC LIMIT :sample`,
     { grace_ms: graceMs, max: COUNT_MAX, sample: SAMPLE_SIZE },
+    'fresh',
   );
   const [oldest] = found;
   if (!oldest) return null;

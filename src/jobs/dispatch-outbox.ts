@@ -3,7 +3,10 @@ import type { Queues, StepJob } from './queues.ts';
 
 /** Rows that one round takes out of the outbox. */
 const BATCH_SIZE = 500;
-/** Longer than adding can take. After it, others take over the batch of a dead dispatcher. */
+/**
+ * Longer than adding takes, unless a queue hangs. After it others add the batch too, which is
+ * harmless, and so takes over the batch of a dead dispatcher.
+ */
 const LEASE_MS = 15_000;
 /** The rest of a queue that failed, so that the other queues go on. */
 const REST_MS = 5_000;
@@ -19,30 +22,28 @@ export type RestingQueues = Map<string, { until: number; restMs: number }>;
 export type AddedRows = number[];
 
 /**
- * Moves one batch from the outbox to the queues: lease, add, delete. No transaction is open
- * while a queue is called. After a crash in between, the batch is added again when the lease
- * ends, under the same job ids, which is harmless. A queue that fails rests; its rows stay.
- * @param added collects what the next round removes with its own statement. Without it this
- * round removes what it has added.
+ * Moves one batch from the outbox to the queues: leases it, adds its jobs, and leaves it to the next
+ * round to remove it with its own lease. No transaction is open while a queue is called. After a
+ * crash in between, the batch is added again when the lease ends, under the same job ids, which is
+ * harmless. A queue that fails rests; its rows stay.
+ * @param added are the rows that this round removes, and then those that it has added.
  * @returns how many jobs were added
  * @throws the failure of a queue, after the other queues were served
  */
 export async function dispatchOutbox(
   database: Database,
   queues: Queues,
-  resting: RestingQueues = new Map(),
-  added?: AddedRows,
+  resting: RestingQueues,
+  added: AddedRows,
 ): Promise<number> {
   const now = Date.now();
   const skipped = [...resting].filter(([, { until }]) => until > now).map(([queue]) => queue);
-  const before = [...(added ?? [])];
+  const before = [...added];
   const byQueue = groupByQueue(await leaseBatch(database, skipped, before));
-  added?.splice(0, before.length);
-  const own: AddedRows = added ?? [];
+  added.splice(0, before.length);
   const results = await Promise.allSettled(
-    [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting, own)),
+    [...byQueue].map(([queue, jobs]) => addJobs(database, queues, queue, jobs, resting, added)),
   );
-  if (!added) await removeAdded(database, own);
   const failed = results.find((result) => result.status === 'rejected');
   if (failed) throw failed.reason;
   return [...byQueue.values()].reduce((sum, jobs) => sum + jobs.length, 0);
@@ -109,6 +110,7 @@ async function leaseBatch(
      RETURNING id AS outbox_id, queue, kind, step, merchant_id, row_id, step_no,
        greatest(0, extract(epoch FROM run_at - now()) * 1000)::float8 AS delay_ms`,
     { lease_ms: LEASE_MS, batch: BATCH_SIZE, skipped, added },
+    'fresh',
   );
 }
 

@@ -69,6 +69,7 @@ export async function sendBatch(
      ), ${queued(kind, queueOfRow(kind))}
      SELECT count(*) AS sent FROM moved`,
     { ...bindings, batch: SWEEP_BATCH },
+    'fresh',
   );
   return row!.sent;
 }

@@ -34,7 +34,7 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
   },
   jobs: {
     gauges: {
-      malipo_outbox_rows: ['Steps that have not reached their queue'],
+      malipo_outbox_rows: ['Steps that have not reached their queue, or have just reached it'],
       malipo_outbox_lag_seconds: ['How long the first step in the outbox has been due'],
       malipo_steps_due: ['Steps that are due and not done, in queues or lost', 'kind'],
       malipo_steps_oldest_due_seconds: ['How long the oldest due step has been due', 'kind'],

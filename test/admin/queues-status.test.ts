@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
+import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
@@ -97,7 +97,8 @@ for (const backendName of backendsUnderTest()) {
 
       async function dispatch(): Promise<void> {
         const queues = openQueues(backend, logger);
-        while ((await dispatchOutbox(service.database, queues)) > 0);
+        const added: AddedRows = [];
+        while ((await dispatchOutbox(service.database, queues, new Map(), added)) > 0);
         await queues.close();
       }
 

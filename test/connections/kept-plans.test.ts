@@ -7,7 +7,13 @@ import {
   rows,
 } from '../../src/connections/database.ts';
 import { renewStatements, statementOf } from '../../src/connections/statement.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
+import { sweep } from '../../src/jobs/sweeper.ts';
+import { loadConfig } from '../../src/process/config.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { newEvent } from '../support/events.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
 
 const READ = 'SELECT * FROM stock WHERE id = :id';
 const KEPT = 'SELECT count(*) AS count FROM pg_prepared_statements WHERE statement LIKE :like';
@@ -48,6 +54,21 @@ describe('Plans of statements', () => {
       await rows(database, READ, { id: 1 });
       expect(await keptPlans()).to.equal(databasePoolerPrepares ? 1 : 0);
     }
+  });
+
+  it('are made anew for batches of rows that come and go', async () => {
+    const queues = { add: async () => {}, close: async () => {} };
+    await dispatchOutbox(database, queues, new Map(), []);
+    await sweep(database, 0);
+    // Only an event or a delivery lets it go on after its look.
+    const config = loadConfig({ DATABASE_URL: testDatabase.url });
+    await newEvent(testDatabase.database, await createTestMerchant({ ...testDatabase, config }));
+    expect(await prepareDeliveries(database, 1)).to.equal(2);
+    for (const like of ['%UPDATE outbox%', '%step_swept_at = now()%', '%UPDATE events%']) {
+      expect(await keptPlans(like), like).to.equal(0);
+    }
+    expect(await keptPlans('%UPDATE webhook_deliveries%'), 'admission').to.equal(0);
+    expect(await keptPlans('%FROM events WHERE sequence IS NULL%'), 'the look').to.equal(1);
   });
 
   describe('that a migration has made stale', () => {

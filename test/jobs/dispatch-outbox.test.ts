@@ -72,7 +72,11 @@ describe('The dispatcher', () => {
   }
 
   const waiting = () => countOf(store.database, 'outbox');
-  const dispatch = (queues: Queues) => dispatchOutbox(store.database, queues);
+  const dispatch = async (queues: Queues, resting: RestingQueues = new Map()) => {
+    const added: AddedRows = [];
+    const round = dispatchOutbox(store.database, queues, resting, added);
+    return round.finally(() => removeAdded(store.database, added));
+  };
 
   describe('with real queues', () => {
     const backend = () => createQueueBackend({ databaseUrl: store.url });
@@ -222,7 +226,7 @@ describe('The dispatcher', () => {
     // As after a round that took longer than the lease.
     await rows(store.database, `UPDATE outbox SET leased_until = '-infinity'`);
     expect(await dispatchOutbox(store.database, one, new Map(), added)).to.equal(0);
-    expect(await dispatchOutbox(store.database, other)).to.equal(0);
+    expect(await dispatch(other)).to.equal(0);
     expect([one.added.length, other.added.length, await waiting()]).to.deep.equal([2, 0, 0]);
   });
 
@@ -270,8 +274,8 @@ describe('The dispatcher', () => {
       if (queue === 'returns-broken') throw new Error('no queue');
     });
     const resting: RestingQueues = new Map();
-    await rejection(dispatchOutbox(store.database, queues, resting));
-    expect(await dispatchOutbox(store.database, queues, resting)).to.equal(3);
+    await rejection(dispatch(queues, resting));
+    expect(await dispatch(queues, resting)).to.equal(3);
     expect([...resting.keys()]).to.deep.equal(['returns-broken']);
   });
 
@@ -283,7 +287,7 @@ describe('The dispatcher', () => {
     /** Runs a round after the queue has rested. @returns the length of its next rest */
     const rest = async () => {
       for (const each of resting.values()) each.until = 0;
-      await dispatchOutbox(store.database, queues, resting).catch(() => {});
+      await dispatch(queues, resting).catch(() => {});
       return resting.get('hanging')?.restMs;
     };
     fails = async () => {

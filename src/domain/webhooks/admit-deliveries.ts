@@ -5,8 +5,8 @@ import { queued } from '../../jobs/outbox.ts';
 /** The endpoints of a merchant together may have this many times the cap under way. */
 const MERCHANT_SHARE = 2;
 
-/** Returns SQL that says whether a delivery is due. Ordered, so that it reads the index. */
-export const HAS_DUE = `EXISTS (SELECT FROM webhook_deliveries
+/** SQL that is true when a delivery is due. Ordered, so that it reads the index. */
+export const HAS_DUE = `(SELECT true FROM webhook_deliveries
   WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now()
   ORDER BY next_step_at LIMIT 1)`;
 
@@ -18,11 +18,12 @@ export const HAS_DUE = `EXISTS (SELECT FROM webhook_deliveries
  * @returns the number of admitted deliveries.
  */
 export async function admitDeliveries(trx: Transaction, cap: number): Promise<number> {
-  const row = await firstRow<{ admitted: number }>(trx, ADMIT, {
+  const bindings = {
     cap,
     merchant_cap: cap * MERCHANT_SHARE,
     queue: queueOf('webhook', 'deliver'),
-  });
+  };
+  const row = await firstRow<{ admitted: number }>(trx, ADMIT, bindings, 'fresh');
   return row!.admitted;
 }
 
@@ -60,6 +61,8 @@ const ADMIT = `
     UPDATE webhook_deliveries d
     SET admitted_at = now(), next_step_at = now(), step_no = step_no + 1, step_swept_at = NULL
     FROM due WHERE d.merchant_id = due.merchant_id AND d.event_id = due.event_id
+      -- It may have changed since it was read.
+      AND d.next_step IS NOT NULL AND d.admitted_at IS NULL
       AND due.place <= :merchant_cap - (
         SELECT count(*) FROM webhook_deliveries a
         WHERE a.merchant_id = due.merchant_id AND a.next_step IS NOT NULL

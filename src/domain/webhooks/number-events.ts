@@ -17,9 +17,9 @@ export interface EndedPayment {
   seconds: number;
 }
 
-/** Returns SQL that says whether an event has no number yet. Ordered, so that it reads the index. */
+/** SQL that is true when an event has no number yet. Ordered, so that it reads the index. */
 export const HAS_UNNUMBERED =
-  'EXISTS (SELECT FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1)';
+  '(SELECT true FROM events WHERE sequence IS NULL ORDER BY created_at, id LIMIT 1)';
 
 /**
  * Numbers committed settlement events per merchant and plans their deliveries. Only the holder of
@@ -29,7 +29,7 @@ export const HAS_UNNUMBERED =
  * @returns the payments whose events have numbers now
  */
 export function numberEvents(trx: Transaction): Promise<EndedPayment[]> {
-  return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH });
+  return rows<EndedPayment>(trx, NUMBER, { batch: NUMBERING_BATCH }, 'fresh');
 }
 
 const NUMBER = `

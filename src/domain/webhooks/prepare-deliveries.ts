@@ -5,7 +5,8 @@ import { type EndedPayment, HAS_UNNUMBERED, numberEvents } from './number-events
 
 /**
  * Numbers events, plans their deliveries, and admits those that are due and have room, in one
- * transaction. One dispatcher at a time does it.
+ * transaction: a number is of no use to a delivery that cannot be admitted. One dispatcher at a
+ * time does it.
  * @param cap is how many deliveries may be under way per merchant and endpoint. 0 admits none.
  * @param onNumbered is called once for each event after the commit, unless the process dies.
  * @returns how many events it numbered and deliveries it admitted
@@ -16,7 +17,7 @@ export async function prepareDeliveries(
   onNumbered: (ended: EndedPayment) => void = () => {},
 ): Promise<number> {
   // Most rounds find nothing. They cost one read and no lock.
-  const found = await firstRow<{ isWaiting: boolean }>(
+  const found = await firstRow<{ isWaiting: true | null }>(
     database,
     `SELECT ${HAS_UNNUMBERED} OR ${HAS_DUE} AS "isWaiting"`,
   );
