@@ -35,8 +35,8 @@ function bodyRefusals({ required = [], properties }: NonNullable<Endpoint['body'
 
 const TOKEN_REFUSALS: Refused[] = [
   ['credentials_missing'],
-  ['token_format'],
-  ['token_invalid'],
+  ['invalid_token_format'],
+  ['invalid_token'],
   ['token_revoked'],
   ['ip_not_allowed'],
   ['merchant_inactive'],

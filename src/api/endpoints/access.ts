@@ -12,7 +12,7 @@ export const accessEndpoints = {
     body: bodies.appCredentials,
     answer: records.appTokens,
     refusals: [
-      ['app_credentials_invalid'],
+      ['invalid_app_credentials'],
       ['ip_not_allowed'],
       ['merchant_inactive'],
       ['app_inactive'],
@@ -28,7 +28,7 @@ export const accessEndpoints = {
     body: bodies.refreshToken,
     answer: records.merchantTokens,
     refusals: [
-      ['token_invalid'],
+      ['invalid_token'],
       ['refresh_expired'],
       ['rate_limited'],
       ['token_revoked'],
@@ -43,6 +43,6 @@ export const accessEndpoints = {
     summary: 'Log a person in',
     body: bodies.logIn,
     answer: records.merchantTokens,
-    refusals: [['log_in_invalid'], ['merchant_inactive'], ['rate_limited']],
+    refusals: [['invalid_credentials'], ['merchant_inactive'], ['rate_limited']],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -18,7 +18,7 @@ export type AppTokens = TokenPair & { merchant_id: number; app_code: number; pro
 
 /**
  * Exchanges an app's key and secret for a pair of tokens, the first of a new family.
- * @throws Refusal `app_credentials_invalid`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ * @throws Refusal `invalid_app_credentials`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function issueAppTokens(
   database: Database,
@@ -36,19 +36,19 @@ export async function issueAppTokens(
   const secrets = app ? await appSecrets(database, keys.secretsKeys, app) : [];
   // Compares every secret, so that the duration of the answer tells nothing about any of them.
   const [match] = secrets.filter(({ secret }) => equalInConstantTime(secret, app_secret));
-  if (!app || !match) throw new Refusal('app_credentials_invalid');
+  if (!app || !match) throw new Refusal('invalid_app_credentials');
   requireAccess(app);
   const { merchant_id, app_code, products } = app;
   const subject = { merchant_id, app_code };
   const tokens = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id });
-  if (!tokens) throw new Refusal('app_credentials_invalid');
+  if (!tokens) throw new Refusal('invalid_app_credentials');
   return { ...tokens, ...subject, products };
 }
 
 /** A pair of tokens, and the merchant that they give access to. */
 export type MerchantTokens = TokenPair & ReturnType<typeof merchantFields>;
 
-/** Logs a person in. @throws Refusal `log_in_invalid`, `merchant_inactive` */
+/** Logs a person in. @throws Refusal `invalid_credentials`, `merchant_inactive` */
 export async function logInUser(
   database: Database,
   jwtKeys: KeyRing,
@@ -63,7 +63,7 @@ export async function logInUser(
     { email },
   );
   const isRight = await isPassword(password, user?.password_hash);
-  if (!user || !isRight) throw new Refusal('log_in_invalid');
+  if (!user || !isRight) throw new Refusal('invalid_credentials');
   if (!user.active) throw new Refusal('merchant_inactive');
   const tokens = await startFamily(
     database,
@@ -71,13 +71,13 @@ export async function logInUser(
     { merchant_id: user.id, user_id: user.user_id },
     { password_hash: user.password_hash },
   );
-  if (!tokens) throw new Refusal('log_in_invalid');
+  if (!tokens) throw new Refusal('invalid_credentials');
   return { ...tokens, ...merchantFields(user) };
 }
 
 /**
  * Exchanges a refresh token for a new pair, if its app or person still has access.
- * @throws Refusal `token_invalid`, `refresh_expired`, `token_revoked`, `ip_not_allowed`,
+ * @throws Refusal `invalid_token`, `refresh_expired`, `token_revoked`, `ip_not_allowed`,
  * `merchant_inactive`, `app_inactive`
  */
 export async function refreshTokens(
