@@ -110,6 +110,12 @@ describe('The documentation', () => {
     expect(count).to.be.above(100);
   });
 
+  it('rules out no further field of an answer or a webhook, which may be added', () => {
+    for (const schema of [document, all.map(({ answer }) => answer)]) {
+      expect(JSON.stringify(schema)).to.not.match(/additionalProperties|unevaluatedProperties/);
+    }
+  });
+
   it('names every refusal of the API for some endpoint', () => {
     const named = new Set(all.flatMap((endpoint) => refusalsOf(endpoint).map(([code]) => code)));
     // What is no endpoint at all is of none.

@@ -3,9 +3,9 @@ import { BASE_PATH } from '../../src/api/base-path.ts';
 import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
 import { ANSWERS } from '../../src/api/errors.ts';
-import type { Schema } from '../../src/api/schemas/fields.ts';
 import { error } from '../../src/api/schemas/records.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
+import { strict } from './strict-schema.ts';
 
 const ajv = createAjv();
 
@@ -16,7 +16,7 @@ interface Documented {
   statuses: ReadonlySet<number>;
 }
 
-const isError = ajv.compile(error);
+const isError = ajv.compile(strict(error));
 
 /** Those without parameters first: a path that is one's own is no other's parameter. */
 const documented: Documented[] = (Object.values(endpoints) as Endpoint[])
@@ -24,7 +24,7 @@ const documented: Documented[] = (Object.values(endpoints) as Endpoint[])
   .map((endpoint) => ({
     endpoint,
     path: new RegExp(`^${BASE_PATH}${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
-    isAnswer: ajv.compile(endpoint.answer as Schema),
+    isAnswer: ajv.compile(strict(endpoint.answer)),
     statuses: new Set([500, ...refusalsOf(endpoint).map(([code]) => ANSWERS[code][0])]),
   }));
 

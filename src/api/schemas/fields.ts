@@ -124,14 +124,12 @@ export function nullable(schema: Schema): Schema {
   return { ...schema, type: [schema.type, 'null'] };
 }
 
-/** An object in an answer, with all of these fields and no others. */
+/**
+ * An object in an answer or a webhook, with all of these fields. It does not rule out others, so
+ * that a field that is added breaks nobody who reads by the schema.
+ */
 export function record(properties: Record<string, Schema>): Schema {
-  return {
-    type: 'object',
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
+  return { type: 'object', properties, required: Object.keys(properties) };
 }
 
 /** A page of a list, with links to the pages beside it. */
