@@ -1,10 +1,13 @@
-/** The reasons to refuse a caller. The API maps each to a status and a text. */
+/** The reasons to refuse a caller. The API maps each to a status and a text, and answers with both. */
 export type ErrorCode =
   | 'invalid_request'
   | 'field_required'
   | 'invalid_field'
   | 'invalid_phone_number'
   | 'invalid_amount'
+  | 'amount_too_small'
+  | 'amount_too_large'
+  | 'amount_not_whole'
   | 'channel_not_available'
   | 'invalid_channel'
   | 'channel_required'
@@ -39,10 +42,11 @@ export type ErrorCode =
   | 'body_too_large'
   | 'media_type_unsupported'
   | 'path_not_found'
+  | 'method_not_allowed'
   | 'channel_paused'
   | 'unavailable';
 
-/** Refuses a caller. `subject` fills the blank in some texts, such as the name of a field. */
+/** Refuses a caller. `subject` fills the blank in some texts, or names the field to blame. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;

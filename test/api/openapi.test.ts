@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
-import { ANSWERS } from '../../src/api/errors.ts';
+import { ERROR_ANSWERS } from '../../src/api/error-answers.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
 import { request } from '../support/api-client.ts';
 import { makeFolder } from '../support/make-folder.ts';
@@ -116,10 +116,15 @@ describe('The documentation', () => {
     }
   });
 
+  it('keeps to itself how requests are checked', () => {
+    expect(JSON.stringify(document)).to.not.match(/"x-(?!enumDescriptions)/);
+  });
+
   it('names every refusal of the API for some endpoint', () => {
     const named = new Set(all.flatMap((endpoint) => refusalsOf(endpoint).map(([code]) => code)));
-    // What is no endpoint at all is of none.
-    const expected = Object.keys(ANSWERS).filter((code) => code !== 'path_not_found');
+    // What is no endpoint is of none, and each can fail.
+    const ofNone = ['path_not_found', 'method_not_allowed', 'internal_error'];
+    const expected = Object.keys(ERROR_ANSWERS).filter((code) => !ofNone.includes(code));
     expect([...named]).to.have.members(expected);
   });
 

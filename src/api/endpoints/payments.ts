@@ -16,6 +16,7 @@ export const collectionsEndpoints = {
     body: bodies.newCollection,
     answer: records.collection,
     refusals: [
+      ['amount_not_whole'],
       ['app_not_found'],
       ['field_required', 'app_code'],
       ['channel_not_available', '63903'],
@@ -55,7 +56,7 @@ export const payoutsEndpoints = {
     body: bodies.newPayout,
     answer: records.payout,
     refusals: [
-      ['invalid_phone_number'],
+      ['amount_not_whole'],
       ['invalid_channel', '99'],
       ['channel_required'],
       ['channel_not_available', '68'],
@@ -86,7 +87,7 @@ export const reversalsEndpoints = {
     answer: records.reversal,
     refusals: [
       ['collection_not_completed'],
-      ['transaction_not_found'],
+      ['transaction_not_found', 'checkout_ref_no'],
       ['reversal_done'],
       ['reversal_in_progress'],
       ['duplicate_ref_no'],

@@ -8,7 +8,7 @@ import {
   requireProduct,
 } from '../../domain/identity/authenticate.ts';
 import type { ApiContext } from '../context.ts';
-import type { Endpoint } from '../endpoints/endpoints.ts';
+import { type Endpoint, patternOf } from '../endpoints/endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
 import { addressOf, callerOfRequest } from './caller.ts';
 import { readJson } from './json-body.ts';
@@ -121,7 +121,7 @@ export function serve(
   { method, path }: Endpoint,
   handle: (req: Request, res: Response) => Promise<void>,
 ): void {
-  router[method](path.replace(/\{(\w+)\}/g, ':$1'), (req, res) => handle(req, res));
+  router[method](patternOf(path), (req, res) => handle(req, res));
 }
 
 function inputParser(endpoint: Endpoint) {

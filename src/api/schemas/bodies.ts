@@ -8,6 +8,7 @@ import {
   callbackUrl,
   described,
   phone,
+  REFUSALS,
   refNo,
   reversalRefNo,
   type Schema,
@@ -66,8 +67,11 @@ export const newPayout = body(
       description:
         'The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits',
       examples: ['+254712345678'],
+      [REFUSALS]: ['invalid_field', 'invalid_phone_number'],
       [CHECK]: ({ payto, channel }) =>
-        paytoProblem(String(payto), typeof channel === 'number' ? channel : undefined),
+        typeof payto === 'string'
+          ? paytoProblem(payto, typeof channel === 'number' ? channel : undefined)
+          : 'invalid_field',
     },
     amount,
     ref_no: refNo,

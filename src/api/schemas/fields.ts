@@ -1,17 +1,23 @@
 import { MAX_CALLBACK_URL_LENGTH } from '../../domain/callback-url.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import { AMOUNT_PROBLEMS, amountProblem } from '../../domain/money.ts';
 
 /** Schemas of single fields. They check requests and make the documentation. */
 
-/** Keyword: the refusal of a wrong value. Without it the refusal is `Invalid {field}`. */
-export const REFUSAL = 'x-refusal';
-/** Keyword: a check of a field whose schema is satisfied. Other fields may be wrong. */
+/** Keyword: the refusals of a wrong value, the usual one first. Without it `invalid_field`. */
+export const REFUSALS = 'x-refusals';
+/**
+ * Keyword: says what is wrong with a field, whether its schema has refused it or not. Other fields
+ * may be wrong, and this one may have any type.
+ */
 export const CHECK = 'x-check';
 
-/** The keywords of our own are not published. */
+/** The keywords of our own. They are not published. */
+export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK];
+
 export interface Schema {
   [keyword: string]: unknown;
-  [REFUSAL]?: ErrorCode;
+  [REFUSALS]?: readonly ErrorCode[];
   [CHECK]?: (fields: Record<string, unknown>) => ErrorCode | null;
 }
 
@@ -27,11 +33,11 @@ export function text(maxLength: number) {
 
 export const amount: Schema = {
   type: 'string',
-  format: 'amount',
   pattern: '^\\d{1,6}\\.\\d{2}$',
   description: 'KES, 1.00 to 999999.99, with exactly two decimals',
   examples: ['250.00'],
-  [REFUSAL]: 'invalid_amount',
+  [REFUSALS]: AMOUNT_PROBLEMS,
+  [CHECK]: ({ amount }) => amountProblem(amount),
 };
 
 export const phone: Schema = {
@@ -39,7 +45,7 @@ export const phone: Schema = {
   format: 'kenyan-mobile',
   description: 'Kenyan mobile number in E.164 form',
   examples: ['+254712345678'],
-  [REFUSAL]: 'invalid_phone_number',
+  [REFUSALS]: ['invalid_phone_number'],
 };
 
 export const refNo = {

@@ -1,5 +1,6 @@
 import { CHANNEL_TYPES } from '../../domain/channels/channel.ts';
 import { PAYOUT_CATEGORIES, REVERSAL_STATES } from '../../domain/payments/kinds.ts';
+import { ERROR_ANSWERS } from '../error-answers.ts';
 import {
   accountNumber,
   callbackUrl,
@@ -194,6 +195,22 @@ export const channel = record({
   whole_shillings: { type: 'boolean', description: 'Takes no cents' },
 });
 
-export const error: Schema = record({
-  detail: { type: 'string', description: 'What is wrong, in words' },
-});
+const CODES = Object.entries(ERROR_ANSWERS);
+
+/** Every error. Only the codes that blame a field have `field`. */
+export const error: Schema = {
+  type: 'object',
+  properties: {
+    detail: { type: 'string', description: 'What is wrong, in words' },
+    code: {
+      type: 'string',
+      enum: CODES.map(([code]) => code),
+      description: 'What is wrong, for programs. Codes may be added',
+      'x-enumDescriptions': Object.fromEntries(
+        CODES.map(([code, { status, meaning }]) => [code, `${status}. ${meaning}`]),
+      ),
+    },
+    field: { type: 'string', description: 'The field, parameter or header to blame, if any' },
+  },
+  required: ['detail', 'code'],
+};

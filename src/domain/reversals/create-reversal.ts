@@ -39,7 +39,7 @@ export async function createReversal(
 ): Promise<Reversal> {
   return inOneTransaction(database, async (trx) => {
     const collection = await firstRow<Collection>(trx, LOCK_COLLECTION, request);
-    if (!collection) throw new Refusal('transaction_not_found');
+    if (!collection) throw new Refusal('transaction_not_found', 'checkout_ref_no');
     if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
     // A separate statement sees what others committed while this one waited for the lock.
     await refuseSecond(trx, request, collection);
