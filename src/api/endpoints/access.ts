@@ -10,7 +10,7 @@ export const accessEndpoints = {
     summary: 'Get tokens for an app',
     description: 'Exchanges an app’s key and secret for an access token and a refresh token.',
     body: bodies.appCredentials,
-    answer: records.appTokens,
+    answer: records.tokens,
     refusals: [
       ['invalid_app_credentials'],
       ['ip_not_allowed'],
@@ -26,7 +26,7 @@ export const accessEndpoints = {
     description:
       'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in.',
     body: bodies.refreshToken,
-    answer: records.merchantTokens,
+    answer: records.tokens,
     refusals: [
       ['invalid_token'],
       ['refresh_expired'],
@@ -42,7 +42,7 @@ export const accessEndpoints = {
     path: '/auth/login',
     summary: 'Log a person in',
     body: bodies.logIn,
-    answer: records.merchantTokens,
+    answer: records.tokens,
     refusals: [['invalid_credentials'], ['merchant_inactive'], ['rate_limited']],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -30,26 +30,19 @@ const products = {
 const jwt = { type: 'string', description: 'A JWT', examples: ['eyJhbGciOiJIUzI1NiIs…'] };
 const code = { type: 'integer', examples: [1001] };
 
-const tokenPair = {
+/** The answer of every endpoint that gives tokens. */
+export const tokens = record({
   access: { ...jwt, description: 'Access token, good for 15 minutes' },
   refresh: { ...jwt, description: 'Refresh token, good for 7 days, once' },
-};
-
-export const appTokens = record({
-  ...tokenPair,
   merchant_id: code,
-  app_code: { ...code, examples: [5001] },
-  products,
-});
-
-export const merchantTokens = record({
-  ...tokenPair,
-  merchant_code: code,
+  merchant_code: { ...code, description: 'The same as `merchant_id`' },
+  app_code: { ...nullable(code), description: 'Null for people', examples: [5001] },
+  products: { ...nullable(products), description: 'Products of the app; null for people' },
   name: { type: 'string', examples: ['Duka la Mfano'] },
   email: { type: 'string', examples: ['owner@duka.example'] },
   phone_number: { type: 'string', examples: ['+254711000001'] },
   requires_verification: { type: 'boolean', description: 'The profile is not approved yet' },
-  message: { type: 'string', examples: ['Token refreshed'] },
+  message: { type: 'string', examples: ['Token issued'] },
 });
 
 const collectionFields = {
