@@ -115,6 +115,8 @@ export const createdAt = {
   examples: ['20/11/2026 09:30:00'],
 };
 
+export const createdAtIso = { ...timestamp, description: '`created_at` in ISO 8601, UTC' };
+
 export const uuid = {
   type: 'string',
   format: 'uuid',

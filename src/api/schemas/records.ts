@@ -6,6 +6,7 @@ import {
   callbackUrl,
   checkoutRefNo,
   createdAt,
+  createdAtIso,
   described,
   money,
   nullable,
@@ -57,7 +58,9 @@ const collectionFields = {
   created_at: createdAt,
 };
 
-export const collection = record(collectionFields);
+const collectionRecord = { ...collectionFields, created_at_iso: createdAtIso };
+
+export const collection = record(collectionRecord);
 
 const outcome = {
   result_code: { type: ['integer', 'null'], description: '0 on success; null while open' },
@@ -68,10 +71,10 @@ const outcome = {
 };
 
 export const collectionDetail = record({
-  ...collectionFields,
+  ...collectionRecord,
   ...outcome,
-  commission: money,
-  net_amount: money,
+  commission: { ...money, description: 'KES, what we keep; 0.00 of one that failed' },
+  net_amount: { ...money, description: 'KES, what your wallet gets; 0.00 of one that failed' },
 });
 
 /** The deprecated lists show `processing` as `pending`. */
@@ -94,12 +97,14 @@ const channelFields = {
   channel_type: { enum: CHANNEL_TYPES },
 };
 
-export const payout = record({ ...payoutFields, ...channelFields, created_at: createdAt });
+const createdAtBoth = { created_at: createdAt, created_at_iso: createdAtIso };
+
+export const payout = record({ ...payoutFields, ...channelFields, ...createdAtBoth });
 
 export const payoutDetail = record({
   ...payoutFields,
   status: { ...payoutFields.status, description: '`failed` once the money is back in the wallet' },
-  created_at: createdAt,
+  ...createdAtBoth,
   ...outcome,
   ...channelFields,
   narration: { type: 'string', examples: ['Salary November'] },
@@ -119,6 +124,7 @@ export const REVERSAL_STATUSES = reversalStates
   .join(', ');
 
 export const reversal = record({
+  id: uuid,
   ref_no: reversalRefNo,
   checkout_ref_no: checkoutRefNo,
   original_trans_id: described(
