@@ -117,11 +117,10 @@ export const listedPayout = record({
   created_at: createdAt,
 });
 
-const reversalStates = Object.values(REVERSAL_STATES);
-/** For example `0 unprocessed, 1 processed`. */
-export const REVERSAL_STATUSES = reversalStates
-  .map(({ code, label }) => `${code} ${label}`)
-  .join(', ');
+/** The words in the order of their numbers. */
+export const REVERSAL_LABELS = Object.values(REVERSAL_STATES)
+  .toSorted((a, b) => a.code - b.code)
+  .map(({ label }) => label);
 
 export const reversal = record({
   id: uuid,
@@ -136,12 +135,12 @@ export const reversal = record({
   reversed_net_amount: described(money, 'KES, what the collection wallet gives', '246.25'),
   reversed_commission: described(money, 'KES, commission that you get back', '3.75'),
   status: {
-    enum: reversalStates.map(({ code }) => code),
-    description: REVERSAL_STATUSES,
+    enum: [...REVERSAL_LABELS.keys()],
+    description: REVERSAL_LABELS.map((label, number) => `${number} ${label}`).join(', '),
     examples: [REVERSAL_STATES.processing.code],
   },
   status_label: {
-    enum: reversalStates.map(({ label }) => label),
+    enum: REVERSAL_LABELS,
     examples: [REVERSAL_STATES.processing.label],
   },
   result_description: described(nullable(string), 'Null while open', null),

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { isCallbackUrl } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
+import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
 import { CHECK, OWN_KEYWORDS, REFUSALS, type Schema, UUID } from './fields.ts';
@@ -20,17 +21,10 @@ export function createAjv(): Ajv {
   ajv.addFormat('kenyan-mobile', isKenyanMobile);
   ajv.addFormat('callback-url', isCallbackUrl);
   ajv.addFormat('plain-text', isStorableText);
-  ajv.addFormat('date', isDate);
-  ajv.addFormat('date-time', (value) => !Number.isNaN(Date.parse(value)));
+  ajv.addFormat('date', isDay);
+  ajv.addFormat('date-time', (value) => !isDay(value) && spanOf(value) !== null);
   ajv.addFormat('uuid', UUID);
   return ajv;
-}
-
-function isDate(value: string): boolean {
-  // PostgreSQL has no year 0.
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(value) || value < '0001') return false;
-  const date = new Date(`${value}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
 }
 
 const ajv = createAjv();
@@ -98,7 +92,8 @@ export function queryParser(schema: InputSchema): (query: object) => Record<stri
 
 /** Returns the number that the schema wants, or the text as it is, for the schema to refuse. */
 function numberIn(text: unknown, { type }: Schema): unknown {
-  const isNumber = type === 'integer' && typeof text === 'string' && /^\d{1,9}$/.test(text);
+  const wantsNumber = [type].flat().includes('integer');
+  const isNumber = wantsNumber && typeof text === 'string' && /^\d{1,9}$/.test(text);
   return isNumber ? Number(text) : text;
 }
 
