@@ -120,6 +120,12 @@ describe('The documentation', () => {
     expect(JSON.stringify(document)).to.not.match(/"x-(?!enumDescriptions)/);
   });
 
+  it('says which fields of a payout may be left out', () => {
+    const { requestBody } = document.paths['/payouts/initiate'].post;
+    const { required } = requestBody.content['application/json'].schema;
+    expect(required).to.deep.equal(['payto', 'amount', 'ref_no', 'callback_url']);
+  });
+
   it('names every refusal of the API for some endpoint', () => {
     const named = new Set(all.flatMap((endpoint) => refusalsOf(endpoint).map(([code]) => code)));
     // What is no endpoint is of none, and each can fail.

@@ -97,13 +97,18 @@ describe('Initiating a payout', () => {
     });
   });
 
-  itChecksFields(PAYOUT_FIELDS, {
-    bodyOf,
-    initiate,
-    recorded,
-    newOwner,
-    read: async ({ body }, owner) => ({ ...(await stored(body.id, owner)), ...body }),
-  });
+  const required = PAYOUT_FIELDS.required.filter((field) => field !== 'app_code');
+  // The token says which app it is; people are asked for it.
+  itChecksFields(
+    { ...PAYOUT_FIELDS, required },
+    {
+      bodyOf,
+      initiate,
+      recorded,
+      newOwner,
+      read: async ({ body }, owner) => ({ ...(await stored(body.id, owner)), ...body }),
+    },
+  );
 
   for (const [what, fields, detailText] of [
     [

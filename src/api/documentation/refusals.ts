@@ -1,5 +1,5 @@
 import type { Endpoint, Refused } from '../endpoints/endpoints.ts';
-import { REFUSALS } from '../schemas/fields.ts';
+import { IMPLIED, REFUSALS } from '../schemas/fields.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
 /** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */
@@ -19,14 +19,14 @@ export function refusalsOf(endpoint: Endpoint): Refused[] {
   ];
 }
 
-function bodyRefusals({ required = [], properties }: InputSchema): Refused[] {
+function bodyRefusals({ required = [], properties, ...body }: InputSchema): Refused[] {
   const wrong = Object.entries(properties).flatMap(([name, field]) =>
     (field[REFUSALS] ?? (['invalid_field'] as const)).map((code): Refused => [code, name]),
   );
   return [
     ['body_not_json'],
     ['invalid_request'],
-    ...required.map((name): Refused => ['field_required', name]),
+    ...[...required, ...(body[IMPLIED] ?? [])].map((name): Refused => ['field_required', name]),
     ...wrong,
     ['body_too_large'],
     ['media_type_unsupported'],

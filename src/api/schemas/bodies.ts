@@ -7,6 +7,7 @@ import {
   CHECK,
   callbackUrl,
   described,
+  IMPLIED,
   phone,
   REFUSALS,
   refNo,
@@ -25,9 +26,14 @@ const MAX_TOKEN_LENGTH = 4_096;
 const MAX_NARRATION_LENGTH = 200;
 const MAX_REASON_LENGTH = 200;
 
-function body(properties: Record<string, Schema>, optional: string[] = []): InputSchema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required };
+function body(
+  properties: Record<string, Schema>,
+  optional: string[] = [],
+  implied: string[] = [],
+): InputSchema {
+  const isRequired = (name: string) => !optional.includes(name) && !implied.includes(name);
+  const required = Object.keys(properties).filter(isRequired);
+  return { type: 'object', properties, required, [IMPLIED]: implied };
 }
 
 const credential = text(MAX_CREDENTIAL_LENGTH);
@@ -88,9 +94,14 @@ export const newPayout = body(
         'Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given',
       examples: [63902],
     },
-    app_code: { ...appCode, description: 'Which app of yours to book on; its secret signs' },
+    app_code: {
+      ...appCode,
+      description:
+        'Which app of yours to book on; its secret signs the webhook. The token of an app stands for that app; people must name one',
+    },
   },
   ['category', 'narration', 'channel'],
+  ['app_code'],
 );
 
 export const newReversal = body(

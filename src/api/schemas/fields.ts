@@ -11,14 +11,17 @@ export const REFUSALS = 'x-refusals';
  * may be wrong, and this one may have any type.
  */
 export const CHECK = 'x-check';
+/** Keyword of a body: required fields that the token of an app implies. */
+export const IMPLIED = 'x-implied';
 
 /** The keywords of our own. They are not published. */
-export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK];
+export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK, IMPLIED];
 
 export interface Schema {
   [keyword: string]: unknown;
   [REFUSALS]?: readonly ErrorCode[];
   [CHECK]?: (fields: Record<string, unknown>) => ErrorCode | null;
+  [IMPLIED]?: readonly string[];
 }
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -4,7 +4,7 @@ import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
-import { CHECK, OWN_KEYWORDS, REFUSALS, type Schema, UUID } from './fields.ts';
+import { CHECK, IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema, UUID } from './fields.ts';
 
 /** Schema of a body or a query. Its fields are in the order of the documentation. */
 export interface InputSchema extends Schema {
@@ -33,18 +33,21 @@ type Fields = Record<string, unknown>;
 
 /**
  * Compiles the schema of a body. Missing fields are refused first, then wrong ones, each in the
- * documented order. A required field that is null or empty is missing.
+ * documented order. A required field that is null or empty is missing. A missing field that the
+ * schema lets be implied is taken from `known`.
  */
-export function bodyParser(schema: InputSchema): (body: unknown) => Fields {
+export function bodyParser(schema: InputSchema): (body: unknown, known?: Fields) => Fields {
   const validate = ajv.compile(schema);
-  const { properties, required = [] } = schema;
-  return (body) => {
+  const { properties, required = [], [IMPLIED]: implied = [] } = schema;
+  const needed = Object.keys(properties).filter((name) => [...required, ...implied].includes(name));
+  return (body, known = {}) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new Refusal('invalid_request');
     }
-    const fields = givenFields(body as Fields, Object.keys(properties), required);
-    for (const name of required) {
-      if (!Object.hasOwn(fields, name)) throw new Refusal('field_required', name);
+    const fields = givenFields(body as Fields, Object.keys(properties), needed);
+    for (const name of implied) fields[name] ??= known[name];
+    for (const name of needed) {
+      if (fields[name] === undefined) throw new Refusal('field_required', name);
     }
     const wrong = wrongFields(validate, fields);
     for (const [name, property] of Object.entries(properties)) {
@@ -56,12 +59,12 @@ export function bodyParser(schema: InputSchema): (body: unknown) => Fields {
   };
 }
 
-/** Returns the fields of these names that have a value. A required field that is empty has none. */
-function givenFields(body: Fields, names: string[], required: readonly string[]): Fields {
+/** Returns the fields of these names that have a value. A needed field that is empty has none. */
+function givenFields(body: Fields, names: string[], needed: string[]): Fields {
   const isGiven = (name: string) =>
     Object.hasOwn(body, name) &&
     body[name] != null &&
-    (body[name] !== '' || !required.includes(name));
+    (body[name] !== '' || !needed.includes(name));
   return Object.fromEntries(names.filter(isGiven).map((name) => [name, body[name]]));
 }
 

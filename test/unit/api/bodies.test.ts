@@ -184,6 +184,20 @@ describe('A body', () => {
     }
   });
 
+  it('may leave out what the token implies, and nothing else', () => {
+    const parsePayout = bodyParser(newPayout);
+    const { app_code: _named, ...bare } = payoutBody({ app_code: 1 });
+    expect(() => parsePayout(bare)).to.throw(Refusal, 'field_required: app_code');
+    const known = { app_code: 5001, amount: '1.00' };
+    expect(parsePayout(bare, known)).to.deep.equal({ ...bare, app_code: 5001 });
+    expect(parsePayout({ ...bare, app_code: 7 }, known).app_code).to.equal(7);
+    expect(() => parsePayout({ ...bare, amount: null }, known)).to.throw(
+      Refusal,
+      'field_required: amount',
+    );
+    expect(() => parsePayout({ ...bare, app_code: '5001' }, known)).to.throw(Refusal, 'app_code');
+  });
+
   it('has no fields from a prototype', () => {
     const inherited = Object.create({ amount: '1.00', ref_no: 't1' });
     expect(() => parse(inherited)).to.throw(Refusal, 'field_required: amount');
