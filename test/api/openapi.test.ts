@@ -120,10 +120,14 @@ describe('The documentation', () => {
     expect(JSON.stringify(document)).to.not.match(/"x-(?!enumDescriptions)/);
   });
 
-  it('says which fields of a payout may be left out', () => {
+  it('says which fields of a payout may be left out, and what follows a 502', () => {
     const { requestBody } = document.paths['/payouts/initiate'].post;
     const { required } = requestBody.content['application/json'].schema;
     expect(required).to.deep.equal(['payto', 'amount', 'ref_no', 'callback_url']);
+    const { description, responses } = document.paths['/reversals/initiate'].post;
+    for (const text of [description, responses['502'].description]) {
+      expect(text).to.include('with the same Idempotency-Key');
+    }
   });
 
   it('names every refusal of the API for some endpoint', () => {

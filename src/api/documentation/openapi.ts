@@ -80,7 +80,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours',
+    'Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Only the 502 of a reversal is different, because the reversal is recorded',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -126,7 +126,7 @@ function failures(endpoint: Endpoint) {
 
 const FAILURES: Readonly<Record<number, string>> = {
   500: 'A fault of ours; whether anything was recorded is not known',
-  502: 'Recorded; the outcome is not known yet',
+  502: 'Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no`',
 };
 
 function failure(status: number, examples: object) {
