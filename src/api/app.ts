@@ -4,8 +4,10 @@ import { Refusal } from '../domain/errors.ts';
 import type { Service } from '../process/boot.ts';
 import { BASE_PATH } from './base-path.ts';
 import { documentationRoutes } from './documentation/routes.ts';
+import { endpoints } from './endpoints/endpoints.ts';
 import { errorHandler } from './errors.ts';
 import { measureRequests } from './middleware/measure.ts';
+import { refuseOtherMethods } from './middleware/methods.ts';
 import { requestContext } from './middleware/request-context.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { addAuthRoutes } from './routes/auth.ts';
@@ -38,8 +40,8 @@ export function createApp(
   if (config.requireHttps) app.use(refusePlainHttp);
   app.use(metricsRoutes(config.metricsToken, meters.registry));
   app.use(gatewayCallbackRoutes(service));
-  app.use(documentationRoutes(config.publicUrl));
   app.use(BASE_PATH, apiRoutes(service, rateLimiter));
+  app.use(documentationRoutes(config.publicUrl));
   app.use(() => {
     throw new Refusal('path_not_found');
   });
@@ -61,6 +63,7 @@ function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
   addReversalRoutes(context);
   addWalletRoutes(context);
   addChannelRoutes(context);
+  refuseOtherMethods(context.router, Object.values(endpoints));
   return context.router;
 }
 

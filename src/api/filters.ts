@@ -1,34 +1,38 @@
-import type { Days } from '../domain/days.ts';
 import { Refusal } from '../domain/errors.ts';
+import { REVERSAL_STATES } from '../domain/payments/kinds.ts';
 import type { PaymentFilter } from '../domain/payments/list-payments.ts';
 import { type PaymentStatus, STATUS_CODES } from '../domain/payments/payment.ts';
+import { spanOf } from '../domain/period.ts';
 import type { TransactionFilter } from '../domain/wallets/list-transactions.ts';
 
 /**
  * Each function turns the valid query of a list into a filter of the domain.
- * @throws Refusal when the last day is before the first
+ * @throws Refusal when the period ends before it begins
  */
 
 type Query = Record<string, unknown>;
 
-/** The deprecated lists name statuses, and show two as one. The others have codes. */
-const DEPRECATED_STATUSES: Record<string, PaymentStatus[]> = {
-  pending: ['pending', 'processing'],
-  completed: ['completed'],
-  failed: ['failed'],
-};
-
-/** For the lists of payments. */
-export function paymentFilterIn(query: Query): PaymentFilter {
-  const { status } = query;
+/** For the lists of payments. The deprecated ones show what is processing as pending. */
+export function paymentFilterIn(query: Query, isDeprecated: boolean): PaymentFilter {
   return {
     ...sharedFilterIn(query),
     checkout_ref_no: query.checkout_ref_no as string | undefined,
-    statuses:
-      typeof status === 'number' ? [STATUS_CODES[status]!] : DEPRECATED_STATUSES[String(status)],
+    statuses: statusesIn(query, isDeprecated),
     account: phoneIn(query),
   };
 }
+
+/** A query names a status by its number or by a word of its list. */
+function statusesIn({ status }: Query, isDeprecated: boolean): PaymentStatus[] | undefined {
+  if (status === undefined) return undefined;
+  if (isDeprecated && status === 'pending') return ['pending', 'processing'];
+  return [typeof status === 'number' ? STATUS_CODES[status]! : STATUS_OF_WORD.get(String(status))!];
+}
+
+const STATUS_OF_WORD: ReadonlyMap<string, PaymentStatus> = new Map([
+  ...STATUS_CODES.map((status) => [status, status] as const),
+  ...STATUS_CODES.map((status) => [REVERSAL_STATES[status].label, status] as const),
+]);
 
 /** For the list of wallet transactions. */
 export function transactionFilterIn(query: Query): TransactionFilter {
@@ -37,9 +41,13 @@ export function transactionFilterIn(query: Query): TransactionFilter {
 }
 
 function sharedFilterIn(query: Query) {
-  const { date_from, date_to, ref_no } = query as Days & { ref_no?: string };
-  if (date_from && date_to && date_from > date_to) throw new Refusal('invalid_query', 'date_from');
-  return { date_from, date_to, ref_no };
+  const { date_from, date_to, ref_no } = query as Record<string, string | undefined>;
+  const created_from = date_from && spanOf(date_from)!.first;
+  const created_to = date_to && spanOf(date_to)!.last;
+  if (created_from && created_to && created_from > created_to) {
+    throw new Refusal('invalid_query', 'date_from');
+  }
+  return { created_from, created_to, ref_no };
 }
 
 /** Restores the plus, which is a space in an address unless it is written %2B. */

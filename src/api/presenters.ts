@@ -7,6 +7,11 @@ import type { WalletTransaction } from '../domain/wallets/list-transactions.ts';
 
 /** The record of a collection that was just initiated. */
 export function collectionRecord(collection: Collection) {
+  return { ...collectionCore(collection), ...createdAtIso(collection) };
+}
+
+/** The fields of the specification, and no others. */
+function collectionCore(collection: Collection) {
   return {
     id: collection.id,
     payfrom: collection.payfrom,
@@ -22,23 +27,27 @@ export function collectionRecord(collection: Collection) {
 
 /** The record with all that is known of the outcome. */
 export function collectionDetail(collection: Collection) {
+  const { amount_cents, commission_cents, status } = collection;
+  // Nothing is earned on one that failed.
+  const [commission, net] =
+    status === 'failed' ? [0, 0] : [commission_cents, amount_cents - commission_cents];
   return {
     ...collectionRecord(collection),
     ...outcome(collection),
-    commission: formatAmount(collection.commission_cents),
-    net_amount: formatAmount(collection.amount_cents - collection.commission_cents),
+    commission: formatAmount(commission),
+    net_amount: formatAmount(net),
   };
 }
 
 /** The record in the deprecated list. */
 export function listedCollection(collection: Collection) {
-  return { ...collectionRecord(collection), status: deprecatedStatus(collection) };
+  return { ...collectionCore(collection), status: deprecatedStatus(collection) };
 }
 
 /** The record of a payout that was just initiated. */
 export function payoutRecord(payout: Payout) {
   const { created_at, ...core } = payoutCore(payout);
-  return { ...core, ...channelFields(payout), created_at };
+  return { ...core, ...channelFields(payout), created_at, ...createdAtIso(payout) };
 }
 
 /** The record with all that is known of the outcome. */
@@ -46,6 +55,7 @@ export function payoutDetail(payout: Payout) {
   const shown = asShown(payout);
   return {
     ...payoutCore(shown),
+    ...createdAtIso(shown),
     ...outcome(shown),
     ...channelFields(shown),
     narration: shown.narration,
@@ -79,6 +89,7 @@ function channelFields({ channel: code }: Payout) {
 export function reversalRecord(reversal: Reversal) {
   const { code, label } = REVERSAL_STATES[reversal.status];
   return {
+    id: reversal.id,
     ref_no: reversal.ref_no,
     checkout_ref_no: reversal.checkout_ref_no,
     original_trans_id: reversal.original_trans_id,
@@ -137,6 +148,11 @@ function outcome(payment: Payment) {
     external_ref: payment.external_ref,
     payment_completed_at: payment.payment_completed_at?.toISOString() ?? null,
   };
+}
+
+/** The same time as `created_at`, which has the form of the specification. */
+function createdAtIso({ created_at }: Payment) {
+  return { created_at_iso: created_at.toISOString() };
 }
 
 /** The deprecated lists show `processing` as `pending`. */

@@ -1,26 +1,29 @@
-/** The reasons to refuse a caller. The API maps each to a status and a text. */
+/** The reasons to refuse a caller. The API maps each to a status and a text, and answers with both. */
 export type ErrorCode =
   | 'invalid_request'
   | 'field_required'
   | 'invalid_field'
   | 'invalid_phone_number'
   | 'invalid_amount'
+  | 'amount_too_small'
+  | 'amount_too_large'
+  | 'amount_not_whole'
   | 'channel_not_available'
-  | 'channel_invalid'
+  | 'invalid_channel'
   | 'channel_required'
   | 'collection_not_completed'
   | 'reversal_done'
   | 'reversal_in_progress'
   | 'gateway_unreachable'
-  | 'duplicate_reference'
+  | 'duplicate_ref_no'
   | 'wallet_missing'
   | 'transaction_not_found'
   | 'credentials_missing'
-  | 'token_format'
-  | 'token_invalid'
+  | 'invalid_token_format'
+  | 'invalid_token'
   | 'token_revoked'
-  | 'app_credentials_invalid'
-  | 'log_in_invalid'
+  | 'invalid_app_credentials'
+  | 'invalid_credentials'
   | 'refresh_expired'
   | 'ip_not_allowed'
   | 'https_required'
@@ -39,10 +42,11 @@ export type ErrorCode =
   | 'body_too_large'
   | 'media_type_unsupported'
   | 'path_not_found'
+  | 'method_not_allowed'
   | 'channel_paused'
   | 'unavailable';
 
-/** Refuses a caller. `subject` fills the blank in some texts, such as the name of a field. */
+/** Refuses a caller. `subject` fills the blank in some texts, or names the field to blame. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly code: ErrorCode;

@@ -11,6 +11,19 @@ export function parseAmount(value: unknown): number | null {
   return cents >= MIN_AMOUNT_CENTS && cents <= MAX_AMOUNT_CENTS ? cents : null;
 }
 
+export const AMOUNT_PROBLEMS = ['invalid_amount', 'amount_too_small', 'amount_too_large'] as const;
+
+const DECIMAL = /^-?\d+\.\d{2}$/;
+
+/** Says why a value is no amount: not written as one, or out of bounds. @returns null for an amount. */
+export function amountProblem(value: unknown): (typeof AMOUNT_PROBLEMS)[number] | null {
+  if (parseAmount(value) !== null) return null;
+  if (typeof value !== 'string' || !DECIMAL.test(value)) return 'invalid_amount';
+  const cents = Number(value.replace('.', ''));
+  if (cents < MIN_AMOUNT_CENTS) return 'amount_too_small';
+  return cents > MAX_AMOUNT_CENTS ? 'amount_too_large' : 'invalid_amount';
+}
+
 /** Writes cents with two decimals, and with a leading minus when negative. */
 export function formatAmount(cents: number): string {
   const digits = String(Math.abs(cents)).padStart(3, '0');

@@ -165,7 +165,7 @@ describe('admin app', () => {
     const renewed = appOf(rotated);
     expect(renewed).to.include({ code: app.code, app_key: app.app_key });
     expect(renewed.app_secret).to.not.equal(app.app_secret);
-    expect(await refusal(app)).to.equal('app_credentials_invalid');
+    expect(await refusal(app)).to.equal('invalid_app_credentials');
     expect((await rejection(isAccepted(access))).message).to.equal('token_revoked');
     await tokens(renewed);
     await isAccepted(othersAccess);
@@ -200,7 +200,7 @@ describe('admin app', () => {
         () => true,
       ),
     );
-    expect(await refusal(renewed)).to.equal('app_credentials_invalid');
+    expect(await refusal(renewed)).to.equal('invalid_app_credentials');
     await tokens(third);
     // What was got with an old secret ends with it.
     const ended = await isAccepted(access).then(

@@ -124,7 +124,7 @@ describe('admin user', () => {
     expect(text).to.include('Sessions ended: 1');
     const shown = SHOWN_ONCE.exec(text)![1]!;
     expect(await problemOf(access)).to.equal('token_revoked');
-    expect((await rejection(logIn(email, PASSWORD))).message).to.equal('log_in_invalid');
+    expect((await rejection(logIn(email, PASSWORD))).message).to.equal('invalid_credentials');
     await logIn(email, shown);
     const own = 'another horse battery';
     const document = await admin.changeJson(`user update --email ${email} --password-stdin`, {
@@ -147,7 +147,7 @@ describe('admin user', () => {
     const text = await admin.change(`user deactivate --email ${email}`);
     expect(text).to.include(`User ${email} is deactivated now`).and.include('Sessions ended: 1');
     expect(await problemOf(access)).to.equal('token_revoked');
-    expect((await rejection(logIn(email, PASSWORD))).message).to.equal('log_in_invalid');
+    expect((await rejection(logIn(email, PASSWORD))).message).to.equal('invalid_credentials');
     expect((await admin.lastAudit()).details).to.deep.equal({
       active: { from: true, to: false },
       revoked_token_families: 1,

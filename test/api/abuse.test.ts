@@ -118,7 +118,7 @@ describe('Under abuse', () => {
   for (const [what, bytes, detail] of BYTES) {
     it(`a body of ${what} is refused`, async () => {
       const [status, answer] = await bodyOf(bytes);
-      expect([status, JSON.parse(answer)]).to.deep.equal([400, { detail }]);
+      expectRefusal({ status, body: JSON.parse(answer) }, 400, detail);
     });
   }
 

@@ -49,7 +49,10 @@ describe('Logging in', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
+      merchant_id: merchant.merchant_id,
       merchant_code: merchant.merchant_id,
+      app_code: null,
+      products: null,
       phone_number: '+254711000001',
       requires_verification: false,
       message: 'Logged in',
@@ -60,7 +63,13 @@ describe('Logging in', () => {
       body: { refresh },
       headers: from(),
     });
-    expect(Object.keys(refreshed.body)).to.deep.equal(Object.keys(answer.body));
+    const { access: _access, refresh: _refresh, ...same } = refreshed.body;
+    expect(same).to.deep.equal({ ...rest, name, email, message: 'Token refreshed' });
+    const app = await request('POST', `${service.baseUrl}/auth/app/token`, {
+      body: { app_key: merchant.app_key, app_secret: merchant.app_secret },
+      headers: from(),
+    });
+    expect(Object.keys(app.body)).to.have.members(Object.keys(answer.body));
   });
 
   it('takes the e-mail address in any case, and the password to the letter', async () => {

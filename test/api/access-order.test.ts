@@ -260,7 +260,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
       for (const [what, make, status, detail] of breaks) {
         await make();
         const answer = await send();
-        expect([what, answer.status, answer.body]).to.deep.equal([what, status, { detail }]);
+        expect([what, answer.status, answer.body.detail]).to.deep.equal([what, status, detail]);
       }
     }
 

@@ -41,7 +41,10 @@ describe('Refreshing tokens', () => {
     expect(answer.headers.get('cache-control')).to.equal('no-store');
     const { access, refresh: next, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
+      merchant_id: merchant.merchant_id,
       merchant_code: merchant.merchant_id,
+      app_code: merchant.app_code,
+      products: ['collections', 'payouts'],
       phone_number: '+254711000001',
       requires_verification: false,
       message: 'Token refreshed',

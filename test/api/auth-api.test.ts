@@ -45,12 +45,17 @@ describe('Getting a token for an app', () => {
     const answer = await post(credentials());
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('cache-control')).to.equal('no-store');
-    const { access, refresh, ...rest } = answer.body;
+    const { access, refresh, name, email, ...rest } = answer.body;
     expect(rest).to.deep.equal({
       merchant_id: merchant.merchant_id,
+      merchant_code: merchant.merchant_id,
+      phone_number: '+254711000001',
+      requires_verification: false,
       app_code: merchant.app_code,
       products: ['collections', 'payouts'],
+      message: 'Token issued',
     });
+    expect([name, email].join()).to.match(/^Merchant \d+,merchant-\d+@test\.example$/);
     for (const [token, lifetimeS] of [
       [access, 15 * 60],
       [refresh, 7 * 24 * 3_600],

@@ -3,8 +3,9 @@ import { rows } from '../../src/connections/database.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { collectionBody, request } from '../support/api-client.ts';
 import { COLLECTION_FIELDS } from '../support/collection-fields.ts';
+import { expectBothForms } from '../support/created-at.ts';
 import { itChecksFields } from '../support/field-tests.ts';
-import { countOf, learn, outboxOf, receiptOf, succeeded } from '../support/payments.ts';
+import { countOf, failed, learn, outboxOf, receiptOf, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
@@ -30,10 +31,10 @@ describe('Initiating a collection', () => {
     const body = collectionBody({ account_number: 'INV-7', callback_url: 'https://x.example/h' });
     const answer = await initiate(body);
     expect(answer.status).to.equal(200);
-    const { id, created_at, ...rest } = answer.body;
+    const { id, created_at, created_at_iso, ...rest } = answer.body;
     expect(rest).to.deep.equal({ ...body, status: 'pending', category: 'other' });
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-    expect(created_at).to.match(/^\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d$/);
+    expectBothForms({ created_at, created_at_iso });
     expect(await outboxOf(service.database, id)).to.deep.equal([
       {
         queue: 'submission-simulator',
@@ -169,6 +170,14 @@ describe('Initiating a collection', () => {
         external_ref: 'GW-1',
         payment_completed_at: '2026-11-20T10:00:00.000Z',
       });
+    });
+
+    it('shows no commission and no net amount of one that failed', async () => {
+      const { body: record } = await initiate(collectionBody());
+      const ref = { kind: 'collection', merchant_id: merchant.merchant_id, id: record.id } as const;
+      await learn(service.database, (await findPayment(service.database, ref))!, failed());
+      const nothing = { status: 'failed', commission: '0.00', net_amount: '0.00' };
+      expect((await detail(record.id)).body).to.include(nothing);
     });
 
     it('finds nothing that is not the merchant’s own, by the same answer as for nothing at all', async () => {

@@ -101,10 +101,8 @@ describe('The API over HTTP', () => {
         });
       expect((await post(large(MAX_BODY_BYTES))).status).to.equal(200);
       const tooLarge = await post(large(10_000_000));
-      expect([tooLarge.status, await tooLarge.json()]).to.deep.equal([
-        413,
-        { detail: 'Request body is too large' },
-      ]);
+      const refused = { status: tooLarge.status, body: await tooLarge.json() };
+      expectRefusal(refused, 413, 'Request body is too large', { code: 'body_too_large' });
     });
 
     for (const type of [
@@ -167,15 +165,13 @@ describe('The API over HTTP', () => {
 
   describe('answers', () => {
     const UNKNOWN: [method: string, path: string][] = [
-      ['GET', '/'],
       ['GET', '/api/v1'],
       ['GET', '/api/v1/'],
       ['GET', '/api/v2/collections/checkouts/x'],
       ['POST', '/collections/checkouts/initiate'],
-      ['POST', '/api/v1/collections/checkouts'],
-      ['PUT', '/api/v1/collections/checkouts/initiate'],
-      ['DELETE', '/api/v1/collections/checkouts/x'],
-      ['GET', '/api/v1/auth/app/token'],
+      ['PUT', '/api/v1/collections'],
+      ['OPTIONS', '/api/v1/nothing'],
+      ['POST', '/nothing'],
       ['GET', '/api/v1/nothing/%2e%2e/healthz'],
       ['GET', '/gateway/callbacks/simulator/x'],
       ['POST', '/gateway/callbacks'],
@@ -187,6 +183,54 @@ describe('The API over HTTP', () => {
         expectRefusal(await request(method, url, { access: merchant.access }), 404, 'Not found');
       });
     }
+
+    const OTHER_METHODS: [method: string, path: string, allowed: string][] = [
+      ['POST', '/api/v1/collections/checkouts', 'GET, HEAD, OPTIONS'],
+      ['DELETE', '/api/v1/collections/checkouts/x', 'GET, HEAD, OPTIONS'],
+      ['PATCH', '/api/v1/reversals/x', 'GET, HEAD, OPTIONS'],
+      ['GET', '/api/v1/auth/app/token', 'POST, OPTIONS'],
+      ['GET', '/api/v1/wallets/transfers/', 'POST, OPTIONS'],
+      // It is also the path of a reversal with this reference.
+      ['PUT', '/api/v1/reversals/initiate', 'POST, OPTIONS, GET, HEAD'],
+      ['POST', '/', 'GET, HEAD, OPTIONS'],
+      ['POST', '/docs', 'GET, HEAD, OPTIONS'],
+      ['DELETE', '/openapi.json', 'GET, HEAD, OPTIONS'],
+    ];
+    const allowedBy = ({ headers }: { headers: Headers }) =>
+      headers.get('allow')?.split(', ').sort();
+    for (const [method, path, allowed] of OTHER_METHODS) {
+      it(`Method not allowed to ${method} ${path}, and which are`, async () => {
+        const url = `${origin}${path}`;
+        for (const access of ['', merchant.access]) {
+          const answer = await request(method, url, { access });
+          expectRefusal(answer, 405, 'Method not allowed', { code: 'method_not_allowed' });
+          expect(allowedBy(answer)).to.deep.equal(allowed.split(', ').sort());
+        }
+        const options = await request('OPTIONS', url);
+        expect([options.status, options.body]).to.deep.equal([204, '']);
+        expect(allowedBy(options)).to.deep.equal(allowed.split(', ').sort());
+      });
+    }
+
+    it('HEAD as GET, without the body, and not where there is no GET', async () => {
+      const list = `${baseUrl}/collections/checkouts`;
+      const { access } = merchant;
+      const [head, get] = [
+        await request('HEAD', list, { access }),
+        await request('GET', list, { access }),
+      ];
+      expect([head.status, head.body]).to.deep.equal([200, '']);
+      expect(head.headers.get('content-length')).to.equal(get.headers.get('content-length'));
+      expect((await request('HEAD', list)).status).to.equal(401);
+      expect((await request('HEAD', `${baseUrl}/auth/login`)).status).to.equal(405);
+      expect((await request('HEAD', `${baseUrl}/nothing`)).status).to.equal(404);
+    });
+
+    it('a request without a path by leading to the documentation', async () => {
+      const answer = await fetch(`${origin}/`, { redirect: 'manual' });
+      expect([answer.status, answer.headers.get('location')]).to.deep.equal([302, '/docs']);
+      expect((await request('GET', `${origin}/`)).body).to.include('<h1>Malipo API</h1>');
+    });
 
     it('a path that cannot be decoded with Not found', async () => {
       const url = `${baseUrl}/collections/checkouts/%E0%A4%A`;

@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect } from 'chai';
 import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
-import { ANSWERS } from '../../src/api/errors.ts';
+import { ERROR_ANSWERS } from '../../src/api/error-answers.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
 import { request } from '../support/api-client.ts';
 import { makeFolder } from '../support/make-folder.ts';
@@ -110,10 +110,31 @@ describe('The documentation', () => {
     expect(count).to.be.above(100);
   });
 
+  it('rules out no further field of an answer or a webhook, which may be added', () => {
+    for (const schema of [document, all.map(({ answer }) => answer)]) {
+      expect(JSON.stringify(schema)).to.not.match(/additionalProperties|unevaluatedProperties/);
+    }
+  });
+
+  it('keeps to itself how requests are checked', () => {
+    expect(JSON.stringify(document)).to.not.match(/"x-(?!enumDescriptions)/);
+  });
+
+  it('says which fields of a payout may be left out, and what follows a 502', () => {
+    const { requestBody } = document.paths['/payouts/initiate'].post;
+    const { required } = requestBody.content['application/json'].schema;
+    expect(required).to.deep.equal(['payto', 'amount', 'ref_no', 'callback_url']);
+    const { description, responses } = document.paths['/reversals/initiate'].post;
+    for (const text of [description, responses['502'].description]) {
+      expect(text).to.include('with the same Idempotency-Key');
+    }
+  });
+
   it('names every refusal of the API for some endpoint', () => {
     const named = new Set(all.flatMap((endpoint) => refusalsOf(endpoint).map(([code]) => code)));
-    // What is no endpoint at all is of none.
-    const expected = Object.keys(ANSWERS).filter((code) => code !== 'path_not_found');
+    // What is no endpoint is of none, and each can fail.
+    const ofNone = ['path_not_found', 'method_not_allowed', 'internal_error'];
+    const expected = Object.keys(ERROR_ANSWERS).filter((code) => !ofNone.includes(code));
     expect([...named]).to.have.members(expected);
   });
 

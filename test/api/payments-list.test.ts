@@ -31,6 +31,9 @@ interface Listed {
   /** Where one of them is, by its id and reference. */
   detail: (payment: { id: string; ref_no: string }) => string;
   maxRefNo: number;
+  /** The words of its statuses, in the order of their numbers, and those of another kind. */
+  words: string[];
+  strange: string[];
   add: (database: Database, merchant: TestMerchant, refNo?: string) => Promise<MerchantPayment>;
 }
 
@@ -43,6 +46,8 @@ const KINDS: Record<string, Listed> = {
     ownFields: { account_number: 'INV-1', callback_url: 'http://127.0.0.1:9/hook' },
     detail: ({ id }) => `/collections/checkouts/${id}`,
     maxRefNo: 50,
+    words: ['pending', 'processing', 'failed', 'completed'],
+    strange: ['unprocessed', 'processed', 'reversed'],
     add: (database, merchant, refNo) =>
       newCollection(database, merchant, refNo === undefined ? {} : { ref_no: refNo }),
   },
@@ -54,6 +59,8 @@ const KINDS: Record<string, Listed> = {
     ownFields: {},
     detail: ({ id }) => `/payouts/${id}`,
     maxRefNo: 50,
+    words: ['pending', 'processing', 'failed', 'completed'],
+    strange: ['unprocessed', 'processed', 'reversed'],
     add: (database, merchant, refNo) =>
       newPayout(database, merchant, refNo === undefined ? {} : { ref_no: refNo }),
   },
@@ -64,6 +71,8 @@ const KINDS: Record<string, Listed> = {
     ownFields: {},
     detail: ({ ref_no }) => `/reversals/${ref_no}`,
     maxRefNo: 60,
+    words: ['unprocessed', 'processed', 'failed', 'reversed'],
+    strange: ['pending', 'processing', 'completed'],
     add: async (database, merchant, refNo) => {
       const collection = await newCompletedCollection(database, merchant);
       const overrides = refNo === undefined ? {} : { ref_no: refNo };
@@ -87,6 +96,12 @@ const BOTH: [query: string, refs: string][] = [
   ['unknown=1&status%5B%5D=9&__proto__=x', 'r5 r4 r3 r2 r1'],
   ['date_from=2026-03-02', 'r5 r4 r3'],
   ['date_to=2026-03-01', 'r2 r1'],
+  ['date_from=2026-03-01T23:59:59.999Z&date_to=2026-03-01T23:59:59.999Z', 'r2'],
+  ['date_from=2026-03-02T03:00:00%2B03:00', 'r5 r4 r3'],
+  ['date_from=2026-03-02T03:00:00+03:00', 'r5 r4 r3'],
+  ['date_from=2026-03-02T00:00:00.001Z&date_to=2026-03-03T11:59:59.999999Z', ''],
+  ['date_from=2026-03-03T09:00:00-03:00&date_to=2026-03-03', 'r4'],
+  ['date_from=2026-03-03&date_to=2026-03-03T12:00:00Z', 'r4'],
   ['date_from=2026-03-01&date_to=2026-03-01', 'r2 r1'],
   ['date_from=2026-03-02&date_to=2026-03-03', 'r4 r3'],
   ['date_from=2026-03-05', ''],
@@ -102,11 +117,16 @@ const BOTH: [query: string, refs: string][] = [
   ['page=001&page_size=0100', 'r5 r4 r3 r2 r1'],
 ];
 
+/** The rows of each status, by its number. */
+const BY_NUMBER: [number: number, refs: string][] = [
+  [0, 'r5 r1'],
+  [1, 'r2'],
+  [2, 'r3'],
+  [3, 'r4'],
+];
+
 const NEWER: typeof BOTH = [
-  ['status=0', 'r5 r1'],
-  ['status=1', 'r2'],
-  ['status=2', 'r3'],
-  ['status=3', 'r4'],
+  ...BY_NUMBER.map(([number, refs]): [string, string] => [`status=${number}`, refs]),
   ['status=0&date_from=2026-03-02', 'r5'],
   ['status=3&ref_no=r4&date_from=2026-03-03&date_to=2026-03-03', 'r4'],
   ['phone=%2B254733123456', 'r5 r4 r3 r2 r1'],
@@ -126,7 +146,7 @@ const OLDER: typeof BOTH = [
 
 for (const [kind, listed] of Object.entries(KINDS)) {
   const { list: LIST, deprecated: DEPRECATED, table, account, ownFields, add } = listed;
-  const { detail, maxRefNo } = listed;
+  const { detail, maxRefNo, words, strange } = listed;
 
   describe(`Listing ${kind}`, () => {
     let service: TestService;
@@ -155,7 +175,14 @@ for (const [kind, listed] of Object.entries(KINDS)) {
       answer.body.results.map(({ ref_no }) => ref_no).join(' ');
 
     for (const [path, cases] of [
-      [LIST, [...BOTH, ...NEWER]],
+      [
+        LIST,
+        [
+          ...BOTH,
+          ...NEWER,
+          ...BY_NUMBER.map(([number, refs]) => [`status=${words[number]}`, refs] as const),
+        ],
+      ],
       ...(DEPRECATED ? ([[DEPRECATED, [...BOTH, ...OLDER]]] as const) : []),
     ] as const) {
       for (const [query, refs] of cases) {
@@ -167,8 +194,14 @@ for (const [kind, listed] of Object.entries(KINDS)) {
       }
 
       it(`at ${path} refuses dates that are the wrong way round`, async () => {
-        const answer = await client.get(`${path}?date_from=2026-03-02&date_to=2026-03-01`);
-        expectRefusal(answer, 400, 'Invalid query parameter: date_from');
+        for (const query of [
+          'date_from=2026-03-02&date_to=2026-03-01',
+          'date_from=2026-03-02T00:00:00Z&date_to=2026-03-01',
+          'date_from=2026-03-02&date_to=2026-03-02T02:59:59%2B03:00',
+        ]) {
+          const answer = await client.get(`${path}?${query}`);
+          expectRefusal(answer, 400, 'Invalid query parameter: date_from', { field: 'date_from' });
+        }
       });
     }
 
@@ -181,7 +214,7 @@ for (const [kind, listed] of Object.entries(KINDS)) {
       ref_no: [...BAD_REF_NO, 'x'.repeat(maxRefNo + 1)],
     };
     it('refuses a bad value by its parameter’s name', async () => {
-      const status = ['4', '-1', '1.0', 'pending', '', 'x', '%00'];
+      const status = ['4', '-1', '1.0', ...strange, words[0]!.toUpperCase(), '', 'x', '%00'];
       await expectBadValues(client, LIST, { ...BAD, status });
     });
 

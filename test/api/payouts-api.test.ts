@@ -4,6 +4,7 @@ import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
+import { expectBothForms } from '../support/created-at.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';
 import { countOf, learn, outboxOf, receiptOf, succeeded } from '../support/payments.ts';
@@ -60,7 +61,7 @@ describe('Initiating a payout', () => {
     const body = bodyOf({ category: 'gaming', narration: 'Prize', channel: 63903 });
     const answer = await initiate(body);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    const { id, created_at, ...rest } = answer.body;
+    const { id, created_at, created_at_iso, ...rest } = answer.body;
     expect(rest).to.deep.equal({
       payto: '+254712345678',
       amount: '100.00',
@@ -72,7 +73,7 @@ describe('Initiating a payout', () => {
       channel_type: 'Mobile Money',
     });
     expect(id).to.match(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
-    expect(created_at).to.match(/^\d\d\/\d\d\/\d{4} \d\d:\d\d:\d\d$/);
+    expectBothForms({ created_at, created_at_iso });
     expect(await balance()).to.equal(before - 10_000);
     expect(await outboxOf(service.database, id)).to.deep.equal([
       { queue: 'submission-simulator', kind: 'payout', step: 'submit', row_id: id, step_no: 1 },
@@ -96,13 +97,18 @@ describe('Initiating a payout', () => {
     });
   });
 
-  itChecksFields(PAYOUT_FIELDS, {
-    bodyOf,
-    initiate,
-    recorded,
-    newOwner,
-    read: async ({ body }, owner) => ({ ...(await stored(body.id, owner)), ...body }),
-  });
+  const required = PAYOUT_FIELDS.required.filter((field) => field !== 'app_code');
+  // The token says which app it is; people are asked for it.
+  itChecksFields(
+    { ...PAYOUT_FIELDS, required },
+    {
+      bodyOf,
+      initiate,
+      recorded,
+      newOwner,
+      read: async ({ body }, owner) => ({ ...(await stored(body.id, owner)), ...body }),
+    },
+  );
 
   for (const [what, fields, detailText] of [
     [
@@ -257,6 +263,7 @@ describe('Initiating a payout', () => {
         type: 'payout',
         event: 'transaction.completed',
       });
+      expect(event.data.id).to.equal(record.id);
     });
 
     it('finds nothing that is not the merchant’s own, by the same answer as for nothing at all', async () => {

@@ -35,20 +35,66 @@ describe('The app of a payout', () => {
   const initiate = (caller: { access: string }, app_code: number) =>
     clientOf(service, caller).post('/payouts/initiate', payoutBody({ app_code }));
 
+  async function bookedOn(id: string): Promise<number | undefined> {
+    const row = await firstRow<{ app_code: number }>(
+      service.database,
+      'SELECT app_code FROM payouts WHERE id = :id',
+      { id },
+    );
+    return row?.app_code;
+  }
+
   it('is the one that the body names, whoever asks', async () => {
     const other = await another(['payouts']);
     for (const caller of [merchant, other, await person()]) {
       for (const { app_code } of [merchant, other]) {
         const { status, body } = await initiate(caller, app_code);
         expect(status, JSON.stringify(body)).to.equal(200);
-        const row = await firstRow<{ app_code: number }>(
-          service.database,
-          'SELECT app_code FROM payouts WHERE id = :id',
-          { id: body.id },
-        );
-        expect(row?.app_code).to.equal(app_code);
+        expect(await bookedOn(body.id)).to.equal(app_code);
       }
     }
+  });
+
+  it('is the token’s own when the body names none', async () => {
+    const other = await another(['payouts']);
+    for (const caller of [merchant, other]) {
+      for (const missing of [undefined, null, '']) {
+        const body = payoutBody({ app_code: 0 }, { app_code: missing });
+        const answer = await clientOf(service, caller).post('/payouts/initiate', body);
+        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        expect(await bookedOn(answer.body.id)).to.equal(caller.app_code);
+      }
+    }
+  });
+
+  it('must be named by people, as before anything that is wrong', async () => {
+    const { post } = clientOf(service, await person());
+    for (const wrong of [{}, { amount: '0.01' }]) {
+      const answer = await post(
+        '/payouts/initiate',
+        payoutBody(merchant, { ...wrong, app_code: null }),
+      );
+      expectRefusal(answer, 400, 'app_code field is required', {
+        code: 'field_required',
+        field: 'app_code',
+      });
+    }
+  });
+
+  it('makes one request with a key of those that name the token’s own and that name none', async () => {
+    const key = { 'idempotency-key': 'k' };
+    const named = payoutBody(merchant);
+    const { app_code: _own, ...bare } = named;
+    const { post } = clientOf(service, merchant);
+    const first = await post('/payouts/initiate', bare, key);
+    expect(first.status).to.equal(200);
+    const again = await post('/payouts/initiate', named, key);
+    expect([again.status, again.body]).to.deep.equal([200, first.body]);
+    expect(again.headers.get('idempotent-replayed')).to.equal('true');
+    // From another app the same words are another payout.
+    const other = clientOf(service, await another(['payouts']));
+    const reused = 'Idempotency key was used with a different request';
+    expectRefusal(await other.post('/payouts/initiate', bare, key), 422, reused);
   });
 
   it('must be the merchant’s, active and have the product', async () => {

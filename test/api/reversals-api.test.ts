@@ -77,7 +77,9 @@ describe('Initiating a reversal', () => {
     const answer = await initiate(body, owner);
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
     const { created_at, ...rest } = answer.body;
+    const { id } = await stored(String(body.ref_no), owner);
     expect(rest).to.deep.equal({
+      id,
       ref_no: body.ref_no,
       checkout_ref_no: body.checkout_ref_no,
       original_trans_id: null,
@@ -93,7 +95,6 @@ describe('Initiating a reversal', () => {
     });
     expect(new Date(created_at).toISOString()).to.equal(created_at);
     expect((await detail(String(body.ref_no), owner)).body).to.deep.equal(answer.body);
-    const { id } = await stored(String(body.ref_no), owner);
     expect(await outboxOf(service.database, id)).to.deep.equal([
       { queue: 'reversals-simulator', kind: 'reversal', step: 'submit', row_id: id, step_no: 1 },
     ]);

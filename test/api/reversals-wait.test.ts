@@ -122,7 +122,9 @@ describe('A reversal that waits for the gateway', () => {
     it(`is unknown, and goes on, when ${what} in time`, async () => {
       const answering = send(body, { to: impatient });
       if (result) await submitted(result);
-      expectRefusal(await answering, 502, UNREACHABLE);
+      expectRefusal(await answering, 502, UNREACHABLE, { code: 'gateway_unreachable' });
+      const again = await send(body, { to: impatient });
+      expectRefusal(again, 409, 'Reference number already exists', { code: 'duplicate_ref_no' });
       expect(await detail()).to.include({ status: 0, status_label: 'unprocessed' });
       const { reversal } = await work();
       await learn(patient.database, reversal, succeeded());

@@ -166,7 +166,7 @@ describe('Accepting a payout', () => {
 
   it('refuses a reference that is taken, of the same merchant only', async () => {
     await accept({ ref_no: 'salary-1' });
-    await expectRefused('duplicate_reference', { ref_no: 'salary-1' });
+    await expectRefused('duplicate_ref_no', { ref_no: 'salary-1' });
     merchant = await store.newMerchant();
     await topUp(COST_CENTS);
     await accept({ ref_no: 'salary-1' });
@@ -203,7 +203,7 @@ describe('Accepting a payout', () => {
     );
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     expect(refused).to.have.length(19);
-    for (const { reason } of refused) expect(reason).to.include({ code: 'duplicate_reference' });
+    for (const { reason } of refused) expect(reason).to.include({ code: 'duplicate_ref_no' });
     expect(await wallet()).to.equal(TOP_UP_CENTS - COST_CENTS);
   });
 

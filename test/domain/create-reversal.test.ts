@@ -121,7 +121,7 @@ describe('Accepting a reversal', () => {
   it('allows another one after a failure, under a reference of its own', async () => {
     const first = await accept();
     await learn(store.database, first, failed());
-    await expectRefused('duplicate_reference', { ref_no: first.ref_no });
+    await expectRefused('duplicate_ref_no', { ref_no: first.ref_no });
     await accept();
     expect(await reversals()).to.equal(2);
   });
@@ -161,9 +161,9 @@ describe('Accepting a reversal', () => {
 
   it('refuses a reference that is taken, of the same merchant only', async () => {
     await accept({ ref_no: 'rev-1' });
-    await expectRefused('duplicate_reference', { ref_no: 'rev-1' });
+    await expectRefused('duplicate_ref_no', { ref_no: 'rev-1' });
     collection = await newCompletedCollection(store.database, merchant);
-    await expectRefused('duplicate_reference', { ref_no: 'rev-1' });
+    await expectRefused('duplicate_ref_no', { ref_no: 'rev-1' });
     merchant = await store.newMerchant();
     collection = await newCompletedCollection(store.database, merchant);
     await accept({ ref_no: 'rev-1' });
@@ -187,7 +187,7 @@ describe('Accepting a reversal', () => {
     );
     const repeated = same.filter((outcome) => outcome.status === 'rejected');
     expect(repeated).to.have.length(19);
-    for (const { reason } of repeated) expect(reason).to.include({ code: 'duplicate_reference' });
+    for (const { reason } of repeated) expect(reason).to.include({ code: 'duplicate_ref_no' });
     expect(await reversals()).to.equal(2);
   });
 });

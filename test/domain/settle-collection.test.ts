@@ -140,6 +140,7 @@ describe('News of a collection', () => {
     expect(JSON.parse(event!.body)).to.deep.equal({
       notification: { type: 'collection', event: 'transaction.completed' },
       data: {
+        id: collection.id,
         result_code: 0,
         result_description: 'Done',
         amount: '100.00',
@@ -159,6 +160,7 @@ describe('News of a collection', () => {
     expect(JSON.parse(event!.body)).to.deep.equal({
       notification: { type: 'collection', event: 'transaction.failed' },
       data: {
+        id: collection.id,
         result_code: 1032,
         result_description: 'Cancelled',
         amount: '100.00',

@@ -138,6 +138,7 @@ describe('News of a payout', () => {
     expect(JSON.parse(event!.body)).to.deep.equal({
       notification: { type: 'payout', event: 'transaction.completed' },
       data: {
+        id: payout.id,
         result_code: 0,
         result_description: 'Done',
         amount: '100.00',

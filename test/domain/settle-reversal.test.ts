@@ -115,6 +115,7 @@ describe('News of a reversal', () => {
     expect(JSON.parse(event!.body)).to.deep.equal({
       notification: { type: 'reversal', event: 'transaction.completed' },
       data: {
+        id: reversal.id,
         result_code: 0,
         result_description: 'Done',
         amount: '100.00',

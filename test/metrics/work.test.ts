@@ -56,7 +56,7 @@ for (const backend of backendsUnderTest()) {
     });
 
     it('the refusals, by their code', () => {
-      expect(sum('malipo_http_refusals_total', { code: 'token_invalid' })).to.equal(1);
+      expect(sum('malipo_http_refusals_total', { code: 'invalid_token' })).to.equal(1);
       expect(sum('malipo_http_refusals_total', { code: 'path_not_found' })).to.equal(1);
     });
 

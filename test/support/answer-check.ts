@@ -2,10 +2,10 @@ import type { ValidateFunction } from 'ajv';
 import { BASE_PATH } from '../../src/api/base-path.ts';
 import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
-import { ANSWERS } from '../../src/api/errors.ts';
-import type { Schema } from '../../src/api/schemas/fields.ts';
+import { ERROR_ANSWERS } from '../../src/api/error-answers.ts';
 import { error } from '../../src/api/schemas/records.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
+import { strict } from './strict-schema.ts';
 
 const ajv = createAjv();
 
@@ -13,10 +13,11 @@ interface Documented {
   endpoint: Endpoint;
   path: RegExp;
   isAnswer: ValidateFunction;
-  statuses: ReadonlySet<number>;
+  /** The codes of its errors. */
+  codes: ReadonlySet<string>;
 }
 
-const isError = ajv.compile(error);
+const isError = ajv.compile(strict(error));
 
 /** Those without parameters first: a path that is one's own is no other's parameter. */
 const documented: Documented[] = (Object.values(endpoints) as Endpoint[])
@@ -24,8 +25,13 @@ const documented: Documented[] = (Object.values(endpoints) as Endpoint[])
   .map((endpoint) => ({
     endpoint,
     path: new RegExp(`^${BASE_PATH}${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
-    isAnswer: ajv.compile(endpoint.answer as Schema),
-    statuses: new Set([500, ...refusalsOf(endpoint).map(([code]) => ANSWERS[code][0])]),
+    isAnswer: ajv.compile(strict(endpoint.answer)),
+    // A path whose parameter cannot be decoded is none.
+    codes: new Set([
+      'internal_error',
+      'path_not_found',
+      ...refusalsOf(endpoint).map(([code]) => code),
+    ]),
   }));
 
 /** Fails unless an answer of an endpoint is one that its documentation promises. */
@@ -35,15 +41,26 @@ export function checkAnswer(
   { status, body }: { status: number; body: unknown },
 ): void {
   const { pathname } = new URL(url);
+  if (!pathname.startsWith(BASE_PATH) || method === 'HEAD') return;
+  if (status >= 400) checkError(status, body as ErrorBody, `${method} ${pathname}`);
   const found = documented.find(
     ({ endpoint, path }) => endpoint.method === method.toLowerCase() && path.test(pathname),
   );
   if (!found) return;
   const what = `${method} ${found.endpoint.path} answered ${status} ${JSON.stringify(body)}`;
-  if (status !== 200 && !found.statuses.has(status)) {
-    throw new Error(`${what}: the status is not documented`);
+  if (status === 200) check(found.isAnswer, body, what);
+  else if (!found.codes.has((body as ErrorBody).code)) {
+    throw new Error(`${what}: the code is not documented`);
   }
-  check(status === 200 ? found.isAnswer : isError, body, what);
+}
+
+type ErrorBody = { code: keyof typeof ERROR_ANSWERS };
+
+function checkError(status: number, body: ErrorBody, what: string): void {
+  check(isError, body, `${what} answered ${status} ${JSON.stringify(body)}`);
+  if (ERROR_ANSWERS[body.code].status !== status) {
+    throw new Error(`${what} answered ${status} with the code ${body.code}`);
+  }
 }
 
 function check(isValid: ValidateFunction, body: unknown, what: string): void {

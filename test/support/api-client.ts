@@ -33,7 +33,8 @@ export async function request(
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
-  const isJson = response.headers.get('content-type')?.includes('json');
+  // The answer to HEAD has the header, but no body.
+  const isJson = text !== '' && response.headers.get('content-type')?.includes('json');
   const answer = {
     status: response.status,
     headers: response.headers,

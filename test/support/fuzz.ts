@@ -48,9 +48,11 @@ function encode(value: string): string {
   return value.isWellFormed() ? encodeURIComponent(value) : '%ED%A0%80';
 }
 
+const DATES = ['2026-11-20', '0000-01-01', '9999-12-31', '2026-11-20T09:30:00.5+03:00'];
+
 function validTexts({ examples, enum: choices, minimum, maximum, ...rest }: Schema): string[] {
   const bounds = [minimum, maximum].filter((bound) => typeof bound === 'number');
-  const dates = rest.format === 'date' ? ['2026-11-20', '0000-01-01', '9999-12-31'] : [];
+  const dates = 'anyOf' in rest ? DATES : [];
   const known = [examples, choices, rest.default, ...bounds.flatMap((at) => [at - 1, at, at + 1])];
   return [...dates, ...known.flat().filter((value) => value !== undefined)].map(String);
 }

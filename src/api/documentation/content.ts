@@ -1,13 +1,15 @@
-import { REFUSAL, type Schema } from '../schemas/fields.ts';
+import { OWN_KEYWORDS, type Schema } from '../schemas/fields.ts';
 
 /** Describes JSON of this schema, with an example. */
 export function contentOf(schema: Schema) {
   return { 'application/json': { schema: published(schema), example: exampleOf(schema) } };
 }
 
-/** Returns a schema without our own keywords. JSON has no functions, so checks are gone anyway. */
+/** Returns a schema without our own keywords. */
 export function published(schema: Schema): Schema {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key === REFUSAL ? undefined : value)));
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) => (OWN_KEYWORDS.includes(key) ? undefined : value)),
+  );
 }
 
 /** Makes a value that a schema takes, from the examples of its parts. */

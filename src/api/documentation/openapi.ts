@@ -1,6 +1,6 @@
 import { BASE_PATH } from '../base-path.ts';
 import { type Endpoint, SECTIONS } from '../endpoints/endpoints.ts';
-import { ANSWERS } from '../errors.ts';
+import { type AnswerCode, ERROR_ANSWERS, errorBody } from '../error-answers.ts';
 import { error } from '../schemas/records.ts';
 import { contentOf, published } from './content.ts';
 import { refusalsOf } from './refusals.ts';
@@ -14,7 +14,7 @@ export function openApiDocument(publicUrl: string) {
       title: 'Malipo API',
       version: '1',
       description:
-        'Payments for merchants in Kenya. Amounts are strings with two decimals in KES, phones are in E.164 form, and every error is `{detail}`.',
+        'Payments for merchants in Kenya. Amounts are strings with two decimals in KES, phones are in E.164 form, and times are UTC. Every error has `detail` in words, `code` for programs and, where one is to blame, the `field`. Fields and codes may be added: ignore those that you do not know.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}${BASE_PATH}` }],
@@ -80,7 +80,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours',
+    'Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Only the 502 of a reversal is different, because the reversal is recorded',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -111,24 +111,28 @@ function success(endpoint: Endpoint) {
 
 /** Describes the refusals of an endpoint by their status, with an example of each. */
 function failures(endpoint: Endpoint) {
-  const byStatus = new Map<number, Record<string, { value: { detail: string } }>>();
-  for (const [code, subject = ''] of refusalsOf(endpoint)) {
-    const [status, detail] = ANSWERS[code];
+  const byStatus = new Map<number, Record<string, { value: ReturnType<typeof errorBody> }>>();
+  const all: (readonly [AnswerCode, string?])[] = [...refusalsOf(endpoint), ['internal_error']];
+  for (const [code, subject] of all) {
+    const { status } = ERROR_ANSWERS[code];
     const examples = byStatus.get(status) ?? {};
-    examples[subject ? `${code}_${subject}` : code] = { value: { detail: detail(subject) } };
+    examples[subject ? `${code}_${subject}` : code] = { value: errorBody(code, subject) };
     byStatus.set(status, examples);
   }
-  byStatus.set(500, { unexpected: { value: { detail: 'Internal server error' } } });
   return Object.fromEntries(
     [...byStatus].map(([status, examples]) => [status, failure(status, examples)]),
   );
 }
 
+const FAILURES: Readonly<Record<number, string>> = {
+  500: 'A fault of ours; whether anything was recorded is not known',
+  502: 'Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no`',
+};
+
 function failure(status: number, examples: object) {
   const waits = status === 429 || status === 503;
   return {
-    description:
-      status === 502 ? 'Recorded; the outcome is not known yet' : 'Refused; nothing was changed',
+    description: FAILURES[status] ?? 'Refused; nothing was changed',
     ...(waits && { headers: { 'Retry-After': header('Seconds to wait') } }),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };

@@ -29,7 +29,7 @@ interface Operation {
 interface Content {
   schema: Schema;
   example?: unknown;
-  examples?: Record<string, { value: { detail: string } }>;
+  examples?: Record<string, { value: object }>;
 }
 
 export function renderPage(document: Document): string {
@@ -60,6 +60,7 @@ export function renderPage(document: Document): string {
 <h1>${document.info.title}</h1><p>${document.info.description}</p>
 <p>Base address: <code>${document.servers[0]!.url}</code>. Programs read <a href="/openapi.json">openapi.json</a>.</p>
 ${raw(sections.join(''))}
+${raw(renderErrors(document.components.schemas.Error))}
 <section><h2 id="Webhooks">Webhooks</h2>${raw(
     events.map(({ title, operation }) => renderOperation(title, operation)).join(''),
   )}</section></main></body></html>`;
@@ -69,7 +70,7 @@ function renderNavigation(
   { tags }: Document,
   operations: { title: string; operation: Operation }[],
 ): string {
-  const groups = [...tags.map(({ name }) => name), 'Webhooks'];
+  const groups = [...tags.map(({ name }) => name), 'Errors', 'Webhooks'];
   return groups
     .map((group) => {
       const links = operations
@@ -85,6 +86,17 @@ function renderNavigation(
       return html`<a href="#${group}">${group}</a><ul>${raw(links.join(''))}</ul>`;
     })
     .join('');
+}
+
+/** The table of all error codes. Each has its status and its meaning as its description. */
+function renderErrors({ properties }: Schema): string {
+  const { code } = properties as Record<string, Schema>;
+  const rows = Object.entries(code!['x-enumDescriptions'] as Record<string, string>).map(
+    ([name, meaning]) => html`<tr><th><code>${name}</code></th><td>${meaning}</td></tr>`,
+  );
+  return html`<section><h2 id="Errors">Errors</h2>
+<p>An error is <code>{"detail": …, "code": …, "field": …}</code>. <code>detail</code> says in words what is wrong. <code>code</code> is for programs; codes may be added. <code>field</code> names the field, parameter or header to blame, and is left out where none is. Unless an error says otherwise, nothing was changed.</p>
+<table>${raw(rows.join(''))}</table></section>`;
 }
 
 function renderOperation(title: string, operation: Operation): string {

@@ -1,5 +1,6 @@
 import type { Endpoint, Refused } from '../endpoints/endpoints.ts';
-import { REFUSAL } from '../schemas/fields.ts';
+import { IMPLIED, REFUSALS } from '../schemas/fields.ts';
+import type { InputSchema } from '../schemas/validator.ts';
 
 /** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */
 export function refusalsOf(endpoint: Endpoint): Refused[] {
@@ -18,15 +19,14 @@ export function refusalsOf(endpoint: Endpoint): Refused[] {
   ];
 }
 
-function bodyRefusals({ required = [], properties }: NonNullable<Endpoint['body']>): Refused[] {
-  const wrong = Object.entries(properties).map(([name, schema]): Refused => {
-    const code = schema[REFUSAL];
-    return code ? [code] : ['invalid_field', name];
-  });
+function bodyRefusals({ required = [], properties, ...body }: InputSchema): Refused[] {
+  const wrong = Object.entries(properties).flatMap(([name, field]) =>
+    (field[REFUSALS] ?? (['invalid_field'] as const)).map((code): Refused => [code, name]),
+  );
   return [
     ['body_not_json'],
     ['invalid_request'],
-    ...required.map((name): Refused => ['field_required', name]),
+    ...[...required, ...(body[IMPLIED] ?? [])].map((name): Refused => ['field_required', name]),
     ...wrong,
     ['body_too_large'],
     ['media_type_unsupported'],
@@ -35,8 +35,8 @@ function bodyRefusals({ required = [], properties }: NonNullable<Endpoint['body'
 
 const TOKEN_REFUSALS: Refused[] = [
   ['credentials_missing'],
-  ['token_format'],
-  ['token_invalid'],
+  ['invalid_token_format'],
+  ['invalid_token'],
   ['token_revoked'],
   ['ip_not_allowed'],
   ['merchant_inactive'],

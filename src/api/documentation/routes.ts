@@ -1,12 +1,19 @@
 import { Router } from 'express';
+import { refuseOtherMethods } from '../middleware/methods.ts';
 import { openApiDocument } from './openapi.ts';
 import { renderPage, STYLE } from './page.ts';
 
-/** Serves `/openapi.json` for programs and `/docs` for people. Both are made once, at the start. */
+/**
+ * Serves `/openapi.json` for programs and `/docs` for people, and leads there from `/`. Both are
+ * made once, at the start.
+ */
 export function documentationRoutes(publicUrl: string): Router {
   const document = openApiDocument(publicUrl);
   const page = renderPage(document);
   const router = Router();
+  router.get('/', (_req, res) => {
+    res.redirect('/docs');
+  });
   router.get('/openapi.json', (_req, res) => {
     res.json(document);
   });
@@ -16,5 +23,10 @@ export function documentationRoutes(publicUrl: string): Router {
   router.get('/docs/style.css', (_req, res) => {
     res.type('css').send(STYLE);
   });
+  const paths = ['/', '/openapi.json', '/docs', '/docs/style.css'];
+  refuseOtherMethods(
+    router,
+    paths.map((path) => ({ method: 'get', path })),
+  );
   return router;
 }

@@ -9,6 +9,7 @@ import {
   reversalRefNo,
   type Schema,
   timestamp,
+  uuid,
 } from '../schemas/fields.ts';
 import { contentOf } from './content.ts';
 
@@ -25,6 +26,7 @@ function eventOf(
       event: { enum: ['transaction.completed', 'transaction.failed'] },
     }),
     data: record({
+      id: { ...uuid, description: 'Of the payment, as in our answers' },
       result_code: described({ type: 'integer' }, '0 on success; a reversal that failed has 1', 0),
       result_description: {
         type: 'string',

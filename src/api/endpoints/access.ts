@@ -10,9 +10,9 @@ export const accessEndpoints = {
     summary: 'Get tokens for an app',
     description: 'Exchanges an app’s key and secret for an access token and a refresh token.',
     body: bodies.appCredentials,
-    answer: records.appTokens,
+    answer: records.tokens,
     refusals: [
-      ['app_credentials_invalid'],
+      ['invalid_app_credentials'],
       ['ip_not_allowed'],
       ['merchant_inactive'],
       ['app_inactive'],
@@ -26,9 +26,9 @@ export const accessEndpoints = {
     description:
       'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in.',
     body: bodies.refreshToken,
-    answer: records.merchantTokens,
+    answer: records.tokens,
     refusals: [
-      ['token_invalid'],
+      ['invalid_token'],
       ['refresh_expired'],
       ['rate_limited'],
       ['token_revoked'],
@@ -42,7 +42,7 @@ export const accessEndpoints = {
     path: '/auth/login',
     summary: 'Log a person in',
     body: bodies.logIn,
-    answer: records.merchantTokens,
-    refusals: [['log_in_invalid'], ['merchant_inactive'], ['rate_limited']],
+    answer: records.tokens,
+    refusals: [['invalid_credentials'], ['merchant_inactive'], ['rate_limited']],
   },
 } as const satisfies Record<string, Endpoint>;

@@ -31,6 +31,11 @@ export interface Endpoint {
   deprecated?: boolean;
 }
 
+/** Returns a path in the form that Express matches. */
+export function patternOf(path: string): string {
+  return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
 export const ALL: readonly Role[] = ['Admin', 'Finance', 'Operator'];
 export const MONEY: readonly Role[] = ['Admin', 'Finance'];
 export const ADMIN: readonly Role[] = ['Admin'];

@@ -2,7 +2,7 @@ import { accessEndpoints } from './access.ts';
 import { collectionsEndpoints, payoutsEndpoints, reversalsEndpoints } from './payments.ts';
 import { channelsEndpoints, walletsEndpoints } from './wallets.ts';
 
-export type { Endpoint, Refused } from './endpoint.ts';
+export { type Endpoint, patternOf, type Refused } from './endpoint.ts';
 
 /** The endpoints by the section of the documentation that describes them. */
 export const SECTIONS = {

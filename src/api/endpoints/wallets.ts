@@ -31,7 +31,7 @@ export const walletsEndpoints = {
     approvedFor: 'transfers',
     body: bodies.newTransfer,
     answer: records.walletTransaction,
-    refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_reference']],
+    refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_ref_no']],
   },
 } as const satisfies Record<string, Endpoint>;
 

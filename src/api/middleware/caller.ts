@@ -13,7 +13,7 @@ export async function callerOfRequest(
   const header = req.get('authorization');
   if (!header) throw new Refusal('credentials_missing');
   const [, token] = /^Bearer ([^\s]+)$/i.exec(header) ?? [];
-  if (!token) throw new Refusal('token_format');
+  if (!token) throw new Refusal('invalid_token_format');
   const caller = await authenticate(database, config.jwtKeys, token, addressOf(req));
   logFieldsOf(req.res!).merchant_id = caller.merchant_id;
   return caller;

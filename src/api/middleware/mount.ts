@@ -8,7 +8,7 @@ import {
   requireProduct,
 } from '../../domain/identity/authenticate.ts';
 import type { ApiContext } from '../context.ts';
-import type { Endpoint } from '../endpoints/endpoints.ts';
+import { type Endpoint, patternOf } from '../endpoints/endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
 import { addressOf, callerOfRequest } from './caller.ts';
 import { readJson } from './json-body.ts';
@@ -83,7 +83,7 @@ export function admission(context: ApiContext, endpoint: Endpoint) {
     if (endpoint.approvedFor) requireApproval(caller, endpoint.approvedFor);
     if (endpoint.product) requireProduct(caller, endpoint.product);
     const key = endpoint.method === 'post' ? idempotencyKey(req) : null;
-    const call = { ...(await parse(req, res)), caller, ip: addressOf(req) };
+    const call = { ...(await parse(req, res, caller)), caller, ip: addressOf(req) };
     const { merchant_id } = caller;
     const request = key === null ? null : { merchant_id, path: req.path, key, fields: call.body };
     return { call, request };
@@ -121,17 +121,25 @@ export function serve(
   { method, path }: Endpoint,
   handle: (req: Request, res: Response) => Promise<void>,
 ): void {
-  router[method](path.replace(/\{(\w+)\}/g, ':$1'), (req, res) => handle(req, res));
+  router[method](patternOf(path), (req, res) => handle(req, res));
 }
 
 function inputParser(endpoint: Endpoint) {
   const parseBody = endpoint.body ? bodyParser(endpoint.body) : null;
   const parseQuery = endpoint.query ? queryParser(endpoint.query) : null;
-  return async (req: Request, res: Response) => ({
+  return async (req: Request, res: Response, caller?: Caller) => ({
     query: parseQuery ? parseQuery(req.query) : {},
-    body: parseBody ? parseBody(await readJson(req, res)) : {},
+    body: parseBody ? parseBody(await readJson(req, res), fieldsOf(caller)) : {},
     params: req.params as Record<string, string>,
   });
+}
+
+/**
+ * Returns the fields that a body may leave out because the token says them. They count as sent, so
+ * a request that is repeated with them has the fingerprint of the one without.
+ */
+function fieldsOf(caller: Caller | undefined): Record<string, unknown> {
+  return caller?.app ? { app_code: caller.app.code } : {};
 }
 
 export function send(res: Response, answer: Performed): void {

@@ -16,7 +16,7 @@ export function addAuthRoutes(context: ApiContext): void {
     const tokens = await throttleFailures(context, ip, null, () =>
       issueAppTokens(database, config, credentials, ip),
     );
-    return { headers, body: tokens };
+    return { headers, body: { ...tokens, message: 'Token issued' } };
   });
 
   mountPublic(context, endpoints.refreshTokens, async ({ body, ip }) => {

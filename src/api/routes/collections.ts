@@ -25,7 +25,7 @@ async function initiate(
 ) {
   const payfrom = String(body.payfrom);
   const channel = channelOfPhone(payfrom);
-  if (channel === null) throw new Refusal('invalid_phone_number');
+  if (channel === null) throw new Refusal('invalid_phone_number', 'payfrom');
   const callback_url = callbackUrlIn(config, body);
   const named = body.app_code as number | undefined;
   const app_code = await chooseApp(database, caller, 'collections', named);

@@ -15,7 +15,7 @@ export function metricsRoutes(token: string | undefined, registry: Registry): Ro
   router.get('/metrics', async (req, res) => {
     const [, given] = BEARER.exec(req.get('authorization') ?? '') ?? [];
     if (given === undefined) throw new Refusal('credentials_missing');
-    if (!equalInConstantTime(given, token)) throw new Refusal('token_invalid');
+    if (!equalInConstantTime(given, token)) throw new Refusal('invalid_token');
     res.type(registry.contentType).send(await registry.metrics());
   });
   return router;

@@ -14,8 +14,8 @@ export function callbackUrlIn({ requireHttps }: Config, body: Record<string, unk
 
 /**
  * Finds the gateway that carries a valid amount over a channel.
- * @throws Refusal `channel_not_available` when the channel has no driver, `invalid_amount`
- * when the driver cannot carry this amount
+ * @throws Refusal `channel_not_available` when the channel has no driver, `amount_not_whole`
+ * when the driver carries whole shillings only
  */
 export function gatewayFor(
   channels: ReadonlyMap<number, ChannelRoute>,
@@ -25,6 +25,6 @@ export function gatewayFor(
   const route = channels.get(channel);
   if (!route) throw new Refusal('channel_not_available', String(channel));
   const amount_cents = parseAmount(amount)!;
-  if (amount_cents % route.amountStepCents !== 0) throw new Refusal('invalid_amount');
+  if (amount_cents % route.amountStepCents !== 0) throw new Refusal('amount_not_whole');
   return { channel, gateway: route.gateway, amount_cents };
 }

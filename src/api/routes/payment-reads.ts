@@ -26,7 +26,7 @@ export function mountList<K extends Kind>(
     ? { Deprecation: 'true', Link: `<${successor}>; rel="successor-version"` }
     : {};
   mount(context, endpoint, async ({ caller: { merchant_id }, query }) => {
-    const filter = paymentFilterIn(query);
+    const filter = paymentFilterIn(query, endpoint.deprecated ?? false);
     const page = await listPayments(database, kind, merchant_id, filter, pageRequestOf(query));
     return { headers, body: envelopeOf(config, endpoint, query, page, present) };
   });

@@ -7,7 +7,9 @@ import {
   CHECK,
   callbackUrl,
   described,
+  IMPLIED,
   phone,
+  REFUSALS,
   refNo,
   reversalRefNo,
   type Schema,
@@ -24,9 +26,14 @@ const MAX_TOKEN_LENGTH = 4_096;
 const MAX_NARRATION_LENGTH = 200;
 const MAX_REASON_LENGTH = 200;
 
-function body(properties: Record<string, Schema>, optional: string[] = []): InputSchema {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: 'object', properties, required };
+function body(
+  properties: Record<string, Schema>,
+  optional: string[] = [],
+  implied: string[] = [],
+): InputSchema {
+  const isRequired = (name: string) => !optional.includes(name) && !implied.includes(name);
+  const required = Object.keys(properties).filter(isRequired);
+  return { type: 'object', properties, required, [IMPLIED]: implied };
 }
 
 const credential = text(MAX_CREDENTIAL_LENGTH);
@@ -66,8 +73,11 @@ export const newPayout = body(
       description:
         'The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits',
       examples: ['+254712345678'],
+      [REFUSALS]: ['invalid_field', 'invalid_phone_number'],
       [CHECK]: ({ payto, channel }) =>
-        paytoProblem(String(payto), typeof channel === 'number' ? channel : undefined),
+        typeof payto === 'string'
+          ? paytoProblem(payto, typeof channel === 'number' ? channel : undefined)
+          : 'invalid_field',
     },
     amount,
     ref_no: refNo,
@@ -84,9 +94,14 @@ export const newPayout = body(
         'Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given',
       examples: [63902],
     },
-    app_code: { ...appCode, description: 'Which app of yours to book on; its secret signs' },
+    app_code: {
+      ...appCode,
+      description:
+        'Which app of yours to book on; its secret signs the webhook. The token of an app stands for that app; people must name one',
+    },
   },
   ['category', 'narration', 'channel'],
+  ['app_code'],
 );
 
 export const newReversal = body(

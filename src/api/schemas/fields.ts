@@ -1,18 +1,27 @@
 import { MAX_CALLBACK_URL_LENGTH } from '../../domain/callback-url.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import { AMOUNT_PROBLEMS, amountProblem } from '../../domain/money.ts';
 
 /** Schemas of single fields. They check requests and make the documentation. */
 
-/** Keyword: the refusal of a wrong value. Without it the refusal is `Invalid {field}`. */
-export const REFUSAL = 'x-refusal';
-/** Keyword: a check of a field whose schema is satisfied. Other fields may be wrong. */
+/** Keyword: the refusals of a wrong value, the usual one first. Without it `invalid_field`. */
+export const REFUSALS = 'x-refusals';
+/**
+ * Keyword: says what is wrong with a field, whether its schema has refused it or not. Other fields
+ * may be wrong, and this one may have any type.
+ */
 export const CHECK = 'x-check';
+/** Keyword of a body: required fields that the token of an app implies. */
+export const IMPLIED = 'x-implied';
 
-/** The keywords of our own are not published. */
+/** The keywords of our own. They are not published. */
+export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK, IMPLIED];
+
 export interface Schema {
   [keyword: string]: unknown;
-  [REFUSAL]?: ErrorCode;
+  [REFUSALS]?: readonly ErrorCode[];
   [CHECK]?: (fields: Record<string, unknown>) => ErrorCode | null;
+  [IMPLIED]?: readonly string[];
 }
 
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -27,11 +36,11 @@ export function text(maxLength: number) {
 
 export const amount: Schema = {
   type: 'string',
-  format: 'amount',
   pattern: '^\\d{1,6}\\.\\d{2}$',
   description: 'KES, 1.00 to 999999.99, with exactly two decimals',
   examples: ['250.00'],
-  [REFUSAL]: 'invalid_amount',
+  [REFUSALS]: AMOUNT_PROBLEMS,
+  [CHECK]: ({ amount }) => amountProblem(amount),
 };
 
 export const phone: Schema = {
@@ -39,7 +48,7 @@ export const phone: Schema = {
   format: 'kenyan-mobile',
   description: 'Kenyan mobile number in E.164 form',
   examples: ['+254712345678'],
-  [REFUSAL]: 'invalid_phone_number',
+  [REFUSALS]: ['invalid_phone_number'],
 };
 
 export const refNo = {
@@ -109,6 +118,8 @@ export const createdAt = {
   examples: ['20/11/2026 09:30:00'],
 };
 
+export const createdAtIso = { ...timestamp, description: '`created_at` in ISO 8601, UTC' };
+
 export const uuid = {
   type: 'string',
   format: 'uuid',
@@ -124,14 +135,12 @@ export function nullable(schema: Schema): Schema {
   return { ...schema, type: [schema.type, 'null'] };
 }
 
-/** An object in an answer, with all of these fields and no others. */
+/**
+ * An object in an answer or a webhook, with all of these fields. It does not rule out others, so
+ * that a field that is added breaks nobody who reads by the schema.
+ */
 export function record(properties: Record<string, Schema>): Schema {
-  return {
-    type: 'object',
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  };
+  return { type: 'object', properties, required: Object.keys(properties) };
 }
 
 /** A page of a list, with links to the pages beside it. */

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from '../../domain/payments/payment.ts';
 import { refNo, reversalRefNo, type Schema } from './fields.ts';
-import { REVERSAL_STATUSES, TRANSACTION_TYPES, WALLETS } from './records.ts';
+import { REVERSAL_LABELS, TRANSACTION_TYPES, WALLETS } from './records.ts';
 import type { InputSchema } from './validator.ts';
 
 /** Schemas of the requests' queries. */
@@ -31,9 +31,13 @@ function list(pageSize: number): Record<string, Schema> {
   };
 }
 
+const dayOrTime = { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] };
+const DAY_OR_TIME =
+  'a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the millisecond. Itself included';
+
 const dates = {
-  date_from: { type: 'string', format: 'date', description: 'First UTC day, YYYY-MM-DD' },
-  date_to: { type: 'string', format: 'date', description: 'Last UTC day, YYYY-MM-DD' },
+  date_from: { ...dayOrTime, description: `Created from here on: ${DAY_OR_TIME}` },
+  date_to: { ...dayOrTime, description: `Created up to here: ${DAY_OR_TIME}` },
 };
 
 const phone = {
@@ -43,21 +47,26 @@ const phone = {
   examples: ['+254712345678'],
 };
 
-const status = { type: 'integer', minimum: 0, maximum: 3 };
+/** A status by its number or its word. The words stand in the order of the numbers. */
+function statusOf(words: readonly string[]): Schema {
+  const numbers = words.map((word, number) => `${number} ${word}`);
+  return {
+    type: ['integer', 'string'],
+    enum: [...words.keys(), ...words],
+    description: `${numbers.join(', ')}: the number or the word`,
+  };
+}
 
 export const payments = query({
   ...list(PAGE_SIZE),
-  status: {
-    ...status,
-    description: STATUS_CODES.map((name, code) => `${code} ${name}`).join(', '),
-  },
+  status: statusOf(STATUS_CODES),
   ...dates,
   ref_no: refNo,
 });
 
 export const reversals = query({
   ...list(PAGE_SIZE),
-  status: { ...status, description: REVERSAL_STATUSES },
+  status: statusOf(REVERSAL_LABELS),
   ...dates,
   ref_no: reversalRefNo,
   checkout_ref_no: refNo,

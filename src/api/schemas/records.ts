@@ -1,10 +1,12 @@
 import { CHANNEL_TYPES } from '../../domain/channels/channel.ts';
 import { PAYOUT_CATEGORIES, REVERSAL_STATES } from '../../domain/payments/kinds.ts';
+import { ERROR_ANSWERS } from '../error-answers.ts';
 import {
   accountNumber,
   callbackUrl,
   checkoutRefNo,
   createdAt,
+  createdAtIso,
   described,
   money,
   nullable,
@@ -29,26 +31,19 @@ const products = {
 const jwt = { type: 'string', description: 'A JWT', examples: ['eyJhbGciOiJIUzI1NiIs…'] };
 const code = { type: 'integer', examples: [1001] };
 
-const tokenPair = {
+/** The answer of every endpoint that gives tokens. */
+export const tokens = record({
   access: { ...jwt, description: 'Access token, good for 15 minutes' },
   refresh: { ...jwt, description: 'Refresh token, good for 7 days, once' },
-};
-
-export const appTokens = record({
-  ...tokenPair,
   merchant_id: code,
-  app_code: { ...code, examples: [5001] },
-  products,
-});
-
-export const merchantTokens = record({
-  ...tokenPair,
-  merchant_code: code,
+  merchant_code: { ...code, description: 'The same as `merchant_id`' },
+  app_code: { ...nullable(code), description: 'Null for people', examples: [5001] },
+  products: { ...nullable(products), description: 'Products of the app; null for people' },
   name: { type: 'string', examples: ['Duka la Mfano'] },
   email: { type: 'string', examples: ['owner@duka.example'] },
   phone_number: { type: 'string', examples: ['+254711000001'] },
   requires_verification: { type: 'boolean', description: 'The profile is not approved yet' },
-  message: { type: 'string', examples: ['Token refreshed'] },
+  message: { type: 'string', examples: ['Token issued'] },
 });
 
 const collectionFields = {
@@ -63,7 +58,9 @@ const collectionFields = {
   created_at: createdAt,
 };
 
-export const collection = record(collectionFields);
+const collectionRecord = { ...collectionFields, created_at_iso: createdAtIso };
+
+export const collection = record(collectionRecord);
 
 const outcome = {
   result_code: { type: ['integer', 'null'], description: '0 on success; null while open' },
@@ -74,10 +71,10 @@ const outcome = {
 };
 
 export const collectionDetail = record({
-  ...collectionFields,
+  ...collectionRecord,
   ...outcome,
-  commission: money,
-  net_amount: money,
+  commission: { ...money, description: 'KES, what we keep; 0.00 of one that failed' },
+  net_amount: { ...money, description: 'KES, what your wallet gets; 0.00 of one that failed' },
 });
 
 /** The deprecated lists show `processing` as `pending`. */
@@ -100,12 +97,14 @@ const channelFields = {
   channel_type: { enum: CHANNEL_TYPES },
 };
 
-export const payout = record({ ...payoutFields, ...channelFields, created_at: createdAt });
+const createdAtBoth = { created_at: createdAt, created_at_iso: createdAtIso };
+
+export const payout = record({ ...payoutFields, ...channelFields, ...createdAtBoth });
 
 export const payoutDetail = record({
   ...payoutFields,
   status: { ...payoutFields.status, description: '`failed` once the money is back in the wallet' },
-  created_at: createdAt,
+  ...createdAtBoth,
   ...outcome,
   ...channelFields,
   narration: { type: 'string', examples: ['Salary November'] },
@@ -118,13 +117,13 @@ export const listedPayout = record({
   created_at: createdAt,
 });
 
-const reversalStates = Object.values(REVERSAL_STATES);
-/** For example `0 unprocessed, 1 processed`. */
-export const REVERSAL_STATUSES = reversalStates
-  .map(({ code, label }) => `${code} ${label}`)
-  .join(', ');
+/** The words in the order of their numbers. */
+export const REVERSAL_LABELS = Object.values(REVERSAL_STATES)
+  .toSorted((a, b) => a.code - b.code)
+  .map(({ label }) => label);
 
 export const reversal = record({
+  id: uuid,
   ref_no: reversalRefNo,
   checkout_ref_no: checkoutRefNo,
   original_trans_id: described(
@@ -136,12 +135,12 @@ export const reversal = record({
   reversed_net_amount: described(money, 'KES, what the collection wallet gives', '246.25'),
   reversed_commission: described(money, 'KES, commission that you get back', '3.75'),
   status: {
-    enum: reversalStates.map(({ code }) => code),
-    description: REVERSAL_STATUSES,
+    enum: [...REVERSAL_LABELS.keys()],
+    description: REVERSAL_LABELS.map((label, number) => `${number} ${label}`).join(', '),
     examples: [REVERSAL_STATES.processing.code],
   },
   status_label: {
-    enum: reversalStates.map(({ label }) => label),
+    enum: REVERSAL_LABELS,
     examples: [REVERSAL_STATES.processing.label],
   },
   result_description: described(nullable(string), 'Null while open', null),
@@ -194,6 +193,22 @@ export const channel = record({
   whole_shillings: { type: 'boolean', description: 'Takes no cents' },
 });
 
-export const error: Schema = record({
-  detail: { type: 'string', description: 'What is wrong, in words' },
-});
+const CODES = Object.entries(ERROR_ANSWERS);
+
+/** Every error. Only the codes that blame a field have `field`. */
+export const error: Schema = {
+  type: 'object',
+  properties: {
+    detail: { type: 'string', description: 'What is wrong, in words' },
+    code: {
+      type: 'string',
+      enum: CODES.map(([code]) => code),
+      description: 'What is wrong, for programs. Codes may be added',
+      'x-enumDescriptions': Object.fromEntries(
+        CODES.map(([code, { status, meaning }]) => [code, `${status}. ${meaning}`]),
+      ),
+    },
+    field: { type: 'string', description: 'The field, parameter or header to blame, if any' },
+  },
+  required: ['detail', 'code'],
+};

@@ -1,10 +1,10 @@
 import { Ajv, type ValidateFunction } from 'ajv';
 import { isCallbackUrl } from '../../domain/callback-url.ts';
-import { Refusal } from '../../domain/errors.ts';
-import { parseAmount } from '../../domain/money.ts';
+import { type ErrorCode, Refusal } from '../../domain/errors.ts';
+import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
 import { isStorableText } from '../../domain/storable-text.ts';
-import { CHECK, REFUSAL, type Schema, UUID } from './fields.ts';
+import { CHECK, IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema, UUID } from './fields.ts';
 
 /** Schema of a body or a query. Its fields are in the order of the documentation. */
 export interface InputSchema extends Schema {
@@ -16,65 +16,60 @@ export interface InputSchema extends Schema {
 /** Creates the validator, with the formats of our schemas. */
 export function createAjv(): Ajv {
   const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false });
-  ajv.addKeyword({ keyword: REFUSAL });
-  ajv.addKeyword({ keyword: CHECK });
-  // OpenAPI's keyword, which checks nothing.
-  ajv.addKeyword({ keyword: 'example' });
-  ajv.addFormat('amount', (value) => parseAmount(value) !== null);
+  // They check nothing by themselves. The last two are for readers of the documentation.
+  ajv.addVocabulary([...OWN_KEYWORDS, 'example', 'x-enumDescriptions']);
   ajv.addFormat('kenyan-mobile', isKenyanMobile);
   ajv.addFormat('callback-url', isCallbackUrl);
   ajv.addFormat('plain-text', isStorableText);
-  ajv.addFormat('date', isDate);
-  ajv.addFormat('date-time', (value) => !Number.isNaN(Date.parse(value)));
+  ajv.addFormat('date', isDay);
+  ajv.addFormat('date-time', (value) => !isDay(value) && spanOf(value) !== null);
   ajv.addFormat('uuid', UUID);
   return ajv;
 }
 
-function isDate(value: string): boolean {
-  // PostgreSQL has no year 0.
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(value) || value < '0001') return false;
-  const date = new Date(`${value}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(value);
-}
-
 const ajv = createAjv();
+
+type Fields = Record<string, unknown>;
 
 /**
  * Compiles the schema of a body. Missing fields are refused first, then wrong ones, each in the
- * documented order. A required field that is null or empty is missing.
+ * documented order. A required field that is null or empty is missing. A missing field that the
+ * schema lets be implied is taken from `known`.
  */
-export function bodyParser(schema: InputSchema): (body: unknown) => Record<string, unknown> {
+export function bodyParser(schema: InputSchema): (body: unknown, known?: Fields) => Fields {
   const validate = ajv.compile(schema);
-  const required = schema.required ?? [];
-  return (body) => {
+  const { properties, required = [], [IMPLIED]: implied = [] } = schema;
+  const needed = Object.keys(properties).filter((name) => [...required, ...implied].includes(name));
+  return (body, known = {}) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new Refusal('invalid_request');
     }
-    const fields = withoutEmpty(body as Record<string, unknown>, schema);
-    for (const name of required) {
-      if (!Object.hasOwn(fields, name)) throw new Refusal('field_required', name);
+    const fields = givenFields(body as Fields, Object.keys(properties), needed);
+    for (const name of implied) fields[name] ??= known[name];
+    for (const name of needed) {
+      if (fields[name] === undefined) throw new Refusal('field_required', name);
     }
     const wrong = wrongFields(validate, fields);
-    for (const [name, property] of Object.entries(schema.properties)) {
-      const check = Object.hasOwn(fields, name) ? property[CHECK] : undefined;
-      const code = wrong.has(name) ? (property[REFUSAL] ?? 'invalid_field') : check?.(fields);
-      if (code) throw new Refusal(code, code === 'invalid_field' ? name : '');
+    for (const [name, property] of Object.entries(properties)) {
+      const problem = Object.hasOwn(fields, name) ? property[CHECK]?.(fields) : null;
+      const code = problem ?? (wrong.has(name) ? usualRefusal(property) : null);
+      if (code) throw new Refusal(code, name);
     }
     return fields;
   };
 }
 
-/** Returns the fields that have a value. Fields that the schema does not have are ignored. */
-function withoutEmpty(
-  body: Record<string, unknown>,
-  { properties, required = [] }: InputSchema,
-): Record<string, unknown> {
+/** Returns the fields of these names that have a value. A needed field that is empty has none. */
+function givenFields(body: Fields, names: string[], needed: string[]): Fields {
   const isGiven = (name: string) =>
     Object.hasOwn(body, name) &&
     body[name] != null &&
-    (body[name] !== '' || !required.includes(name));
-  const given = Object.keys(properties).filter(isGiven);
-  return Object.fromEntries(given.map((name) => [name, body[name]]));
+    (body[name] !== '' || !needed.includes(name));
+  return Object.fromEntries(names.filter(isGiven).map((name) => [name, body[name]]));
+}
+
+function usualRefusal({ [REFUSALS]: refusals = [] }: Schema): ErrorCode {
+  return refusals[0] ?? 'invalid_field';
 }
 
 /**
@@ -100,7 +95,8 @@ export function queryParser(schema: InputSchema): (query: object) => Record<stri
 
 /** Returns the number that the schema wants, or the text as it is, for the schema to refuse. */
 function numberIn(text: unknown, { type }: Schema): unknown {
-  const isNumber = type === 'integer' && typeof text === 'string' && /^\d{1,9}$/.test(text);
+  const wantsNumber = [type].flat().includes('integer');
+  const isNumber = wantsNumber && typeof text === 'string' && /^\d{1,9}$/.test(text);
   return isNumber ? Number(text) : text;
 }
 

@@ -25,7 +25,7 @@ export interface NewCollection {
 
 /**
  * Accepts a collection: records it with its history and first job in one statement.
- * @throws Refusal `duplicate_reference`, `wallet_missing`, `channel_paused`
+ * @throws Refusal `duplicate_ref_no`, `wallet_missing`, `channel_paused`
  */
 export async function createCollection(
   database: Database | Transaction,
@@ -43,7 +43,7 @@ export async function createCollection(
   } catch (error) {
     // The reference at the gateway is made of the ref_no. PostgreSQL names either.
     if (violates(error, 'collections_ref_no_unique', 'collections_reference_unique')) {
-      throw new Refusal('duplicate_reference');
+      throw new Refusal('duplicate_ref_no');
     }
     throw error;
   }

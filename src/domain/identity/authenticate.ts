@@ -38,7 +38,7 @@ interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'appro
 /**
  * Checks an access token: verifies its signature and reads its family by the primary key. So a
  * revocation takes effect at once. The order of the refusals is part of the API.
- * @throws Refusal `token_invalid`, `token_revoked`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ * @throws Refusal `invalid_token`, `token_revoked`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function authenticate(
   database: Database,
@@ -48,7 +48,7 @@ export async function authenticate(
 ): Promise<Caller> {
   const { fam } = verifyToken(jwtKeys, token, 'access');
   const row = await firstRow<FamilyRow>(database, FAMILY, { family: fam, ip });
-  if (!row) throw new Refusal('token_invalid');
+  if (!row) throw new Refusal('invalid_token');
   if (row.revoked) throw new Refusal('token_revoked');
   requireAccess(row);
   return {

@@ -8,27 +8,29 @@ import { isPassword } from './password.ts';
 import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
 import { rotateFamily, startFamily, type TokenPair, verifyToken } from './tokens.ts';
 
-interface AppRow extends Access {
-  app_code: number;
-  merchant_id: number;
-  products: Product[];
+/** Whom a pair of tokens stands for: an app of the merchant, or a person, who has no app. */
+interface Holder
+  extends Pick<MerchantRecord, 'id' | 'name' | 'email' | 'phone_number' | 'approved'> {
+  app_code: number | null;
+  products: Product[] | null;
 }
 
-export type AppTokens = TokenPair & { merchant_id: number; app_code: number; products: Product[] };
+/** A pair of tokens, and whose they are. */
+export type Tokens = TokenPair & ReturnType<typeof holderFields>;
 
 /**
  * Exchanges an app's key and secret for a pair of tokens, the first of a new family.
- * @throws Refusal `app_credentials_invalid`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
+ * @throws Refusal `invalid_app_credentials`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function issueAppTokens(
   database: Database,
   keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
   { app_key, app_secret }: { app_key: string; app_secret: string },
   ip: string | null = null,
-): Promise<AppTokens> {
-  const app = await firstRow<AppRow>(
+): Promise<Tokens & { app_code: number }> {
+  const app = await firstRow<Holder & Access & { merchant_id: number; app_code: number }>(
     database,
-    `SELECT a.code AS app_code, a.merchant_id, a.products, a.active AS app_active,
+    `SELECT m.*, a.code AS app_code, a.merchant_id, a.products, a.active AS app_active,
        m.active AS merchant_active, ${IP_ALLOWED} AS ip_allowed
      FROM apps a JOIN merchants m ON m.id = a.merchant_id WHERE a.app_key = :app_key`,
     { app_key, ip },
@@ -36,34 +38,33 @@ export async function issueAppTokens(
   const secrets = app ? await appSecrets(database, keys.secretsKeys, app) : [];
   // Compares every secret, so that the duration of the answer tells nothing about any of them.
   const [match] = secrets.filter(({ secret }) => equalInConstantTime(secret, app_secret));
-  if (!app || !match) throw new Refusal('app_credentials_invalid');
+  if (!app || !match) throw new Refusal('invalid_app_credentials');
   requireAccess(app);
-  const { merchant_id, app_code, products } = app;
+  const { merchant_id, app_code } = app;
   const subject = { merchant_id, app_code };
   const tokens = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id });
-  if (!tokens) throw new Refusal('app_credentials_invalid');
-  return { ...tokens, ...subject, products };
+  if (!tokens) throw new Refusal('invalid_app_credentials');
+  return { ...tokens, ...holderFields(app), app_code };
 }
 
-/** A pair of tokens, and the merchant that they give access to. */
-export type MerchantTokens = TokenPair & ReturnType<typeof merchantFields>;
-
-/** Logs a person in. @throws Refusal `log_in_invalid`, `merchant_inactive` */
+/** Logs a person in. @throws Refusal `invalid_credentials`, `merchant_inactive` */
 export async function logInUser(
   database: Database,
   jwtKeys: KeyRing,
   email: string,
   password: string,
-): Promise<MerchantTokens> {
-  const user = await firstRow<MerchantRecord & { user_id: string; password_hash: string }>(
+): Promise<Tokens> {
+  const user = await firstRow<
+    Holder & { active: boolean } & { user_id: string; password_hash: string }
+  >(
     database,
-    `SELECT u.id AS user_id, u.password_hash, m.*
+    `SELECT u.id AS user_id, u.password_hash, m.*, NULL AS app_code, NULL AS products
      FROM users u JOIN merchants m ON m.id = u.merchant_id
      WHERE u.email = lower(:email) AND u.active`,
     { email },
   );
   const isRight = await isPassword(password, user?.password_hash);
-  if (!user || !isRight) throw new Refusal('log_in_invalid');
+  if (!user || !isRight) throw new Refusal('invalid_credentials');
   if (!user.active) throw new Refusal('merchant_inactive');
   const tokens = await startFamily(
     database,
@@ -71,13 +72,13 @@ export async function logInUser(
     { merchant_id: user.id, user_id: user.user_id },
     { password_hash: user.password_hash },
   );
-  if (!tokens) throw new Refusal('log_in_invalid');
-  return { ...tokens, ...merchantFields(user) };
+  if (!tokens) throw new Refusal('invalid_credentials');
+  return { ...tokens, ...holderFields(user) };
 }
 
 /**
  * Exchanges a refresh token for a new pair, if its app or person still has access.
- * @throws Refusal `token_invalid`, `refresh_expired`, `token_revoked`, `ip_not_allowed`,
+ * @throws Refusal `invalid_token`, `refresh_expired`, `token_revoked`, `ip_not_allowed`,
  * `merchant_inactive`, `app_inactive`
  */
 export async function refreshTokens(
@@ -85,13 +86,11 @@ export async function refreshTokens(
   jwtKeys: KeyRing,
   refresh: string,
   ip: string | null,
-): Promise<MerchantTokens> {
+): Promise<Tokens> {
   const claims = verifyToken(jwtKeys, refresh, 'refresh');
-  const holder = await firstRow<
-    MerchantRecord & Access & { living: boolean; user_active: boolean }
-  >(
+  const holder = await firstRow<Holder & Access & { living: boolean; user_active: boolean }>(
     database,
-    `SELECT m.*, f.revoked_at IS NULL AND f.current_jti = :jti AS living,
+    `SELECT m.*, f.app_code, a.products, f.revoked_at IS NULL AND f.current_jti = :jti AS living,
        m.active AS merchant_active, coalesce(a.active, true) AS app_active,
        coalesce(u.active, true) AS user_active, a.code IS NULL OR ${IP_ALLOWED} AS ip_allowed
      FROM token_families f JOIN merchants m ON m.id = f.merchant_id
@@ -108,9 +107,12 @@ export async function refreshTokens(
   }
   const tokens = await rotateFamily(database, jwtKeys, claims);
   if (!holder) throw new Refusal('token_revoked');
-  return { ...tokens, ...merchantFields(holder) };
+  return { ...tokens, ...holderFields(holder) };
 }
 
-function merchantFields({ id, name, email, phone_number, approved }: MerchantRecord) {
-  return { merchant_code: id, name, email, phone_number, requires_verification: !approved };
+/** The same for every way to get tokens. The specification names the merchant's id in two ways. */
+function holderFields({ id, app_code, products, approved, ...holder }: Holder) {
+  const { name, email, phone_number } = holder;
+  const merchant = { merchant_id: id, merchant_code: id, name, email, phone_number };
+  return { ...merchant, requires_verification: !approved, app_code, products };
 }

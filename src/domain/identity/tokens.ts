@@ -122,22 +122,22 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Checks a token's signature, age and kind. Accepts only the algorithm that we sign with.
- * @throws Refusal `token_invalid`, and `refresh_expired` for a refresh token that has expired
+ * @throws Refusal `invalid_token`, and `refresh_expired` for a refresh token that has expired
  */
 export function verifyToken(keys: KeyRing, token: string, type: Claims['typ']): Claims {
   try {
-    if (token.length > MAX_TOKEN_LENGTH) throw new Refusal('token_invalid');
+    if (token.length > MAX_TOKEN_LENGTH) throw new Refusal('invalid_token');
     const keyId = jwt.decode(token, { complete: true })?.header.kid ?? '';
     const key = keys.byId.get(keyId);
-    if (!key) throw new Refusal('token_invalid');
+    if (!key) throw new Refusal('invalid_token');
     const claims = jwt.verify(token, key.secret, { algorithms: [ALGORITHM] }) as Claims;
     const isOurs = claims.typ === type && UUID.test(claims.fam) && UUID.test(claims.jti);
-    if (!isOurs) throw new Refusal('token_invalid');
+    if (!isOurs) throw new Refusal('invalid_token');
     return claims;
   } catch (error) {
     // The signature was checked before the expiry, so the claims can be trusted.
     const expired = error instanceof jwt.TokenExpiredError && type === 'refresh';
     const wasRefresh = expired && (jwt.decode(token) as Claims | null)?.typ === 'refresh';
-    throw new Refusal(wasRefresh ? 'refresh_expired' : 'token_invalid');
+    throw new Refusal(wasRefresh ? 'refresh_expired' : 'invalid_token');
   }
 }

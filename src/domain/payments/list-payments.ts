@@ -1,12 +1,12 @@
 import type { Database } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { type Days, dayConditions } from '../days.ts';
 import { type Page, type PageRequest, readPage } from '../lists.ts';
+import { type Period, periodConditions } from '../period.ts';
 import type { PaymentStatus } from './payment.ts';
 import type { MerchantPayment } from './payment-store.ts';
 import { ACCOUNT_COLUMNS, paymentColumns } from './payment-summary.ts';
 
-export interface PaymentFilter extends Days {
+export interface PaymentFilter extends Period {
   /** The statuses that the merchant sees. */
   statuses?: PaymentStatus[] | undefined;
   /** The phone or bank account on the other side. */
@@ -31,7 +31,7 @@ export async function listPayments<Kind extends ListedKind>(
   if (filter.account) where.push(`${ACCOUNT_COLUMNS[kind]} = :account`);
   if (filter.ref_no) where.push('ref_no = :ref_no');
   if (filter.checkout_ref_no) where.push(OF_COLLECTION);
-  where.push(...dayConditions('created_at', filter));
+  where.push(...periodConditions('created_at', filter));
   const source = {
     columns: paymentColumns(kind, 'listed'),
     table: STEP_TABLES[kind].table,

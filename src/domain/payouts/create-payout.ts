@@ -30,7 +30,7 @@ export interface NewPayout {
 /**
  * Accepts a payout: records it with its debit, journal, history and first job in one
  * statement. So the wallet stays locked for no round trip.
- * @throws Refusal `duplicate_reference`, `insufficient_balance`, `wallet_missing`,
+ * @throws Refusal `duplicate_ref_no`, `insufficient_balance`, `wallet_missing`,
  * `channel_paused`
  */
 export async function createPayout(
@@ -52,7 +52,7 @@ export async function createPayout(
   } catch (error) {
     // The reference at the gateway is made of the ref_no. PostgreSQL names either.
     if (violates(error, 'payouts_ref_no_unique', 'payouts_reference_unique')) {
-      throw new Refusal('duplicate_reference');
+      throw new Refusal('duplicate_ref_no');
     }
     if (violates(error, 'payout_wallet_not_negative')) {
       throw new Refusal('insufficient_balance', 'payout');

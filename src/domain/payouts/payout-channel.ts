@@ -29,7 +29,7 @@ export function paytoProblem(
 /**
  * Returns the channel of a payout whose recipient is right. The caller's word wins, since
  * numbers are portable. Otherwise the phone's carrier decides.
- * @throws Refusal `channel_required` (a bank account), `channel_invalid` (unknown, or not
+ * @throws Refusal `channel_required` (a bank account), `invalid_channel` (unknown, or not
  * for this kind of recipient)
  */
 export function channelOfPayout(payto: string, channelCode: number | undefined): Channel {
@@ -37,7 +37,7 @@ export function channelOfPayout(payto: string, channelCode: number | undefined):
   if (code === null) throw new Refusal('channel_required');
   const channel = channelByCode(code);
   if (channel?.type !== (isPhone(payto) ? 'Mobile Money' : 'Bank')) {
-    throw new Refusal('channel_invalid', String(code));
+    throw new Refusal('invalid_channel', String(code));
   }
   return channel;
 }

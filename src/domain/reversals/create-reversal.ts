@@ -31,7 +31,7 @@ const REVERSAL_DEADLINE_MS = 4 * 3_600_000;
  * the collection first, so reversals of it, and news of them, take turns. An index allows one
  * reversal of a collection that is open or done.
  * @throws Refusal `transaction_not_found`, `collection_not_completed`, `reversal_done`,
- * `reversal_in_progress`, `duplicate_reference`, `channel_paused`
+ * `reversal_in_progress`, `duplicate_ref_no`, `channel_paused`
  */
 export async function createReversal(
   database: Database | Transaction,
@@ -39,7 +39,7 @@ export async function createReversal(
 ): Promise<Reversal> {
   return inOneTransaction(database, async (trx) => {
     const collection = await firstRow<Collection>(trx, LOCK_COLLECTION, request);
-    if (!collection) throw new Refusal('transaction_not_found');
+    if (!collection) throw new Refusal('transaction_not_found', 'checkout_ref_no');
     if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
     // A separate statement sees what others committed while this one waited for the lock.
     await refuseSecond(trx, request, collection);
@@ -70,7 +70,7 @@ async function refuseSecond(trx: Transaction, request: NewReversal, collection: 
     { ...request, collection_id: collection.id },
   );
   if (!first) return;
-  if (first.ref_no === request.ref_no) throw new Refusal('duplicate_reference');
+  if (first.ref_no === request.ref_no) throw new Refusal('duplicate_ref_no');
   throw new Refusal(first.status === 'completed' ? 'reversal_done' : 'reversal_in_progress');
 }
 
@@ -90,7 +90,7 @@ async function insert(trx: Transaction, request: NewReversal, collection: Collec
   } catch (error) {
     // The reference at the gateway is made of the ref_no. PostgreSQL names either.
     if (violates(error, 'reversals_ref_no_unique', 'reversals_reference_unique')) {
-      throw new Refusal('duplicate_reference');
+      throw new Refusal('duplicate_ref_no');
     }
     if (violates(error, 'reversals_one_open_or_done')) throw new Refusal('reversal_in_progress');
     throw error;

@@ -1,7 +1,7 @@
 import type { Database } from '../../connections/database.ts';
-import { type Days, dayConditions } from '../days.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
 import { type Page, type PageRequest, readPage } from '../lists.ts';
+import { type Period, periodConditions } from '../period.ts';
 
 /** An entry of a merchant's wallet, as the merchant sees it. */
 export interface WalletTransaction {
@@ -17,7 +17,7 @@ export interface WalletTransaction {
   created_at: Date;
 }
 
-export interface TransactionFilter extends Days {
+export interface TransactionFilter extends Period {
   wallet?: WalletKind | undefined;
   type?: string | undefined;
   ref_no?: string | undefined;
@@ -36,7 +36,7 @@ export async function listTransactions(
   if (filter.type) where.push('type = :type');
   if (filter.ref_no) where.push('ref_no = :ref_no');
   if (filter.phone) where.push('counterparty = :phone');
-  where.push(...dayConditions('created_at', filter));
+  where.push(...periodConditions('created_at', filter));
   const source = {
     columns: TRANSACTION_COLUMNS,
     table: 'entries',

@@ -14,7 +14,7 @@ export interface NewTransfer {
 /**
  * Moves money from a merchant's collection wallet to its payout wallet.
  * @returns the transaction of the collection wallet.
- * @throws Refusal `wallet_missing`, `insufficient_balance`, `duplicate_reference`
+ * @throws Refusal `wallet_missing`, `insufficient_balance`, `duplicate_ref_no`
  */
 export async function transfer(trx: Transaction, request: NewTransfer): Promise<WalletTransaction> {
   const { merchant_id, amount_cents, ref_no } = request;
@@ -63,7 +63,7 @@ async function insertTransfer(trx: Transaction, request: NewTransfer): Promise<s
     );
     return id;
   } catch (error) {
-    if (violates(error, 'transfers_ref_no_unique')) throw new Refusal('duplicate_reference');
+    if (violates(error, 'transfers_ref_no_unique')) throw new Refusal('duplicate_ref_no');
     throw error;
   }
 }

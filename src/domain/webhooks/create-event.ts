@@ -59,6 +59,7 @@ function payloadOf(payment: MerchantPayment, type: string) {
   return {
     notification: { type: payment.kind, event: type },
     data: {
+      id: payment.id,
       result_code: resultCodeOf(payment),
       result_description: payment.result_description,
       amount: formatAmount(payment.amount_cents),

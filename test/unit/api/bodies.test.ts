@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ANSWERS } from '../../../src/api/errors.ts';
+import { ERROR_ANSWERS, errorBody } from '../../../src/api/error-answers.ts';
 import {
   appCredentials,
   logIn,
@@ -106,8 +106,8 @@ for (const [what, { schema, cases, valid }] of Object.entries(BODIES)) {
         return null;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        const [status, detail] = ANSWERS[error.code];
-        return [status, detail(error.subject)];
+        const { detail } = errorBody(error.code, error.subject);
+        return [ERROR_ANSWERS[error.code].status, detail];
       }
     }
 
@@ -166,6 +166,36 @@ describe('A body', () => {
   it('is read without the fields that are not for the caller to set', () => {
     const fields = { amount: '1.00', ref_no: 't1' };
     expect(parse({ ...fields, status: 'completed', amount_cents: 1 })).to.deep.equal(fields);
+  });
+
+  it('says why an amount is wrong, and which field is to blame', () => {
+    for (const [amount, code] of [
+      ['0.99', 'amount_too_small'],
+      ['1000000.00', 'amount_too_large'],
+      ['1.5', 'invalid_amount'],
+      [1, 'invalid_amount'],
+    ] as const) {
+      expect(() => parse({ amount, ref_no: 't1' })).to.throw(Refusal, code);
+      expect(errorBody(code, 'amount')).to.deep.equal({
+        detail: 'Invalid amount',
+        code,
+        field: 'amount',
+      });
+    }
+  });
+
+  it('may leave out what the token implies, and nothing else', () => {
+    const parsePayout = bodyParser(newPayout);
+    const { app_code: _named, ...bare } = payoutBody({ app_code: 1 });
+    expect(() => parsePayout(bare)).to.throw(Refusal, 'field_required: app_code');
+    const known = { app_code: 5001, amount: '1.00' };
+    expect(parsePayout(bare, known)).to.deep.equal({ ...bare, app_code: 5001 });
+    expect(parsePayout({ ...bare, app_code: 7 }, known).app_code).to.equal(7);
+    expect(() => parsePayout({ ...bare, amount: null }, known)).to.throw(
+      Refusal,
+      'field_required: amount',
+    );
+    expect(() => parsePayout({ ...bare, app_code: '5001' }, known)).to.throw(Refusal, 'app_code');
   });
 
   it('has no fields from a prototype', () => {

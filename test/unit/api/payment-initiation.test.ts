@@ -17,7 +17,7 @@ describe('A channel that knows whole shillings only', () => {
   for (const amount of ['1.50', '999999.99', '1.01']) {
     it(`does not carry ${amount}`, async () => {
       const refused = await rejection((async () => gatewayFor(WHOLE, MPESA, amount))());
-      expect(refused).to.include({ name: 'Refusal', code: 'invalid_amount' });
+      expect(refused).to.include({ name: 'Refusal', code: 'amount_not_whole' });
     });
   }
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  amountProblem,
   commissionOn,
   formatAmount,
   MAX_AMOUNT_CENTS,
@@ -68,6 +69,29 @@ describe('An amount', () => {
       expect(parseAmount(value)).to.equal(null);
     });
   }
+
+  const PROBLEMS: Readonly<Record<string, unknown[]>> = {
+    amount_too_small: ['0.99', '0.00', '-1.00', '-0.00', '-1000000.00'],
+    amount_too_large: ['1000000.00', `${'9'.repeat(50_000)}.00`],
+    invalid_amount: [
+      ...REFUSED.filter((value) => !/^-?[01]\d*\.\d\d$/.test(String(value))),
+      '0000001.00',
+    ],
+  };
+  for (const [problem, values] of Object.entries(PROBLEMS)) {
+    it(`is called ${problem} when it is ${JSON.stringify(values.slice(0, 3).map(String))} and the like`, () => {
+      for (const value of values)
+        expect(amountProblem(value), String(value).slice(0, 20)).to.equal(problem);
+    });
+  }
+
+  it('has no problem when it can be read', () => {
+    fc.assert(
+      fc.property(amounts, (cents) => {
+        expect(amountProblem(formatAmount(cents))).to.equal(null);
+      }),
+    );
+  });
 
   it('is read back from what is written, whatever the amount', () => {
     fc.assert(

@@ -1,0 +1,31 @@
+import type { Router } from 'express';
+import { Refusal } from '../../domain/errors.ts';
+import { type Endpoint, patternOf } from '../endpoints/endpoints.ts';
+
+/**
+ * Answers what asks for a known path with a method that it does not have: 405, or 204 to OPTIONS,
+ * both with the header `Allow`. Comes after the endpoints. Express answers HEAD as GET.
+ */
+export function refuseOtherMethods(
+  router: Router,
+  endpoints: readonly Pick<Endpoint, 'method' | 'path'>[],
+): void {
+  for (const { method, path } of endpoints) {
+    router.all(patternOf(path), (_req, res, next) => {
+      // Several endpoints can have this path.
+      res.locals.allowed = new Set([...(res.locals.allowed ?? []), ...METHODS[method]]);
+      next();
+    });
+  }
+  router.use((req, res, next) => {
+    const { allowed } = res.locals;
+    if (!allowed) return next();
+    res.set('Allow', [...allowed, 'OPTIONS'].join(', '));
+    if (req.method !== 'OPTIONS') throw new Refusal('method_not_allowed');
+    res.status(NO_CONTENT).end();
+  });
+}
+
+const NO_CONTENT = 204;
+
+const METHODS = { get: ['GET', 'HEAD'], post: ['POST'] } as const;

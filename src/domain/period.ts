@@ -1,0 +1,50 @@
+/**
+ * A stretch of time, both ends included. The ends are texts that PostgreSQL reads, in UTC and to
+ * the microsecond.
+ */
+export interface Period {
+  created_from?: string | undefined;
+  created_to?: string | undefined;
+}
+
+/** Returns the conditions of a query for a period, with its ends as bindings. */
+export function periodConditions(column: string, { created_from, created_to }: Period): string[] {
+  const conditions: string[] = [];
+  if (created_from) conditions.push(`${column} >= CAST(:created_from AS timestamptz)`);
+  if (created_to) conditions.push(`${column} <= CAST(:created_to AS timestamptz)`);
+  return conditions;
+}
+
+const TIME =
+  /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+ -](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** The first and the last microsecond of a day or a millisecond. */
+export interface Span {
+  first: string;
+  last: string;
+}
+
+/**
+ * Returns the span of a whole UTC day (YYYY-MM-DD), or of a time in ISO 8601 with `Z` or an offset,
+ * to the millisecond, which is what the API shows. In an address, a plus that is not written %2B
+ * arrives as a space. @returns null for any other text.
+ */
+export function spanOf(text: string): Span | null {
+  if (isDay(text)) return { first: `${text}T00:00:00.000000Z`, last: `${text}T23:59:59.999999Z` };
+  if (!TIME.test(text) || !isDay(text.slice(0, DAY_LENGTH))) return null;
+  const time = new Date(text.replace(' ', '+')).toISOString();
+  // An offset may lead out of the years that PostgreSQL and this text have.
+  if (!isDay(time.slice(0, DAY_LENGTH))) return null;
+  const millisecond = time.slice(0, -1);
+  return { first: `${millisecond}000Z`, last: `${millisecond}999Z` };
+}
+
+const DAY_LENGTH = 'YYYY-MM-DD'.length;
+
+/** Tells whether a text is a day of the calendar, YYYY-MM-DD. */
+export function isDay(text: string): boolean {
+  // PostgreSQL has no year 0.
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || text < '0001') return false;
+  const date = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+}

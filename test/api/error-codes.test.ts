@@ -1,0 +1,299 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import jwt from 'jsonwebtoken';
+import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
+import { createApp } from '../../src/api/app.ts';
+import { type AnswerCode, ERROR_ANSWERS } from '../../src/api/error-answers.ts';
+import { inTransaction, openDatabase, rows } from '../../src/connections/database.ts';
+import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
+import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import type { Service } from '../../src/process/boot.ts';
+import {
+  type Answer,
+  collectionBody,
+  payoutBody,
+  request,
+  reversalBody,
+} from '../support/api-client.ts';
+import { assign } from '../support/assignments.ts';
+import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
+import { learn, succeeded } from '../support/payments.ts';
+import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const MPESA = 63902;
+const RICH_CENTS = 1_000_000;
+const MAX_BODY_BYTES = 64 * 1_024;
+const NOWHERE = 'postgres://malipo:none@127.0.0.1:9/malipo';
+const [COLLECT, PAY, REVERSE] = ['collections/checkouts', 'payouts', 'reversals'].map(
+  (path) => `/${path}/initiate`,
+) as [string, string, string];
+
+interface Sending {
+  access?: string;
+  key?: string;
+  headers?: Record<string, string>;
+}
+
+describe('Every code of an error', () => {
+  let service: TestService;
+  let merchant: TestMerchant;
+  const servers: Server[] = [];
+
+  before(async () => {
+    const env = {
+      CHANNELS: `${MPESA}=simulator,68=simulator`,
+      REVERSAL_WAIT_MS: '100',
+      TRUST_PROXY: 'loopback',
+    };
+    service = await startTestService({ workers: [], env });
+  });
+
+  after(async () => {
+    for (const server of servers) {
+      server.close();
+      server.closeAllConnections();
+    }
+    await service.close();
+  });
+
+  beforeEach(async () => {
+    merchant = await createTestMerchant(service);
+    await topUpPayoutWallet(service.database, merchant.merchant_id, RICH_CENTS, 'T1');
+  });
+
+  const post = (path: string, body: unknown, { access, key, headers }: Sending = {}) =>
+    request('POST', `${service.baseUrl}${path}`, {
+      access: access ?? merchant.access,
+      body,
+      headers: { ...headers, ...(key ? { 'idempotency-key': key } : {}) },
+    });
+  const get = (path: string, access = merchant.access) =>
+    request('GET', `${service.baseUrl}${path}`, { access });
+  const collect = (fields: object = {}, sending: Sending = {}) =>
+    post(COLLECT, collectionBody({ ...fields }), sending);
+  const pay = (fields: object = {}, sending: Sending = {}) =>
+    post(PAY, payoutBody(merchant, { ...fields }), sending);
+  const getToken = (fields: object = {}) =>
+    post('/auth/app/token', {
+      app_key: merchant.app_key,
+      app_secret: merchant.app_secret,
+      ...fields,
+    });
+  const set = (table: Parameters<typeof assign>[2], assignment: string) =>
+    assign(service.database, merchant.merchant_id, table, assignment);
+  const person = (role: 'Admin' | 'Operator' = 'Admin') =>
+    createTestUser(service, merchant.merchant_id, role);
+  const paid = (receipt?: null) => newCompletedCollection(service.database, merchant, receipt);
+
+  /** The API in another condition. */
+  async function elsewhere(changes: Partial<Service>): Promise<string> {
+    const server = createServer(createApp({ ...service, ...changes }));
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`;
+  }
+
+  async function onDatabase(url: string): Promise<Answer> {
+    const database = openDatabase(url, 1, 'malipo-test-elsewhere');
+    try {
+      const base = await elsewhere({ database });
+      return await request('GET', `${base}/channels`, { access: merchant.access });
+    } finally {
+      await database.destroy();
+    }
+  }
+
+  async function reversed(state: 'open' | 'done'): Promise<Answer> {
+    const collection = await paid();
+    const reversal = await createReversal(service.database, reversalRequest(collection));
+    if (state === 'done') await learn(service.database, reversal, succeeded());
+    return post(REVERSE, reversalBody(collection.ref_no));
+  }
+
+  async function whileKeyIsLocked(): Promise<Answer> {
+    const name = `idempotency ${merchant.merchant_id} ${COLLECT} k`;
+    return inTransaction(service.database, async (trx) => {
+      await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', { name });
+      return collect({}, { key: 'k' });
+    });
+  }
+
+  async function whilePaused(): Promise<Answer> {
+    await inTransaction(service.database, (trx) => pauseChannel(trx, MPESA));
+    try {
+      return await collect();
+    } finally {
+      await inTransaction(service.database, (trx) => resumeChannel(trx, MPESA));
+    }
+  }
+
+  async function expiredRefresh(): Promise<Answer> {
+    const { refresh } = await person();
+    const { exp: _exp, iat: _iat, ...claims } = jwt.decode(refresh) as jwt.JwtPayload;
+    const { id, secret } = service.config.jwtKeys.current;
+    const options = { algorithm: 'HS256', keyid: id, expiresIn: -1 } as const;
+    return post('/auth/refresh', { refresh: jwt.sign(claims, secret, options) });
+  }
+
+  const wholeOnly = () =>
+    elsewhere({ channels: new Map([[MPESA, { gateway: 'simulator', amountStepCents: 100 }]]) });
+  const overHttps = () => elsewhere({ config: { ...service.config, requireHttps: true } });
+  const twice = async (send: () => Promise<Answer>) => {
+    await send();
+    return send();
+  };
+
+  /** A way to each code, with the field that is to blame. */
+  const WAYS: Record<AnswerCode, [field: string | null, provoke: () => Promise<Answer>]> = {
+    invalid_request: [null, () => post(COLLECT, '[]')],
+    body_not_json: [null, () => post(COLLECT, '{')],
+    field_required: ['amount', () => collect({ amount: null })],
+    invalid_field: ['ref_no', () => collect({ ref_no: 'a b' })],
+    invalid_query: ['page', () => get('/payouts?page=0')],
+    invalid_phone_number: ['payfrom', () => collect({ payfrom: '+254744123456' })],
+    invalid_amount: ['amount', () => collect({ amount: '1.5' })],
+    amount_too_small: ['amount', () => collect({ amount: '0.99' })],
+    amount_too_large: ['amount', () => pay({ amount: '1000000.00' })],
+    amount_not_whole: [
+      'amount',
+      async () =>
+        request('POST', `${await wholeOnly()}${COLLECT}`, {
+          access: merchant.access,
+          body: collectionBody({ amount: '1.50' }),
+        }),
+    ],
+    invalid_channel: ['channel', () => pay({ channel: 4_711 })],
+    channel_required: ['channel', () => pay({ payto: '0110123456789' })],
+    channel_not_available: [null, () => pay({ channel: 63903 })],
+    insufficient_balance: [null, () => pay({ amount: '999999.99' })],
+    collection_not_completed: [
+      'checkout_ref_no',
+      async () => post(REVERSE, reversalBody((await collect()).body.ref_no)),
+    ],
+    credentials_missing: ['Authorization', () => request('GET', `${service.baseUrl}/channels`)],
+    invalid_token_format: [
+      'Authorization',
+      () =>
+        request('GET', `${service.baseUrl}/channels`, { headers: { authorization: 'Basic x' } }),
+    ],
+    invalid_token: [null, () => get('/channels', 'wrong')],
+    token_revoked: [
+      null,
+      async () => {
+        await set('token_families', 'revoked_at = now()');
+        return get('/channels');
+      },
+    ],
+    refresh_expired: ['refresh', expiredRefresh],
+    invalid_app_credentials: [null, () => getToken({ app_secret: 'wrong' })],
+    invalid_credentials: [
+      null,
+      () => post('/auth/login', { email: 'nobody@test.example', password: 'wrong' }),
+    ],
+    https_required: [null, async () => request('GET', `${await overHttps()}/channels`)],
+    ip_not_allowed: [
+      null,
+      async () => {
+        await set('apps', `ip_allow_list = '{203.0.113.7}'`);
+        return getToken();
+      },
+    ],
+    merchant_inactive: [
+      null,
+      async () => {
+        await set('merchants', 'active = false');
+        return get('/channels');
+      },
+    ],
+    app_inactive: [
+      null,
+      async () => {
+        await set('apps', 'active = false');
+        return get('/channels');
+      },
+    ],
+    role_insufficient: [null, async () => collect({}, await person('Operator'))],
+    merchant_not_approved: [
+      null,
+      async () => {
+        await set('merchants', 'approved = false');
+        return collect();
+      },
+    ],
+    product_missing: [
+      null,
+      async () => {
+        await set('apps', `products = '{}'`);
+        return collect();
+      },
+    ],
+    wallet_missing: [
+      null,
+      async () => {
+        const bare = await createTestMerchant(service);
+        const bindings = { id: bare.merchant_id };
+        await rows(service.database, 'DELETE FROM wallets WHERE merchant_id = :id', bindings);
+        return get('/wallets/balance', bare.access);
+      },
+    ],
+    app_not_found: ['app_code', () => pay({ app_code: 1 })],
+    transaction_not_found: ['checkout_ref_no', () => post(REVERSE, reversalBody('nothing'))],
+    path_not_found: [null, () => get('/nothing')],
+    method_not_allowed: [null, () => get('/auth/login')],
+    duplicate_ref_no: ['ref_no', () => twice(() => collect({ ref_no: 'same' }))],
+    reversal_done: ['checkout_ref_no', () => reversed('done')],
+    reversal_in_progress: ['checkout_ref_no', () => reversed('open')],
+    idempotency_key_running: ['Idempotency-Key', whileKeyIsLocked],
+    body_too_large: [null, () => collect({ account_number: 'x'.repeat(MAX_BODY_BYTES) })],
+    media_type_unsupported: [
+      null,
+      () => post(COLLECT, 'x', { headers: { 'content-type': 'text/plain' } }),
+    ],
+    idempotency_key_reused: ['Idempotency-Key', () => twice(() => collect({}, { key: 'k' }))],
+    rate_limited: [
+      null,
+      async () => {
+        await set('merchants', 'rate_limit_per_minute = 1, rate_limit_burst = 1');
+        return twice(() => get('/channels'));
+      },
+    ],
+    internal_error: [
+      null,
+      () => {
+        // It has none of the tables.
+        const empty = new URL(service.config.databaseUrl);
+        empty.pathname = '/postgres';
+        return onDatabase(empty.href);
+      },
+    ],
+    gateway_unreachable: [null, async () => post(REVERSE, reversalBody((await paid()).ref_no))],
+    channel_paused: [null, whilePaused],
+    unavailable: [null, () => onDatabase(NOWHERE)],
+  };
+
+  for (const [code, [field, provoke]] of Object.entries(WAYS)) {
+    it(`${code} is answered, ${field ? `for ${field}` : 'for no field'}`, async () => {
+      const { status, body } = await provoke();
+      const { detail, ...rest } = body;
+      expect(rest, detail).to.deep.equal({ code, ...(field ? { field } : {}) });
+      expect(status).to.equal(ERROR_ANSWERS[code as AnswerCode].status);
+    });
+  }
+
+  it('is described in the documentation, with its status', async () => {
+    const { body: document } = await request('GET', `${service.origin}/openapi.json`);
+    const { body: page } = await request('GET', `${service.origin}/docs`);
+    const { enum: codes, 'x-enumDescriptions': meanings } =
+      document.components.schemas.Error.properties.code;
+    expect(codes).to.have.members(Object.keys(WAYS));
+    expect(Object.keys(meanings)).to.deep.equal(codes);
+    for (const code of codes as AnswerCode[]) {
+      expect(meanings[code]).to.match(new RegExp(`^${ERROR_ANSWERS[code].status}\\. \\w`));
+      expect(page).to.include(
+        `<tr><th><code>${code}</code></th><td>${ERROR_ANSWERS[code].status}.`,
+      );
+    }
+  });
+});
