@@ -21,12 +21,13 @@ const VERBS: Readonly<Record<string, string[]>> = {
   jobs: ['list', 'replay'],
   queues: ['status', 'empty'],
   webhooks: ['list'],
+  audit: ['list'],
   restore: ['mark', 'status', 'resume'],
   retention: ['run'],
   secrets: ['rekey'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, reconcile, restore, retention, secrets';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, reconcile, restore, retention, secrets';
 const APPROVE = 'merchant approve --merchant 1001';
 
 describe("The operator's command line", () => {

@@ -74,6 +74,17 @@ describe('Options of the command line for money and support', () => {
     ]);
   });
 
+  it('audit: takes no bad options', () => {
+    expectWrong([
+      ['audit', 'audit needs a verb: list'],
+      ['audit list --noun App.suspend', '--noun must be a noun of the command line such as app'],
+      ['audit list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      ['audit list --merchant x', "--merchant must be a merchant's number"],
+      ['audit list --after x', '--after must be an id such as'],
+      ['audit list --csv=x', '--csv takes no value'],
+    ]);
+  });
+
   it('jobs: wants to know which, in one way', () => {
     expectWrong([
       ['jobs replay', 'Say which: IDS, filters such as --queue, or --all'],
