@@ -20,7 +20,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   channel: ['list', 'pause', 'resume'],
   jobs: ['list', 'replay'],
   queues: ['status', 'empty'],
-  webhooks: ['list'],
+  webhooks: ['list', 'show', 'resend'],
   audit: ['list'],
   restore: ['mark', 'status', 'resume'],
   retention: ['run'],

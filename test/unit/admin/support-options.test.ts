@@ -104,9 +104,14 @@ describe('Options of the command line for money and support', () => {
 
   it('webhooks: takes no bad options', () => {
     expectWrong([
-      ['webhooks list --status delivered', '--status must be one of exhausted, stopped, pending'],
+      ['webhooks list --status delivered', '--status delivered needs --payment'],
+      ['webhooks list --status sent', '--status must be one of exhausted, stopped, pending, deliv'],
       ['webhooks list --merchant x', "--merchant must be a merchant's number such as 1001"],
       ['webhooks list --after x', '--after must be an id such as'],
+      ['webhooks show', '--webhook is required'],
+      ['webhooks show order-1', '--webhook must be an id such as'],
+      ['webhooks resend', '--webhook is required'],
+      [`webhooks resend ${NOBODY} --status pending`, 'Unknown option "--status"'],
     ]);
   });
 
