@@ -128,6 +128,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX reversals_listed ON reversals (merchant_id, created_at DESC, id DESC);
     CREATE INDEX reversals_by_status ON reversals (merchant_id, status, created_at DESC, id DESC);
     CREATE INDEX reversals_by_collection ON reversals (merchant_id, collection_id);
+    CREATE INDEX reversals_by_account ON reversals (merchant_id, account, created_at DESC);
     ${indexesOfSteps('reversals')}
     ${triggers('reversals', 'failed>completed')}
 
@@ -200,6 +201,10 @@ export async function up(knex: Knex): Promise<void> {
       FOREIGN KEY (merchant_id, movement_id) REFERENCES movements (merchant_id, id)
     ) WITH (${UPDATED_OFTEN});
     CREATE INDEX returns_by_collection ON returns (merchant_id, collection_id);
+    -- For support. Returns are few, so the four kinds may be looked for in the same ways.
+    CREATE INDEX returns_listed ON returns (merchant_id, created_at DESC, id DESC);
+    CREATE INDEX returns_by_status ON returns (merchant_id, status, created_at DESC, id DESC);
+    CREATE INDEX returns_by_account ON returns (merchant_id, account, created_at DESC);
     ${indexesOfSteps('returns')}
     ${triggers('returns', 'failed>completed')}
   `);

@@ -42,6 +42,8 @@ export async function up(knex: Knex): Promise<void> {
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'delivered', 'exhausted', 'stopped')),
       attempts integer NOT NULL DEFAULT 0,
+      -- The attempts that were made when an operator sent it again. The ladder began anew then.
+      attempts_before_resend integer NOT NULL DEFAULT 0,
       -- Set while the delivery may have a job.
       admitted_at timestamptz,
       next_step text,

@@ -87,6 +87,12 @@ export async function up(knex: Knex): Promise<void> {
       details jsonb NOT NULL DEFAULT '{}',
       happened_at timestamptz NOT NULL DEFAULT now()
     );
+    CREATE INDEX audit_log_listed ON audit_log (happened_at DESC, id DESC);
+    CREATE INDEX audit_log_by_actor ON audit_log (actor, happened_at DESC, id DESC);
+    CREATE INDEX audit_log_by_noun
+      ON audit_log (split_part(action, '.', 1), happened_at DESC, id DESC);
+    CREATE INDEX audit_log_by_merchant ON audit_log (merchant_id, happened_at DESC, id DESC);
+    CREATE INDEX audit_log_by_subject ON audit_log (subject, happened_at DESC, id DESC);
     CREATE INDEX audit_log_restore_marks ON audit_log (happened_at) WHERE action = 'restore.mark';
     CREATE TRIGGER audit_log_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON audit_log
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

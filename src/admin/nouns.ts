@@ -1,4 +1,5 @@
 import { app } from './commands/app.ts';
+import { audit } from './commands/audit.ts';
 import { channel } from './commands/channel.ts';
 import { discrepancy } from './commands/discrepancy.ts';
 import { jobs } from './commands/jobs.ts';
@@ -28,6 +29,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   jobs,
   queues,
   webhooks,
+  audit,
   reconcile,
   restore,
   retention,

@@ -9,3 +9,16 @@ export function isKenyanMobile(value: unknown): value is string {
   // The parser accepts more than E.164, such as a zero after the country code.
   return phone?.number === value && phone.country === 'KE' && phone.isValid();
 }
+
+/** Digits with spaces or dashes between them, after a plus or not. */
+const AS_WRITTEN = /^\+?\d(?:[ -]?\d)*$/;
+
+/**
+ * Reads a Kenyan mobile number as people write it: +254712345678, 254712345678, 0712 345 678 or
+ * 712-345-678. @returns it in E.164 form, or undefined when it is none.
+ */
+export function kenyanMobileIn(text: string): string | undefined {
+  if (!AS_WRITTEN.test(text)) return undefined;
+  const number = parsePhoneNumberFromString(text, 'KE')?.number;
+  return isKenyanMobile(number) ? number : undefined;
+}

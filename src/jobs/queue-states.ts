@@ -57,6 +57,11 @@ export function openQueueStates(
     /** Returns whether a job waits, is delayed or under way. */
     has: async (queue: string, id: string) =>
       (await answerOf(queue, queues.of(queue).getJob(id), READ_TIMEOUT_MS)) !== undefined,
+    /** Returns `waiting`, `delayed` or `active`; null when the queue has no such job. */
+    stateOf: async (queue: string, id: string) => {
+      const state = await answerOf(queue, queues.of(queue).getJobState(id), READ_TIMEOUT_MS);
+      return state === 'unknown' ? null : state;
+    },
     close: async () => {
       if (!given) await queues.close();
     },

@@ -58,6 +58,44 @@ describe('admin payment', () => {
     }
   });
 
+  it('finds the payments of a phone, however it is written', async () => {
+    const phone = '+254722000111';
+    const of = (what: string) => `${what} --merchant ${merchant.merchant_id}`;
+    const first = await newCollection(admin.database, merchant, { payfrom: phone });
+    for (const what of ['0722000111', '722000111', '254722000111', phone, '0722-000-111']) {
+      expect(await shown(of(what)), what).to.equal(first.id);
+    }
+    const spaced = await admin.json(['payment', 'show', '0722 000 111']);
+    expect((spaced.payment as Document).id).to.equal(first.id);
+    const payout = await newPayout(admin.database, merchant, { payto: phone });
+    const named = await newCollection(admin.database, merchant, { ref_no: '0722000111' });
+    const other = await newCollection(admin.database, await newMerchant(), { payfrom: phone });
+    expect(idsIn(await admin.json('payment show 0722000111'))).to.deep.equal([
+      ...[other.id, named.id, payout.id, first.id],
+    ]);
+    await admin.refused([['payment show 0722000112', 'No payment is known by "0722000112"']]);
+  });
+
+  it('says how to go on when a phone has too many payments', async () => {
+    const phone = '+254722000222';
+    const model = await newCollection(admin.database, merchant, { payfrom: phone });
+    await rows(
+      admin.database,
+      `INSERT INTO collections SELECT (json_populate_record(c, json_build_object('id',
+         gen_random_uuid(), 'reference', gen_random_uuid(), 'ref_no', 'many-' || n))).*
+       FROM collections c, generate_series(1, 100) AS n WHERE c.id = :id`,
+      { id: model.id },
+    );
+    const found = await admin.json('payment show 0722000222');
+    expect([idsIn(found).length, found.more]).to.deep.equal([100, true]);
+    const after = idsIn(found).at(-1);
+    const text = await admin.text('payment show 0722000222');
+    const line = `Older ones of this phone: payment list --phone ${phone} --after ${after}\n`;
+    expect(text.endsWith(line), text.slice(-300)).to.equal(true);
+    const rest = await admin.json(`payment list --phone ${phone} --after ${after}`);
+    expect(idsIn(rest)).to.have.length(1);
+  });
+
   it('finds a return by its id, its reference at the gateway and its receipt', async () => {
     const payment = await newReturn(admin.database, merchant);
     await hear(scene(), payment, succeeded({ transId: 'BACK77' }));
@@ -218,19 +256,25 @@ describe('admin payment', () => {
     const list = async (options: string) =>
       idsIn(await admin.json(`payment list --merchant ${merchant.merchant_id} ${options}`));
     const all = [parked.id, overdue.id, half.id];
-    expect(await list('')).to.deep.equal(all);
+    expect(idsIn(await admin.json('payment list --limit 500'))).to.include.members(all);
     expect(await list('--parked')).to.deep.equal([parked.id, half.id]);
     expect(await list('--overdue')).to.deep.equal([parked.id, overdue.id]);
     expect(await list('--overdue --parked')).to.deep.equal(all);
-    expect(await list('--kind payout')).to.deep.equal([overdue.id, half.id]);
-    expect(await list('--limit 1')).to.deep.equal([parked.id]);
-    expect(await list(`--limit 1 --after ${parked.id}`)).to.deep.equal([overdue.id]);
-    expect(await list('--kind return')).to.deep.equal([]);
+    const both = '--parked --overdue';
+    expect(await list(`${both} --kind payout`)).to.deep.equal([overdue.id, half.id]);
+    expect(await list(`${both} --limit 1`)).to.deep.equal([parked.id]);
+    expect(await list(`${both} --limit 1 --after ${parked.id}`)).to.deep.equal([overdue.id]);
+    expect(await list(`${both} --kind return`)).to.deep.equal([]);
+    expect(await list(`${both} --kind return --app 5001`)).to.deep.equal([]);
+    expect(await list('--parked --app 999999')).to.deep.equal([]);
+    expect(await list(`--overdue --amount 100 --channel m-pesa --kind payout`)).to.deep.equal([
+      overdue.id,
+    ]);
     const other = await newMerchant();
-    expect(await admin.text(`payment list --merchant ${other.merchant_id}`)).to.equal(
+    expect(await admin.text(`payment list --parked --merchant ${other.merchant_id}`)).to.equal(
       'No payments\n',
     );
-    expect(await admin.text(`payment list --merchant ${merchant.merchant_id}`))
+    expect(await admin.text(`payment list --parked --merchant ${merchant.merchant_id}`))
       .to.match(/ parked: overdue: the gateway has not taken it; overdue since \d/)
       .and.match(/ parked: discrepancy: other_amount$/m);
   });

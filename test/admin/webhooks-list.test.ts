@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { rows } from '../../src/connections/database.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import {
   findDelivery,
   RETRY_DELAYS_MS,
@@ -180,6 +180,20 @@ describe('admin webhooks list', () => {
       );
       expect(plan, status).to.not.include('Seq Scan on webhook_deliveries');
     }
+    const payment = await firstRow<{ id: string }>(
+      admin.database,
+      'SELECT payment_id AS id FROM events WHERE merchant_id = :merchant_id AND id = :model',
+      bindings,
+    );
+    const { merchant_id } = merchant;
+    const payments = [{ kind: 'collection', merchant_id, ...payment! } as const];
+    const [plan] = await plansOf(admin.database, () =>
+      listDeliveries(admin.database, { payments, limit: 50 }),
+    );
+    expect(plan, 'of a payment')
+      .to.match(/Scan using events_merchant_id_payment_kind_payment_id_change_no_key on/)
+      .and.match(/Scan using webhook_deliveries_pkey on/)
+      .and.not.include('Seq Scan on webhook_deliveries');
   });
 
   it('is named by queues status, with the number of those that were given up', async () => {

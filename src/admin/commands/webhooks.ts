@@ -1,58 +1,98 @@
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { requirePayments } from '../../domain/support/find-payments.ts';
 import {
-  type ListedDelivery,
+  DELIVERY_STATUSES,
   listDeliveries,
   UNDELIVERED,
 } from '../../domain/webhooks/list-deliveries.ts';
-import { withDefault } from '../options/option.ts';
+import { type Resending, resendWebhook } from '../../domain/webhooks/resend-webhook.ts';
+import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
+import { optional, required, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { lists, type View } from '../output/answers.ts';
-import { rowDocument, shortened } from '../output/document.ts';
-import type { Noun } from '../verb.ts';
+import { lists } from '../output/answers.ts';
+import { rowDocument } from '../output/document.ts';
+import { nextWords, webhookDocument, webhookLines, webhookView } from '../output/webhooks.ts';
+import { changes, type Noun, reads } from '../verb.ts';
 
-const webhookView: View<ListedDelivery> = {
-  what: 'webhook',
-  keyOf: ({ id }) => id,
-  document: ({ callback_url, ...row }) => ({ ...rowDocument(row), host: hostOf(callback_url) }),
-  columns: [
-    ['WEBHOOK-ID', 'id'],
-    ['MERCHANT', 'merchant_id'],
-    [
-      'PAYMENT',
-      ({ payment_kind, ref_no, payment_id }) => `${payment_kind} ${ref_no ?? payment_id}`,
-    ],
-    'type',
-    ['HOST', ({ callback_url }) => hostOf(callback_url)],
-    'status',
-    'attempts',
-    ['LAST ANSWER', ({ last_status, last_error }) => last_status ?? last_error],
-    ['LAST ATTEMPT', 'last_attempt_at'],
-    ['NEXT', nextOf],
-  ],
-};
-
-/** Leaves out the rest of the address, which may contain a key of the merchant's own. */
-function hostOf(callbackUrl: string): string {
-  return new URL(callbackUrl).host;
-}
-
-function nextOf({ next_attempt_at, parked_reason }: ListedDelivery): Date | string | null {
-  return parked_reason === null ? next_attempt_at : `parked: ${shortened(parked_reason)}`;
-}
+const MAX_TEXT_LENGTH = 200;
+const [EXHAUSTED] = UNDELIVERED;
 
 const list = lists(webhookView, read.uuid, {
-  summary: 'Lists the webhooks that have not reached their merchant, oldest first',
+  summary: 'Lists the webhooks that have not reached their merchant, or those of a payment',
   notes:
-    'exhausted: every attempt has failed, and none follows by itself. stopped: the receiver answered 410. pending: attempts follow, or it is parked. LAST ANSWER: the status of the answer to the last attempt, or the error without one.',
+    'Oldest first. exhausted: every attempt has failed, and none follows by itself. stopped: the receiver answered 410. pending: attempts follow, or it is parked. delivered: the receiver has taken it; only with --payment. LAST ANSWER: the status of the answer to the last attempt, or the error without one.',
   options: {
-    status: withDefault(
+    status: optional(
       'status',
-      read.oneOf(UNDELIVERED),
-      `Those in this state. Default: ${UNDELIVERED[0]}`,
-      UNDELIVERED[0],
+      read.oneOf(DELIVERY_STATUSES),
+      `Those in this state. Default: ${EXHAUSTED}, or all with --payment`,
     ),
     merchant_id: read.ofMerchant,
+    payment: optional(
+      'payment',
+      read.text('WHAT', MAX_TEXT_LENGTH),
+      'Only those of the payments that payment show finds, such as by phone',
+    ),
   },
-  read: ({ database }, page) => listDeliveries(database, page),
+  check: ({ status, payment }) => {
+    if (status !== 'delivered' || payment !== undefined) return;
+    throw new UsageError('--status delivered needs --payment: most webhooks are delivered');
+  },
+  read: async ({ database }, { payment: what, status, ...page }) => {
+    if (what === undefined)
+      return listDeliveries(database, { ...page, status: status ?? EXHAUSTED });
+    const payments = await requirePayments(database, { what, merchant_id: page.merchant_id });
+    return listDeliveries(database, { ...page, status, payments });
+  },
 });
 
-export const webhooks: Noun = { summary: 'What merchants were told', verbs: { list } };
+const webhookId = {
+  id: required('webhook', read.uuid, 'The webhook-id, which the merchant knows too'),
+};
+
+const show = reads({
+  summary: 'Shows one webhook: body, status, every attempt, and when and why the next one comes',
+  options: webhookId,
+  argument: 'id',
+  run: async ({ database }, { id }) => {
+    const webhook = await findWebhook(database, id);
+    if (!webhook) throw new OperatorRefusal(`There is no webhook ${id}`);
+    const attempts = await attemptsOf(database, webhook);
+    const attempts_made = attempts.map((attempt) => rowDocument(attempt));
+    const document = { ...webhookDocument(webhook), attempts_made };
+    return { data: document, lines: webhookLines(document, `Webhook ${id}`) };
+  },
+});
+
+const resend = changes({
+  summary: 'Sends a webhook again now, whatever became of it, under the same id and body',
+  notes:
+    'The dispatcher lets it go when there is a place at its endpoint, and the ladder of attempts begins anew. One that is under way or due stays as it is. Receivers know a second copy by its webhook-id.',
+  options: webhookId,
+  argument: 'id',
+  run: async (_service, { id }, { audited }) => {
+    const resending = await audited(async (trx) => {
+      const value = await resendWebhook(trx, id);
+      return { value, audit: value.isResent ? auditOf(value) : null };
+    });
+    const { after, isResent } = resending;
+    const words = isResent
+      ? `goes out again, as attempt ${after.attempts! + 1}`
+      : 'goes out by itself at once: nothing was changed';
+    return {
+      data: { ...webhookDocument(after), resent: isResent },
+      lines: [`Webhook ${id} ${words}`, `  next  ${nextWords(after)}`],
+    };
+  },
+});
+
+function auditOf({ before }: Resending) {
+  const { id, merchant_id, payment_kind, payment_id, status, attempts } = before;
+  const details = { payment: `${payment_kind} ${payment_id}`, status, attempts };
+  return { merchant_id, subject: `webhook ${id}`, details };
+}
+
+export const webhooks: Noun = {
+  summary: 'What merchants were told',
+  verbs: { list, show, resend },
+};

@@ -43,6 +43,8 @@ export function lists<Row extends object, Key, const Spec extends Options = Opti
     summary: string;
     notes?: string;
     options?: Spec;
+    /** Checks values that depend on each other. @throws UsageError with a whole message. */
+    check?(values: ValuesOf<Spec>): void;
     read(service: Service, page: Page<Spec, Key>): Promise<Row[]>;
   },
 ): Verb {
@@ -50,6 +52,7 @@ export function lists<Row extends object, Key, const Spec extends Options = Opti
   return reads({
     ...verb,
     options: { ...(verb.options as Options), ...paging },
+    check: (values) => verb.check?.(values as ValuesOf<Spec>),
     run: async (service, values) => {
       const size = Number(values.limit);
       // One more row tells whether there is another page.

@@ -30,6 +30,11 @@ function shownValue(name: string, value: unknown): unknown {
 
 /** Text from outside, on one line and not too long. */
 export function shortened(text: string): string {
-  const plain = text.replace(NOT_PLAIN, ' ').replace(ADDRESS_PROOF, '$1…');
-  return plain.length > MAX_TEXT_LENGTH ? `${plain.slice(0, MAX_TEXT_LENGTH)}…` : plain;
+  const line = plain(text);
+  return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH)}…` : line;
+}
+
+/** Text from outside, on one line. */
+export function plain(text: string): string {
+  return text.replace(NOT_PLAIN, ' ').replace(ADDRESS_PROOF, '$1…');
 }

@@ -17,6 +17,10 @@ export interface PaymentRef {
   id: string;
 }
 
+/** The condition for rows of one payment, in every table about payments. */
+export const OF_PAYMENT =
+  'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
+
 export type AnyPayment = Collection | Payout | Reversal | Return;
 /** A payment that a merchant asked for, and hears the end of. */
 export type MerchantPayment = Collection | Payout | Reversal;

@@ -2,10 +2,7 @@ import type { Database } from '../../connections/database.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import type { FailedJob } from './failed-job-store.ts';
 import { type FailedJobFilter, type FailedJobPage, listFailedJobs } from './failed-job-store.ts';
-import { findPayments } from './find-payments.ts';
-
-/** A filter that means more payments than this must be narrowed. */
-const MAX_PAYMENTS = 100;
+import { requirePayments } from './find-payments.ts';
 
 /** A filter with anything that names a payment, as `findPayments` takes it. */
 export type FailedJobSearch = Omit<FailedJobFilter, 'payments'> & { payment?: string | undefined };
@@ -18,13 +15,8 @@ export async function findFailedJobs(
 ): Promise<FailedJob[]> {
   if (payment === undefined) return listFailedJobs(database, filter, page);
   const { merchant_id } = filter;
-  const search = { what: payment, merchant_id, limit: MAX_PAYMENTS + 1 };
-  const payments = await findPayments(database, search);
-  const what = JSON.stringify(payment);
-  if (payments.length === 0) throw new OperatorRefusal(`No payment is known by ${what}`);
-  if (payments.length <= MAX_PAYMENTS)
-    return listFailedJobs(database, { ...filter, payments }, page);
-  throw new OperatorRefusal(`More than ${MAX_PAYMENTS} payments are known by ${what}: --merchant`);
+  const payments = await requirePayments(database, { what: payment, merchant_id });
+  return listFailedJobs(database, { ...filter, payments }, page);
 }
 
 /** Reads failed jobs, oldest first. @throws OperatorRefusal when one of them is not there. */

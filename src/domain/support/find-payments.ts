@@ -2,14 +2,20 @@ import { validate as isUuid } from 'uuid';
 import { type Database, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
 import {
+  ACCOUNT_COLUMNS,
   PAYMENT_KINDS,
   type PaymentSummary,
   selectSummaries,
 } from '../payments/payment-summary.ts';
+import { kenyanMobileIn } from '../phone.ts';
 
 export interface PaymentSearch {
-  /** A ref_no, a payment's id or reference, a receipt, a gateway's reference or a webhook-id. */
+  /**
+   * A ref_no, a payment's id or reference, a receipt, a gateway's reference, a webhook-id, or a
+   * phone as people write it.
+   */
   what: string;
   merchant_id?: number | undefined;
   kind?: GatewayPaymentKind | undefined;
@@ -21,6 +27,7 @@ export async function findPayments(
   database: Database,
   { what, merchant_id, kind, limit }: PaymentSearch,
 ): Promise<PaymentSummary[]> {
+  const phone = kenyanMobileIn(what) ?? null;
   const hits = [
     ...PAYMENT_KINDS.map((each) => ofAllMerchants(each, 'external_ref = :what')),
     ...WITH_REFERENCE.map((each) => ofEachMerchant(each, 'ref_no = :what')),
@@ -32,6 +39,7 @@ export async function findPayments(
           BY_EVENT,
         ]
       : []),
+    ...(phone === null ? [] : PAYMENT_KINDS.map(newestOfPhone)),
   ];
   const wanted = PAYMENT_KINDS.filter((each) => kind === undefined || each === kind);
   return rows<PaymentSummary>(
@@ -41,8 +49,26 @@ export async function findPayments(
      ), hit (kind, merchant_id, payment_id) AS MATERIALIZED (${hits.join(' UNION ')})
      SELECT * FROM (${wanted.map(summariesOfHits).join(' UNION ALL ')}) AS found
      ORDER BY created_at DESC, id DESC LIMIT :limit`,
-    { what, merchant_id: merchant_id ?? null, limit },
+    { what, phone, merchant_id: merchant_id ?? null, limit },
   );
+}
+
+/** A filter that means more payments than this must be narrowed. */
+const MAX_PAYMENTS = 100;
+
+/**
+ * Finds the payments that a command is about.
+ * @throws OperatorRefusal when there is none, or more than a command can be about
+ */
+export async function requirePayments(
+  database: Database,
+  search: Omit<PaymentSearch, 'limit'>,
+): Promise<PaymentSummary[]> {
+  const payments = await findPayments(database, { ...search, limit: MAX_PAYMENTS + 1 });
+  const what = JSON.stringify(search.what);
+  if (payments.length === 0) throw new OperatorRefusal(`No payment is known by ${what}`);
+  if (payments.length <= MAX_PAYMENTS) return payments;
+  throw new OperatorRefusal(`More than ${MAX_PAYMENTS} payments are known by ${what}: --merchant`);
 }
 
 const WITH_REFERENCE = ['collection', 'payout', 'reversal'] as const;
@@ -55,6 +81,16 @@ function ofEachMerchant(kind: GatewayPaymentKind, condition: string): string {
   return `SELECT '${kind}' AS kind, merchant.id AS merchant_id, one.id AS payment_id
     FROM merchant CROSS JOIN LATERAL (
       SELECT id FROM ${STEP_TABLES[kind].table} WHERE merchant_id = merchant.id AND ${condition} LIMIT 1
+    ) AS one`;
+}
+
+/** A customer pays a merchant more than once. */
+function newestOfPhone(kind: GatewayPaymentKind): string {
+  return `SELECT '${kind}', merchant.id, one.id
+    FROM merchant CROSS JOIN LATERAL (
+      SELECT id FROM ${STEP_TABLES[kind].table}
+      WHERE merchant_id = merchant.id AND ${ACCOUNT_COLUMNS[kind]} = :phone
+      ORDER BY created_at DESC LIMIT :limit
     ) AS one`;
 }
 

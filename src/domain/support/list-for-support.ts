@@ -1,21 +1,12 @@
 import { type Database, rows } from '../../connections/database.ts';
-import type { GatewayPaymentKind } from '../gateway-results.ts';
-import {
-  isOverdue,
-  PAYMENT_KINDS,
-  type PaymentSummary,
-  selectSummaries,
-} from '../payments/payment-summary.ts';
+import type { KeysetPage } from '../lists.ts';
+import { isOverdue, type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
+import { conditionsOf, kindsIn, type PaymentFilter } from './payment-filter.ts';
 
-export interface SupportFilter {
-  merchant_id?: number | undefined;
-  kind?: GatewayPaymentKind | undefined;
+export interface SupportFilter extends PaymentFilter, KeysetPage<string> {
   /** Selects by reason. Neither means both. */
   parked: boolean;
   overdue: boolean;
-  /** Begins after this one, in the order of the list. */
-  after?: string | undefined;
-  limit: number;
 }
 
 /**
@@ -23,11 +14,11 @@ export interface SupportFilter {
  * time (overdue), oldest first. Ids sort by time. The conditions are those of the indexes of parked
  * and open payments, so no other row is read.
  */
-export function listForSupport(
+export async function listForSupport(
   database: Database,
   filter: SupportFilter,
 ): Promise<PaymentSummary[]> {
-  const { merchant_id, kind, parked, overdue, after } = filter;
+  const { merchant_id, parked, overdue, after } = filter;
   const reasons = [
     ...(parked || !overdue ? ['t.parked_reason IS NOT NULL'] : []),
     ...(overdue || !parked ? [isOverdue('t')] : []),
@@ -36,10 +27,13 @@ export function listForSupport(
     ...(merchant_id === undefined ? [] : ['t.merchant_id = :merchant_id']),
     ...(after === undefined ? [] : ['t.id > CAST(:after AS uuid)']),
   ];
-  const wanted = PAYMENT_KINDS.filter((each) => kind === undefined || each === kind);
-  const parts = wanted.flatMap((each) =>
-    reasons.map((reason) => `${selectSummaries(each)} WHERE ${[reason, ...more].join(' AND ')}`),
+  const parts = kindsIn(filter).flatMap((kind) =>
+    reasons.map((reason) => {
+      const where = [reason, ...conditionsOf(kind, filter), ...more];
+      return `${selectSummaries(kind)} WHERE ${where.join(' AND ')}`;
+    }),
   );
+  if (parts.length === 0) return [];
   return rows<PaymentSummary>(
     database,
     // UNION, since a payment can be both.

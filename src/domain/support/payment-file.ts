@@ -1,34 +1,42 @@
-import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { type AuditRecord, listAudit } from '../audit-log.ts';
 import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
-import { type AnyPayment, findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  findPayment,
+  OF_PAYMENT,
+  type PaymentRef,
+} from '../payments/payment-store.ts';
 import { type PaymentSummary, selectSummaries } from '../payments/payment-summary.ts';
 import { casesOf, type DiscrepancyCase } from './discrepancy-cases.ts';
 import type { FailedJob } from './failed-job-store.ts';
 import { listFailedJobs } from './failed-job-store.ts';
+import { type JournalRow, journalsOfAll } from './payment-journals.ts';
+import { type OutboxRow, outboxOf, type PaymentStep, stepsOf } from './payment-steps.ts';
 
 /** A payment with more was replayed in vain for a long time. */
 const MAX_FAILED_JOBS = 100;
+/** A payment with more has been worked on by hand for a long time. */
+const MAX_DECISIONS = 100;
 
 /** A row as it is stored. */
 export type Row = Record<string, unknown>;
-
-/** A journal with its lines in cents. Positive is the merchant's gain. */
-export interface JournalRow {
-  id: string;
-  source_kind: string;
-  kind: string;
-  created_at: Date;
-  entries: { account: string; amount_cents: number }[];
-}
 
 /** Everything that the database has about one payment. */
 export interface PaymentFile {
   payment: AnyPayment;
   /** Why it is not sent because of its merchant, if that is what it waits for. */
   hold: PayoutHold | null;
+  /** The app that asked for it. Null for a return: no merchant asked for it. */
+  askedBy: { app_code: number; app_name: string } | null;
+  /** What it waits for, and what its callbacks and deliveries wait for. */
+  steps: PaymentStep[];
+  outbox: OutboxRow[];
   history: Row[];
   attempts: Row[];
+  /** Each with what has become of its money in `booked`. */
   movements: Row[];
+  /** Its own, and those of the returns that give it back. */
   journals: JournalRow[];
   /** What its merchant is told, each with its delivery. More than one if its end was corrected. */
   events: Row[];
@@ -37,6 +45,8 @@ export interface PaymentFile {
   /** Failed jobs of the payment, its callbacks and its webhook. */
   failedJobs: FailedJob[];
   discrepancies: DiscrepancyCase[];
+  /** What operators and support have decided about its discrepancies, failed jobs and webhooks. */
+  decisions: AuditRecord[];
   /** The collection that it gives back, or a collection's reversals and returns. */
   related: PaymentSummary[];
 }
@@ -49,10 +59,23 @@ export async function readPaymentFile(
   const payment = await findPayment(database, ref);
   if (!payment) return undefined;
   const own = <Found = Row>(select: string, order = '') =>
-    rows<Found>(database, `${select} WHERE ${OWN} ${order}`, ref);
+    rows<Found>(database, `${select} WHERE ${OF_PAYMENT} ${order}`, ref);
+  const [events, related, discrepancies, failedJobs] = await Promise.all([
+    rows<Row>(database, EVENTS, ref),
+    relatedTo(database, payment),
+    casesOf(database, ref),
+    listFailedJobs(
+      database,
+      { payments: [payment] },
+      { order: 'oldest first', limit: MAX_FAILED_JOBS },
+    ),
+  ]);
   return {
     payment,
     hold: payment.next_step === 'submit' ? await payoutHoldOf(database, payment) : null,
+    askedBy: await appOf(database, payment),
+    steps: await stepsOf(database, ref),
+    outbox: await outboxOf(database, ref),
     history: await own(
       'SELECT from_status, to_status, cause, happened_at FROM payment_history',
       'ORDER BY happened_at',
@@ -61,70 +84,68 @@ export async function readPaymentFile(
       'SELECT attempt_no, result, detail, not_found_count, started_at, answered_at FROM attempts',
       'ORDER BY attempt_no',
     ),
-    movements: await own(
-      `SELECT id, trans_id, amount_cents, account, completed_at, booked, learned_at
-       FROM movements`,
-      'ORDER BY learned_at, id',
-    ),
-    journals: await journalsOf(database, ref),
-    events: await rows(database, EVENTS, ref),
+    movements: await own(MOVEMENTS, 'ORDER BY learned_at, id'),
+    journals: await journalsOfAll(database, [ref, ...returnsIn(related)]),
+    events,
     deliveryAttempts: await rows(database, DELIVERY_ATTEMPTS, ref),
     callbacks: await own(
       'SELECT id, received_at, status, problem, parked_reason, body FROM callbacks',
       'ORDER BY received_at, id',
     ),
-    failedJobs: await listFailedJobs(
-      database,
-      { payments: [payment] },
-      { order: 'oldest first', limit: MAX_FAILED_JOBS },
-    ),
-    discrepancies: await casesOf(database, ref),
-    related: await relatedTo(database, payment),
+    failedJobs,
+    discrepancies,
+    decisions: await listAudit(database, {
+      subjects: [
+        ...discrepancies.map(({ id }) => `discrepancy ${id}`),
+        ...failedJobs.map(({ id }) => `failed job ${id}`),
+        ...events.map(({ id }) => `webhook ${id}`),
+      ],
+      after: undefined,
+      limit: MAX_DECISIONS,
+    }),
+    related,
   };
 }
 
-/** The condition for rows of one payment, in every table about payments. */
-const OWN = 'merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id';
+async function appOf(database: Database, payment: AnyPayment): Promise<PaymentFile['askedBy']> {
+  if (payment.kind === 'return') return null;
+  const app = await firstRow<{ app_code: number; app_name: string }>(
+    database,
+    `SELECT code AS app_code, name AS app_name FROM apps
+     WHERE merchant_id = :merchant_id AND code = :app_code`,
+    payment,
+  );
+  return app!;
+}
+
+/** Money that has left suspense was given back, unless it was written off. */
+const MOVEMENTS = `
+  SELECT id, trans_id, amount_cents, account, completed_at,
+    CASE
+      WHEN booked <> 'cleared' THEN booked
+      WHEN EXISTS (
+        SELECT FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
+        WHERE j.merchant_id = m.merchant_id AND j.source_kind = 'movement' AND j.source_id = m.id
+          AND e.account = 'losses') THEN 'written_off'
+      ELSE 'returned'
+    END AS booked, learned_at
+  FROM movements m`;
 
 const EVENTS = `
   SELECT id, type, callback_url, sequence, created_at, d.status, d.attempts, d.next_step_at,
     d.parked_reason
-  FROM (SELECT * FROM events WHERE ${OWN}) e
+  FROM (SELECT * FROM events WHERE ${OF_PAYMENT}) e
   LEFT JOIN webhook_deliveries d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
   ORDER BY change_no`;
 
 const DELIVERY_ATTEMPTS = `
   SELECT a.event_id, a.attempt_no, a.response_status, a.error, a.duration_ms, a.attempted_at
-  FROM (SELECT * FROM events WHERE ${OWN}) e
+  FROM (SELECT * FROM events WHERE ${OF_PAYMENT}) e
   JOIN webhook_attempts a ON a.merchant_id = e.merchant_id AND a.event_id = e.id
   ORDER BY a.attempted_at`;
 
-/**
- * Reads the journals of a payment, oldest first: its own, those of its movements, and those of
- * the movements that its discrepancies are about.
- */
-export function journalsOf(
-  database: Database | Transaction,
-  payment: PaymentRef,
-): Promise<JournalRow[]> {
-  return rows<JournalRow>(
-    database,
-    `WITH source AS (
-       SELECT CAST(:kind AS text) AS kind, CAST(:id AS uuid) AS id
-       UNION SELECT 'movement', id FROM movements WHERE ${OWN}
-       UNION SELECT 'movement', movement_id FROM discrepancies
-         WHERE ${OWN} AND movement_id IS NOT NULL
-     )
-     SELECT j.id, j.source_kind, j.kind, j.created_at,
-       jsonb_agg(jsonb_build_object('account', e.account, 'amount_cents', e.amount_cents)
-         ORDER BY e.line) AS entries
-     FROM source s
-     JOIN journals j ON j.merchant_id = :merchant_id AND j.source_kind = s.kind
-       AND j.source_id = s.id
-     JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
-     GROUP BY j.merchant_id, j.id ORDER BY j.created_at, j.id`,
-    payment,
-  );
+function returnsIn(related: PaymentSummary[]): PaymentRef[] {
+  return related.filter(({ kind }) => kind === 'return');
 }
 
 async function relatedTo(database: Database, payment: AnyPayment): Promise<PaymentSummary[]> {

@@ -45,6 +45,8 @@ export interface Delivery extends DeliveryRef {
   body: string;
   sequence: number;
   attempts: number;
+  /** Those before an operator sent it again. The ladder began anew then. */
+  attempts_before_resend: number;
 }
 
 /** The result of an attempt: the status of the answer, or the error without one. */
@@ -62,7 +64,7 @@ export async function findDelivery(database: Database, ref: DeliveryRef): Promis
   const found = await firstRow<Delivery & Sealed & { isDue: boolean; isReadOnly: boolean }>(
     database,
     // The key alone is a condition: for more, the planner might read an index of waiting deliveries.
-    `SELECT d.merchant_id, d.event_id, d.attempts, d.step_no,
+    `SELECT d.merchant_id, d.event_id, d.attempts, d.attempts_before_resend, d.step_no,
        e.app_code, e.payment_id, e.callback_url, e.body, e.sequence, s."keyId", s.ciphertext,
        d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL AS "isDue",
        ${IS_READ_ONLY} AS "isReadOnly"
@@ -93,7 +95,7 @@ export async function recordAttempt(
   await changeStep(
     database,
     { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
-    ended ? 'none' : nextAttempt(delivery.attempts, random),
+    ended ? 'none' : nextAttempt(rungOf(delivery), random),
     {
       set: { status, attempts: delivery.attempts + 1, admitted_at: null },
       onlyIf: { step_no: delivery.step_no },
@@ -106,11 +108,16 @@ export async function recordAttempt(
 function resultOf(delivery: Delivery, { status }: AttemptOutcome): DeliveryResult {
   if (status !== null && status >= 200 && status < 300) return 'delivered';
   if (status === STATUS_GONE) return 'stopped';
-  return delivery.attempts < RETRY_DELAYS_MS.length ? 'retry' : 'exhausted';
+  return rungOf(delivery) < RETRY_DELAYS_MS.length ? 'retry' : 'exhausted';
 }
 
-function nextAttempt(attempts: number, random: () => number): StepChange {
-  const delayMs = RETRY_DELAYS_MS[attempts]! * (1 + random() * RETRY_JITTER);
+/** Returns the number of attempts before this one, since the ladder began. */
+function rungOf({ attempts, attempts_before_resend }: Delivery): number {
+  return attempts - attempts_before_resend;
+}
+
+function nextAttempt(rung: number, random: () => number): StepChange {
+  const delayMs = RETRY_DELAYS_MS[rung]! * (1 + random() * RETRY_JITTER);
   return { next: 'deliver', delayMs, queue: null };
 }
 

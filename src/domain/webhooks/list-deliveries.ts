@@ -1,11 +1,12 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import type { MerchantPayment } from '../payments/payment-store.ts';
+import type { MerchantPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ENDING_KINDS } from './number-events.ts';
 
 /** The deliveries that have not reached their merchant. */
 export const UNDELIVERED = ['exhausted', 'stopped', 'pending'] as const;
-type Undelivered = (typeof UNDELIVERED)[number];
+export const DELIVERY_STATUSES = [...UNDELIVERED, 'delivered'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /** A delivery of an event, with its last attempt. */
 export interface ListedDelivery {
@@ -17,7 +18,7 @@ export interface ListedDelivery {
   ref_no: string | null;
   type: string;
   callback_url: string;
-  status: Undelivered;
+  status: DeliveryStatus;
   attempts: number;
   /** All null when there was no attempt, or when retention has removed it. */
   last_status: number | null;
@@ -29,45 +30,61 @@ export interface ListedDelivery {
 }
 
 export interface DeliveryFilter {
-  status: Undelivered;
+  /** Undefined: all of them. Only for the deliveries of `payments`: most are delivered. */
+  status?: DeliveryStatus | undefined;
   merchant_id?: number | undefined;
+  /** Only what was told of these. */
+  payments?: PaymentRef[] | undefined;
   /** Begins after this one, in the order of the list. */
   after?: string | undefined;
   limit: number;
 }
 
 /** Worded as the conditions of the indexes: most deliveries are delivered. */
-const CONDITIONS: Readonly<Record<Undelivered, string>> = {
+const CONDITIONS: Readonly<Record<DeliveryStatus, string>> = {
   exhausted: `status = 'exhausted'`,
   stopped: `status = 'stopped'`,
   pending: `(next_step IS NOT NULL AND admitted_at IS NULL
     OR next_step IS NOT NULL AND admitted_at IS NOT NULL OR parked_reason IS NOT NULL)`,
+  delivered: `status = 'delivered'`,
 };
 
-const REF_NO = ENDING_KINDS.map(
+/** Reads the deliveries by the events of their payments. */
+const OF_PAYMENTS = `(
+  SELECT d.* FROM unnest(CAST(:merchant_ids AS bigint[]), CAST(:payment_kinds AS text[]),
+    CAST(:payment_ids AS uuid[])) AS p (merchant_id, payment_kind, payment_id)
+  JOIN events e ON e.merchant_id = p.merchant_id AND e.payment_kind = p.payment_kind
+    AND e.payment_id = p.payment_id
+  JOIN webhook_deliveries d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
+) AS of_payments`;
+
+/** SQL: the ref_no of the payment of an event `e`. */
+export const REF_NO = `CASE e.payment_kind ${ENDING_KINDS.map(
   (kind) => `WHEN '${kind}' THEN (SELECT p.ref_no FROM ${STEP_TABLES[kind].table} p
     WHERE p.merchant_id = e.merchant_id AND p.id = e.payment_id)`,
-).join(' ');
+).join(' ')} END`;
 
-/** Lists undelivered webhooks of all merchants, oldest event first. Ids sort by time. */
+/** Lists webhooks of all merchants, oldest event first. Ids sort by time. */
 export function listDeliveries(
   database: Database,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
+  const { status, merchant_id, payments, after } = filter;
   const where = [
-    CONDITIONS[filter.status],
-    ...(filter.merchant_id === undefined ? [] : ['merchant_id = :merchant_id']),
-    ...(filter.after === undefined ? [] : ['event_id > CAST(:after AS uuid)']),
+    ...(status === undefined ? [] : [CONDITIONS[status]]),
+    ...(merchant_id === undefined ? [] : ['merchant_id = :merchant_id']),
+    ...(after === undefined ? [] : ['event_id > CAST(:after AS uuid)']),
   ];
   return rows<ListedDelivery>(
     database,
     `SELECT e.id, e.merchant_id, e.payment_kind, e.payment_id,
-       CASE e.payment_kind ${REF_NO} END AS ref_no, e.type, e.callback_url, d.status, d.attempts,
+       ${REF_NO} AS ref_no, e.type, e.callback_url, d.status, d.attempts,
        a.response_status AS last_status, a.error AS last_error,
        a.attempted_at AS last_attempt_at, d.next_step_at AS next_attempt_at, d.parked_reason,
        e.created_at
      FROM (
-       SELECT * FROM webhook_deliveries WHERE ${where.join(' AND ')}
+       SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'}
+       WHERE ${where.join(' AND ') || 'true'}
        ORDER BY event_id LIMIT :limit
      ) AS d
      JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
@@ -77,7 +94,12 @@ export function listDeliveries(
        ORDER BY attempted_at DESC LIMIT 1
      ) AS a ON true
      ORDER BY e.id`,
-    filter,
+    {
+      ...filter,
+      merchant_ids: payments?.map((payment) => payment.merchant_id),
+      payment_kinds: payments?.map(({ kind }) => kind),
+      payment_ids: payments?.map(({ id }) => id),
+    },
   );
 }
 

@@ -20,13 +20,14 @@ const VERBS: Readonly<Record<string, string[]>> = {
   channel: ['list', 'pause', 'resume'],
   jobs: ['list', 'replay'],
   queues: ['status', 'empty'],
-  webhooks: ['list'],
+  webhooks: ['list', 'show', 'resend'],
+  audit: ['list'],
   restore: ['mark', 'status', 'resume'],
   retention: ['run'],
   secrets: ['rekey'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, reconcile, restore, retention, secrets';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, reconcile, restore, retention, secrets';
 const APPROVE = 'merchant approve --merchant 1001';
 
 describe("The operator's command line", () => {

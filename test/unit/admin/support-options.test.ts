@@ -1,3 +1,5 @@
+import { expect } from 'chai';
+import { readCommandLine } from '../../../src/admin/program.ts';
 import { type BadCase, expectWrong } from '../../support/admin-usage.ts';
 
 const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
@@ -51,7 +53,41 @@ describe('Options of the command line for money and support', () => {
       ['payment show a b', 'payment show takes options only, not "b"'],
       ['payment list --kind refund', '--kind must be one of collection, payout, reversal, return'],
       ['payment list --after x', '--after must be an id such as'],
+      ['payment list --phone 0202345678', '--phone must be a Kenyan mobile number such as 0712'],
+      ['payment list --phone order-1', '--phone must be a Kenyan mobile number'],
+      ['payment list --state open', '--state must be a list out of pending, processing, failed'],
+      ['payment list --channel mpesas', "--channel must be a channel's code or name such as 63902"],
+      ['payment list --channel -', "--channel must be a channel's code or name"],
+      ['payment list --amount 1,500', '--amount must be an amount such as 1500 or 1500.00'],
+      ['payment list --min 1.5', '--min must be an amount such as 1500'],
+      ['payment list --since 2026-02-30', '--since must be a moment such as'],
+      ['payment list --since yesterday', '--since must be a moment such as'],
+      ['payment list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      ['payment list --phone 0712345678 --min 5 --max 4', '--min must not be more than --max'],
+      ['payment list --phone 0712345678 --min 5 --amount 5', '--amount is exact'],
     ]);
+  });
+
+  it('payment list: looks for what no index has in a short period only', () => {
+    for (const filter of ['--app 5001', '--channel 63902', '--amount 5', '--min 5', '--max 5']) {
+      const flag = filter.split(' ')[0];
+      expectWrong([
+        [`payment list ${filter}`, `${flag} needs --phone, or --since at most 31 days before`],
+        [`payment list ${filter} --merchant 1001 --state failed`, `${flag} needs --phone`],
+        [`payment list ${filter} --since 2020-01-01`, `${flag} needs --phone`],
+        [`payment list ${filter} --until 2020-01-31`, `${flag} needs --phone`],
+        [`payment list ${filter} --since 2020-01-01 --until 2020-02-01`, `${flag} needs --phone`],
+      ]);
+      for (const way of [
+        '--since 2020-01-01 --until 2020-01-31',
+        '--phone 0712345678',
+        '--parked',
+        '--overdue',
+      ]) {
+        const line = `payment list ${filter} ${way}`;
+        expect(() => readCommandLine(line.split(' '), {}), line).not.to.throw();
+      }
+    }
   });
 
   it('discrepancy: takes no bad options', () => {
@@ -68,9 +104,25 @@ describe('Options of the command line for money and support', () => {
 
   it('webhooks: takes no bad options', () => {
     expectWrong([
-      ['webhooks list --status delivered', '--status must be one of exhausted, stopped, pending'],
+      ['webhooks list --status delivered', '--status delivered needs --payment'],
+      ['webhooks list --status sent', '--status must be one of exhausted, stopped, pending, deliv'],
       ['webhooks list --merchant x', "--merchant must be a merchant's number such as 1001"],
       ['webhooks list --after x', '--after must be an id such as'],
+      ['webhooks show', '--webhook is required'],
+      ['webhooks show order-1', '--webhook must be an id such as'],
+      ['webhooks resend', '--webhook is required'],
+      [`webhooks resend ${NOBODY} --status pending`, 'Unknown option "--status"'],
+    ]);
+  });
+
+  it('audit: takes no bad options', () => {
+    expectWrong([
+      ['audit', 'audit needs a verb: list'],
+      ['audit list --noun App.suspend', '--noun must be a noun of the command line such as app'],
+      ['audit list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      ['audit list --merchant x', "--merchant must be a merchant's number"],
+      ['audit list --after x', '--after must be an id such as'],
+      ['audit list --csv=x', '--csv takes no value'],
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isKenyanMobile } from '../../../src/domain/phone.ts';
+import { isKenyanMobile, kenyanMobileIn } from '../../../src/domain/phone.ts';
 
 const MOBILES = [
   '+254712345678',
@@ -51,6 +51,33 @@ describe('A phone', () => {
   for (const [what, value] of Object.entries(OTHERS)) {
     it(`is refused when it is ${what}`, () => {
       expect(isKenyanMobile(value)).to.equal(false);
+    });
+  }
+});
+
+describe('A phone as people write it', () => {
+  const FORMS = [
+    ...['0712345037', '712345037', '254712345037', '+254712345037', '0712 345 037'],
+    ...['0712-345-037', '+254 712 345 037', '+254-712-345037', '254 712 345037'],
+  ];
+
+  for (const form of FORMS) {
+    it(`is read from ${form}`, () => {
+      expect(kenyanMobileIn(form)).to.equal('+254712345037');
+    });
+  }
+
+  it('is read with the prefixes of every carrier', () => {
+    expect(kenyanMobileIn('0110123456')).to.equal('+254110123456');
+    expect(kenyanMobileIn('100123456')).to.equal('+254100123456');
+  });
+
+  for (const text of [
+    ...['', '1042', '63902', '07123450371', '071234503', 'order-0712345037', '0202345678'],
+    ...['+255712345678', '0712345037 x', '0712--345037', '+', '0199f0c0-5a3e-7cc1'],
+  ]) {
+    it(`is not read from ${JSON.stringify(text)}`, () => {
+      expect(kenyanMobileIn(text)).to.equal(undefined);
     });
   }
 });

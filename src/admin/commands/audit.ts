@@ -1,0 +1,87 @@
+import { type AuditFilter, type AuditRecord, listAudit } from '../../domain/audit-log.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import type { Service } from '../../process/boot.ts';
+import { flag, optional } from '../options/option.ts';
+import * as read from '../options/readers.ts';
+import { checkPeriod, period } from '../options/search.ts';
+import { lists, type View } from '../output/answers.ts';
+import { csvLines } from '../output/csv.ts';
+import { rowDocument } from '../output/document.ts';
+import { ACTOR, type Noun, type Verb } from '../verb.ts';
+
+const MAX_SUBJECT_LENGTH = 200;
+/** A larger file must be written in parts. */
+const MAX_CSV_ROWS = 100_000;
+
+const entries: View<AuditRecord> = {
+  what: 'audit entry',
+  plural: 'audit entries',
+  keyOf: ({ id }) => id,
+  document: (row) => rowDocument(row),
+  columns: [
+    ['WHEN', 'happened_at'],
+    ...(['actor', 'action', 'subject', 'merchant_id', 'reason', 'details'] as const),
+  ],
+};
+const CSV_COLUMNS = [
+  ...['id', 'happened_at', 'actor', 'action', 'subject'],
+  ...['merchant_id', 'reason', 'details'],
+] as const;
+
+const noun = read.textThat('NOUN', 'a noun of the command line such as app or webhooks', (raw) =>
+  /^[a-z][a-z_-]{0,49}$/.test(raw),
+);
+
+const page = lists(entries, read.uuid, {
+  summary: 'Lists what operators and support have changed, newest first',
+  notes: `Days are days of Nairobi. --csv writes all that fit (${MAX_CSV_ROWS} rows at most) as one CSV file by RFC 4180, whatever --limit is. An apostrophe stands before a text that a spreadsheet would take for a formula.`,
+  options: {
+    // Not `actor`: that is who runs a command.
+    by: optional('actor', ACTOR, 'Only what this person or program has done'),
+    noun: optional('noun', noun, 'Only changes with this noun, such as app, wallet or webhooks'),
+    merchant_id: read.ofMerchant,
+    subject: optional(
+      'subject',
+      read.text('SUBJECT', MAX_SUBJECT_LENGTH),
+      'Only changes of this thing, such as "app 5001"',
+    ),
+    ...period,
+  },
+  check: checkPeriod,
+  read: ({ database }, { by, subject, ...filter }) =>
+    listAudit(database, { ...filter, ...filterIn({ by, subject }) }),
+});
+
+type Named = { by: string | undefined; subject: string | undefined };
+
+function filterIn({ by, subject }: Named): AuditFilter {
+  return { actor: by, subjects: subject === undefined ? undefined : [subject] };
+}
+
+const list: Verb = {
+  ...page,
+  options: { ...page.options, csv: flag('csv', 'Write all of them as CSV') },
+  run: async (service, values) => {
+    if (!values.csv) return page.run(service, values);
+    const rows = await readAll(service, values as never);
+    return { data: { audit_entries: rows, next: null }, lines: csvLines(CSV_COLUMNS, rows) };
+  },
+};
+
+type Values = AuditFilter & Named & { after: string | undefined };
+
+async function readAll({ database }: Service, { by, subject, ...filter }: Values) {
+  const found = await listAudit(database, {
+    ...filter,
+    ...filterIn({ by, subject }),
+    limit: MAX_CSV_ROWS + 1,
+  });
+  if (found.length > MAX_CSV_ROWS) {
+    throw new OperatorRefusal(
+      `There are more than ${MAX_CSV_ROWS} audit entries: write them in parts, with --since and --until`,
+    );
+  }
+  return found.map(entries.document);
+}
+
+export const audit: Noun = { summary: 'Who has changed what, and why', verbs: { list } };

@@ -1,0 +1,84 @@
+import { STATUS_CODES } from '../../domain/payments/payment.ts';
+import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
+import { listForSupport } from '../../domain/support/list-for-support.ts';
+import { searchPayments } from '../../domain/support/search-payments.ts';
+import { flag, optional, UsageError, type ValuesOf } from '../options/option.ts';
+import * as read from '../options/readers.ts';
+import * as search from '../options/search.ts';
+import { lists } from '../output/answers.ts';
+import { payments } from '../output/payments.ts';
+
+/** Narrows a search to payments of one merchant, or of one kind. */
+export const narrowing = {
+  merchant_id: read.ofMerchant,
+  kind: optional('kind', read.oneOf(PAYMENT_KINDS), 'Only those of this kind'),
+};
+
+/** No index has these. */
+const UNINDEXED = {
+  app_code: optional('app', read.appCode, 'Only those of this app'),
+  channel: optional('channel', search.channelOrName, 'Only those of this channel, by code or name'),
+  amount_cents: optional('amount', search.anyAmount, 'Only those of this amount'),
+  min_cents: optional('min', search.anyAmount, 'Only those of this amount or more'),
+  max_cents: optional('max', search.anyAmount, 'Only those of this amount or less'),
+};
+const filters = {
+  phone: optional('phone', search.anyPhone, 'Only those of this phone, in any usual form'),
+  ...narrowing,
+  statuses: optional(
+    'state',
+    read.someOf(STATUS_CODES),
+    `Only those in these states: ${STATUS_CODES.join(', ')}`,
+  ),
+  ...search.period,
+  ...UNINDEXED,
+};
+/** The names of the filters when an exact amount is a range. */
+const FILTERS = (Object.keys(filters) as (keyof typeof filters)[]).filter(
+  (name) => name !== 'amount_cents',
+);
+/** A list reads all payments of so many days at most, if no index has what it looks for. */
+const MAX_UNINDEXED_DAYS = 31;
+
+export const list = lists(payments, read.uuid, {
+  summary: 'Lists the payments that fit the filters, or those that need support',
+  notes: `Without filters it lists the payments that need support, parked or overdue, oldest first. With filters it lists all payments that fit, newest first. --parked and --overdue list only those that need support, and filters narrow them. Days are days of Nairobi. --app, --channel and amounts need --phone, or --since at most ${MAX_UNINDEXED_DAYS} days back. A failed payout that waits for its refund is in state failed, though its merchant sees it as processing.`,
+  options: {
+    ...filters,
+    parked: flag('parked', 'Only those that do not go on by themselves'),
+    overdue: flag('overdue', 'Only those that have not ended in time'),
+  },
+  check: ({ parked, overdue, ...given }) => {
+    search.checkPeriod(given);
+    checkAmounts(given);
+    if (!parked && !overdue && given.phone === undefined) checkUnindexed(given);
+  },
+  read: ({ database }, { parked, overdue, amount_cents, ...given }) => {
+    const { min_cents = amount_cents, max_cents = amount_cents } = given;
+    const filter = { ...given, min_cents, max_cents };
+    const isSearch = FILTERS.some((name) => filter[name] !== undefined) && !parked && !overdue;
+    if (isSearch) return searchPayments(database, filter);
+    return listForSupport(database, { ...filter, parked, overdue });
+  },
+});
+
+type Given = ValuesOf<typeof filters>;
+
+function checkAmounts({ amount_cents, min_cents, max_cents }: Given): void {
+  const isRange = min_cents !== undefined || max_cents !== undefined;
+  if (amount_cents !== undefined && isRange) {
+    throw new UsageError('--amount is exact: give it without --min and --max');
+  }
+  if (min_cents !== undefined && max_cents !== undefined && min_cents > max_cents) {
+    throw new UsageError('--min must not be more than --max');
+  }
+}
+
+function checkUnindexed(given: Given): void {
+  const names = Object.keys(UNINDEXED) as (keyof typeof UNINDEXED)[];
+  const name = names.find((each) => given[each] !== undefined);
+  if (name === undefined || search.isPeriodOf(MAX_UNINDEXED_DAYS, given)) return;
+  throw new UsageError(
+    `--${UNINDEXED[name].flag} needs --phone, or --since at most ${MAX_UNINDEXED_DAYS} days before --until (now, if it is not given)`,
+  );
+}

@@ -1,0 +1,66 @@
+import { CHANNELS } from '../../domain/channels/channel.ts';
+import { kenyanMobileIn } from '../../domain/phone.ts';
+import { isDay } from '../../domain/reconciliation/statement-file.ts';
+import { optional, type Reader, UsageError } from './option.ts';
+import * as read from './readers.ts';
+
+/*
+ * Readers of options that search. They take what people write, in every usual form. The readers
+ * of options that change something take one form only.
+ */
+
+const PHONES = 'a Kenyan mobile number such as 0712345678 or +254712345678';
+
+/** A phone in any usual form, as E.164. */
+export const anyPhone = read.reader('PHONE', PHONES, (raw) => kenyanMobileIn(raw.trim()));
+
+const AMOUNTS = 'an amount such as 1500 or 1500.00';
+
+/** An amount with or without decimals, in cents. */
+export const anyAmount = read.reader('AMOUNT', AMOUNTS, (raw) => {
+  const [, shillings, cents = '00'] = /^(\d{1,9})(?:\.(\d{2}))?$/.exec(raw) ?? [];
+  return shillings === undefined ? undefined : Number(shillings + cents);
+});
+
+const CHANNEL_NAMES = "a channel's code or name such as 63902 or M-PESA; channel list shows them";
+const letters = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** The code of a channel that is named by its code or its name. */
+export const channelOrName = read.reader('CHANNEL', CHANNEL_NAMES, (raw) => {
+  const named = (code: number, name: string) =>
+    String(code) === raw || letters(name) === letters(raw);
+  return CHANNELS.find(({ code, name }) => named(code, name))?.code;
+});
+
+/** East Africa Time, all year. */
+const NAIROBI = '+03:00';
+const DAY_MS = 86_400_000;
+
+/** A day of Nairobi, as the moment so long after its start; or a moment with its offset. */
+function dayOrMoment(afterStartMs: number): Reader<Date> {
+  return {
+    placeholder: 'DAY',
+    read: (raw) => {
+      if (raw.includes('T') || !isDay(raw)) return read.moment.read(raw);
+      return new Date(Date.parse(`${raw}T00:00:00${NAIROBI}`) + afterStartMs);
+    },
+  };
+}
+
+/** Narrows a list to a time: from `since` on, and before `until`. */
+export const period = {
+  since: optional('since', dayOrMoment(0), 'From this day of Nairobi on, or from a moment on'),
+  until: optional('until', dayOrMoment(DAY_MS), 'Up to this day, included, or before a moment'),
+};
+
+type Period = { since: Date | undefined; until: Date | undefined };
+
+/** @throws UsageError when the period is empty. */
+export function checkPeriod({ since, until }: Period): void {
+  if (since && until && since >= until) throw new UsageError('--since must be before --until');
+}
+
+/** Tells whether a period has a start, and is so long at most. Without an end it ends now. */
+export function isPeriodOf(maxDays: number, { since, until = new Date() }: Period): boolean {
+  return since !== undefined && until.getTime() - since.getTime() <= maxDays * DAY_MS;
+}

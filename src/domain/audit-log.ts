@@ -1,0 +1,66 @@
+import { type Database, firstRow, rows } from '../connections/database.ts';
+import type { AuditEntry } from './audit.ts';
+import type { KeysetPage } from './lists.ts';
+import { OperatorRefusal } from './operator-refusal.ts';
+
+/** A line of the audit log as it is stored. */
+export interface AuditRecord extends AuditEntry {
+  id: string;
+  happened_at: Date;
+}
+
+/** Selects lines of the audit log. Fields that are left out do not matter. */
+export interface AuditFilter {
+  actor?: string | undefined;
+  /** The first word of the action: `app` is that of `app.suspend`. */
+  noun?: string | undefined;
+  merchant_id?: number | undefined;
+  /** Changed things as their operator names them, such as `app 5001`. */
+  subjects?: string[] | undefined;
+  since?: Date | undefined;
+  /** Happened before this moment. */
+  until?: Date | undefined;
+}
+
+/** An index has each of the first four with the time, and one has the time alone. */
+const CONDITIONS: Readonly<Record<keyof AuditFilter, string>> = {
+  actor: 'actor = :actor',
+  noun: `split_part(action, '.', 1) = :noun`,
+  merchant_id: 'merchant_id = :merchant_id',
+  subjects: 'subject = ANY (CAST(:subjects AS text[]))',
+  since: 'happened_at >= :since',
+  until: 'happened_at < :until',
+};
+
+/**
+ * Lists lines of the audit log, newest first.
+ * @throws OperatorRefusal when there is no line `after`
+ */
+export async function listAudit(
+  database: Database,
+  { after, limit, ...filter }: AuditFilter & KeysetPage<string>,
+): Promise<AuditRecord[]> {
+  if (after !== undefined) await requireLine(database, after);
+  const names = Object.keys(CONDITIONS) as (keyof AuditFilter)[];
+  const where = [
+    ...names.filter((name) => filter[name] !== undefined).map((name) => CONDITIONS[name]),
+    ...(after === undefined ? [] : [BEFORE]),
+  ];
+  return rows<AuditRecord>(
+    database,
+    `SELECT id, happened_at, actor, action, merchant_id, subject, reason, details FROM audit_log
+     WHERE ${where.join(' AND ') || 'true'}
+     ORDER BY happened_at DESC, id DESC LIMIT :limit`,
+    { ...filter, after, limit },
+  );
+}
+
+const BEFORE = `(happened_at, id) < (
+  SELECT happened_at, id FROM audit_log WHERE id = CAST(:after AS uuid))`;
+
+async function requireLine(database: Database, id: string): Promise<void> {
+  const line = await firstRow(database, 'SELECT 1 FROM audit_log WHERE id = CAST(:id AS uuid)', {
+    id,
+  });
+  if (!line) throw new OperatorRefusal(`The audit log has no line ${id}`);
+}

@@ -1,0 +1,54 @@
+import { rows, type Transaction } from '../../connections/database.ts';
+import { changeStep } from '../../jobs/outbox.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
+import { findWebhook, type Webhook } from './webhook-file.ts';
+
+export interface Resending {
+  before: Webhook;
+  after: Webhook;
+  /** False when it goes out by itself at once: a second copy would help nobody. */
+  isResent: boolean;
+}
+
+/**
+ * Lets a webhook go out again now, under its own id and with the same body, whatever became of
+ * it. The dispatcher admits it, and the ladder of attempts begins anew. One that is under way or
+ * due stays as it is.
+ * @throws OperatorRefusal when there is no such webhook, or it has no delivery yet
+ */
+export async function resendWebhook(trx: Transaction, id: string): Promise<Resending> {
+  const found = await findWebhook(trx, id);
+  if (!found) throw new OperatorRefusal(`There is no webhook ${id}`);
+  await rows(
+    trx,
+    `SELECT 1 FROM webhook_deliveries
+     WHERE merchant_id = :merchant_id AND event_id = :id FOR UPDATE`,
+    found,
+  );
+  // Read again under the lock: an attempt may have ended, or another operator may have come first.
+  const before = (await findWebhook(trx, id))!;
+  if (before.status === null) {
+    throw new OperatorRefusal(
+      `Webhook ${id} has no number yet: it goes out for the first time soon`,
+    );
+  }
+  if (isUnderWay(before) || isDue(before)) return { before, after: before, isResent: false };
+  const { merchant_id, attempts } = before;
+  await changeStep(
+    trx,
+    { kind: 'webhook', merchant_id, id },
+    { next: 'deliver', queue: null, delayMs: 0 },
+    { set: { status: 'pending', attempts_before_resend: attempts, admitted_at: null } },
+  );
+  return { before, after: (await findWebhook(trx, id))!, isResent: true };
+}
+
+/** Tells whether an attempt runs, or its job waits. */
+export function isUnderWay({ next_attempt_at, admitted_at }: Webhook): boolean {
+  return next_attempt_at !== null && admitted_at !== null;
+}
+
+/** Tells whether it waits for a place at its endpoint. */
+export function isDue({ is_due }: Webhook): boolean {
+  return is_due === true;
+}

@@ -1,0 +1,81 @@
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { MerchantPayment } from '../payments/payment-store.ts';
+import { type DeliveryStatus, REF_NO } from './list-deliveries.ts';
+
+/** A webhook with its delivery, as support sees it. */
+export interface Webhook {
+  /** The event's, which the merchant knows as `webhook-id`. */
+  id: string;
+  merchant_id: number;
+  merchant_name: string;
+  app_code: number;
+  app_name: string;
+  payment_kind: MerchantPayment['kind'];
+  payment_id: string;
+  ref_no: string | null;
+  type: string;
+  /** Above 1: it corrects what the merchant was told before. */
+  change_no: number;
+  /** Null until the dispatcher has numbered it. It has no delivery before. */
+  sequence: number | null;
+  endpoint: string;
+  callback_url: string;
+  /** The exact bytes of every attempt. */
+  body: string;
+  created_at: Date;
+  /** Null without a delivery, as the others below. */
+  status: DeliveryStatus | null;
+  attempts: number | null;
+  attempts_before_resend: number | null;
+  /** Set while a job of it waits or runs. */
+  admitted_at: Date | null;
+  next_attempt_at: Date | null;
+  is_due: boolean | null;
+  parked_reason: string | null;
+}
+
+/** One POST of a webhook. */
+export interface WebhookAttempt {
+  attempt_no: number;
+  attempted_at: Date;
+  duration_ms: number;
+  /** The status of the answer, or the error without one. */
+  response_status: number | null;
+  error: string | null;
+}
+
+/** Finds a webhook of whatever merchant. Each merchant takes one probe, as in `findPayments`. */
+export function findWebhook(
+  database: Database | Transaction,
+  id: string,
+): Promise<Webhook | undefined> {
+  return firstRow<Webhook>(
+    database,
+    `SELECT e.id, e.merchant_id, m.name AS merchant_name, e.app_code, a.name AS app_name,
+       e.payment_kind, e.payment_id, ${REF_NO} AS ref_no, e.type, e.change_no, e.sequence,
+       e.endpoint, e.callback_url, e.body, e.created_at, d.status, d.attempts,
+       d.attempts_before_resend, d.admitted_at, d.next_step_at AS next_attempt_at,
+       d.next_step_at <= clock_timestamp() AS is_due, d.parked_reason
+     FROM merchants m
+     CROSS JOIN LATERAL (
+       SELECT * FROM events WHERE merchant_id = m.id AND id = CAST(:id AS uuid) LIMIT 1
+     ) AS e
+     JOIN apps a ON a.merchant_id = e.merchant_id AND a.code = e.app_code
+     LEFT JOIN ${STEP_TABLES.webhook.table} d ON d.merchant_id = e.merchant_id AND d.event_id = e.id`,
+    { id },
+  );
+}
+
+/** Reads the attempts of a webhook that retention has kept, oldest first. */
+export function attemptsOf(
+  database: Database,
+  { merchant_id, id }: Webhook,
+): Promise<WebhookAttempt[]> {
+  return rows<WebhookAttempt>(
+    database,
+    `SELECT attempt_no, attempted_at, duration_ms, response_status, error FROM webhook_attempts
+     WHERE merchant_id = :merchant_id AND event_id = :id ORDER BY attempted_at, attempt_no`,
+    { merchant_id, id },
+  );
+}
