@@ -5,7 +5,7 @@ import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { admitDeliveries } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { numberEvents } from '../../src/domain/webhooks/number-events.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import type { Service } from '../../src/process/boot.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
@@ -226,7 +226,7 @@ for (const backend of flowBackends('redis')) {
       }
       workers = startWorkers(
         countingSubmissions(service),
-        createQueueBackend(service.config),
+        await queueBackendOf(service),
         PROCESS_TYPES,
       );
       dryRun = (await runHere(service, 'jobs replay --all --dry-run')).lines;

@@ -28,6 +28,7 @@ for (const name of backendsUnderTest()) {
       testDatabase = await createTestDatabase();
       backend = createQueueBackend({
         databaseUrl: testDatabase.url,
+        installationId: 'test',
         redisUrl: name === 'redis' ? environment.redisUrl : undefined,
       });
       queues = openQueues(backend, winston.createLogger({ silent: true }));
@@ -67,7 +68,7 @@ for (const name of backendsUnderTest()) {
         const busy = `test-${randomUUID()}`;
         for (let added = 0; added < MANY; added += 100) await queues.add(busy, newJobs(100));
         const redis = new Redis(environment.redisUrl!);
-        const length = await redis.xlen(`{malipo-${busy}}:${busy}:events`);
+        const length = await redis.xlen(`{malipo-test-${busy}}:${busy}:events`);
         await redis.quit();
         const left = backend.createQueue(busy);
         await left.obliterate({ force: true });
