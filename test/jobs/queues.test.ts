@@ -63,6 +63,17 @@ for (const name of backendsUnderTest()) {
     });
 
     if (name === 'redis') {
+      it('warns of queues whose keys have no id of an installation', async () => {
+        const redis = new Redis(environment.redisUrl!);
+        const former = `{malipo-${queueName}}:${queueName}:meta`;
+        expect(await backend.warning([queueName, 'refunds'])).to.equal(null);
+        await redis.hset(former, 'version', 'bullmq');
+        const warning = await backend.warning([queueName, 'refunds']);
+        await redis.del(former);
+        await redis.quit();
+        expect(warning).to.include(`(${queueName})`).and.include(`{malipo-${queueName}}`);
+      });
+
       it('does not fill Redis with a history that nobody reads', async () => {
         // A queue of its own: removing the other queue's jobs removes its settings too.
         const busy = `test-${randomUUID()}`;

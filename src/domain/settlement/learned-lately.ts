@@ -38,11 +38,12 @@ const READ = `
   ).join(' UNION ALL ')}
   ) p
   CROSS JOIN LATERAL (
-    SELECT h.cause FROM payment_history h
+    SELECT h.to_status, h.cause FROM payment_history h
     WHERE h.merchant_id = attempt.merchant_id AND h.payment_kind = attempt.payment_kind
-      AND h.payment_id = attempt.payment_id AND h.to_status IN ('completed', 'failed')
-    ORDER BY h.happened_at LIMIT 1
+      AND h.payment_id = attempt.payment_id
+    ORDER BY h.happened_at DESC LIMIT 1
   ) ended
+  WHERE ended.to_status IN ('completed', 'failed')
   GROUP BY p.channel ORDER BY p.channel`;
 
 /** Tells whether callbacks of a channel do not arrive: enough has ended, and none by a callback. */
