@@ -30,7 +30,7 @@ async function conditionOf(client: RedisClient): Promise<Condition> {
   const losing = policies.find((policy) => policy?.startsWith('allkeys-'));
   const problems = [
     replicas.includes(true) ? REPLICA : null,
-    losing ? `Redis drops jobs when its memory is full (${POLICY} ${losing}): ${SET_IT}` : null,
+    losing ? `${JOBS} (${POLICY} ${losing}): ${SET_IT}` : null,
   ].filter((line) => line !== null);
   const problem = problems.length > 0 ? problems.join('. ') : null;
   if (losing || wrong === undefined) return { problem, warnings: [] };
@@ -41,11 +41,12 @@ async function conditionOf(client: RedisClient): Promise<Condition> {
 }
 
 const POLICY = 'maxmemory-policy';
-const SET_IT = 'set it to noeviction. What is lost is enqueued again, late';
+const SET_IT = 'set it to noeviction';
+const JOBS = 'Redis drops jobs when its memory is full, and they are enqueued again late';
 const REPLICA =
   'Redis is a replica and takes no jobs: set REDIS_URL to the primary, or promote the replica';
 // Locks expire, so these policies drop them. Jobs do not expire.
-const LOCKS = 'Redis drops the locks of jobs when its memory is full';
+const LOCKS = 'Redis drops the locks of jobs when its memory is full, so a job may run twice';
 const UNTOLD = `Redis tells neither by CONFIG GET nor by INFO whether it drops keys: see that its ${POLICY} is noeviction`;
 
 async function isReplica(client: Redis): Promise<boolean> {
