@@ -10,7 +10,9 @@ export async function up(knex: Knex): Promise<void> {
       -- The database_identity() on which payments may be sent. NULL before the first start.
       seen_on text,
       -- The one whose open payments "restore mark" has marked last, all of them.
-      marked_on text
+      marked_on text,
+      -- Where gateways reach the web process that started last. NULL before the first one.
+      gateway_callback_url text
     );
     INSERT INTO installation DEFAULT VALUES;
     CREATE TRIGGER installation_kept BEFORE DELETE OR TRUNCATE OR UPDATE OF id ON installation

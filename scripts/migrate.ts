@@ -4,7 +4,7 @@ import { messageOf } from '../src/connections/database-errors.ts';
 import { databaseProblem } from '../src/connections/database-fault.ts';
 import { migrate } from '../src/connections/migrations.ts';
 import { setRoleDefaults } from '../src/connections/role-defaults.ts';
-import { createQueueBackend } from '../src/jobs/backend.ts';
+import { queueBackendOf } from '../src/jobs/backend.ts';
 import { type Config, loadConfig } from '../src/process/config.ts';
 import { BootError, runMain } from '../src/process/lifecycle.ts';
 
@@ -24,7 +24,7 @@ await runMain(async () => {
         `A migration failed; once that is mended, run it again: ${messageOf(error)}`,
       );
     });
-    await createQueueBackend({ ...direct, redisUrl: config.redisUrl }).migrate();
+    await (await queueBackendOf({ config: direct, database })).migrate();
     console.log(ran.length > 0 ? `Migrated: ${ran.join(', ')}` : 'The database is up to date');
   } finally {
     await database.destroy();

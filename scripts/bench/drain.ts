@@ -61,7 +61,7 @@ async function measureBackend(
 
 /** Runs jobs that do nothing, added and run in this process. */
 async function runNoOpJobs(databaseUrl: string, redisUrl?: string): Promise<Round> {
-  const backend = createQueueBackend({ databaseUrl, redisUrl });
+  const backend = createQueueBackend({ databaseUrl, redisUrl, installationId: 'bench' });
   const queues = openQueues(backend, createLogger('error', 'bench'));
   const latenciesMs: number[] = [];
   const startedAt = performance.now();

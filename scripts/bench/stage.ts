@@ -3,7 +3,7 @@ import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { firstRow, openDatabase } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import { startEmbeddedRedis } from '../sandbox/embedded/redis.ts';
@@ -82,6 +82,7 @@ async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
     MALIPO_ENV: 'sandbox',
     DATABASE_URL: databaseUrl,
     PORT: String(port),
+    GATEWAY_CALLBACK_URL: `http://127.0.0.1:${port}`,
     SIMULATOR_PORT: String(simulatorPort),
     SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
     SIMULATOR_DELAY_MS: String(SIMULATOR_DELAY_MS),
@@ -101,7 +102,9 @@ export async function startService(
   const { stops, config, reaper, postgres, findings } = stage;
   const redis = queues === 'redis' ? await startEmbeddedRedis({ reaper }) : null;
   if (redis) stops.push(() => redis.stop());
-  await createQueueBackend({ ...config, redisUrl: redis?.url }).migrate();
+  const { database } = stage;
+  const backend = await queueBackendOf({ config: { ...config, redisUrl: redis?.url }, database });
+  await backend.migrate();
   const common = { ...stage.env, ...env, REDIS_URL: redis?.url };
   const options = { env: common, logFolder: LOG_FOLDER, reaper, from: 'built' } as const;
   const processes = [...(await startStack(options, types))];

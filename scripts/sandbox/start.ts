@@ -2,7 +2,7 @@ import { join, relative } from 'node:path';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { migrate } from '../../src/connections/migrations.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type Config, loadConfig } from '../../src/process/config.ts';
 import { startEmbeddedPostgres } from './embedded/postgres.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
@@ -124,7 +124,7 @@ async function prepareDatabase(database: Database, config: Config): Promise<stri
   if (problem) throw new EmbeddedServiceError(problem);
   await migrate(database);
   await refuseForeignDatabase(database);
-  const backend = createQueueBackend(config);
+  const backend = await queueBackendOf({ config, database });
   await backend.migrate();
   const queueProblem = await backend.problem();
   if (queueProblem) throw new EmbeddedServiceError(queueProblem);

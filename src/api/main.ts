@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { installationId } from '../connections/installation.ts';
 import { openImpatientRedis } from '../connections/redis.ts';
+import { type Condition, createRedisProbe } from '../connections/redis-condition.ts';
+import { recordCallbackBase } from '../domain/upkeep/callback-base.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
-import { boot } from '../process/boot.ts';
+import { boot, type Service } from '../process/boot.ts';
 import type { Config } from '../process/config.ts';
 import { runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
@@ -11,24 +14,48 @@ import { startApiServer } from './server.ts';
 
 await runMain(async () => {
   const service = await boot('web');
-  const { config, logger } = service;
+  const { config, logger, database } = service;
   const registry = createMetrics(service, 'web');
   const stopping = new AbortController();
   const { signal } = stopping;
   const redis = config.redisUrl ? openImpatientRedis(config, ANSWER_TIMEOUT_MS, logger) : null;
-  const rateLimiter = createRateLimiter(redis);
+  const rateLimiter = createRateLimiter(
+    redis && { redis, installationId: await installationId(database) },
+  );
   const app = createApp(service, { rateLimiter, isStopping: () => signal.aborted });
-  const operators = await startOperatorServer({ ...service, registry, stopping: signal });
+  const operators = await startOperatorServer({
+    ...service,
+    registry,
+    stopping: signal,
+    condition: webCondition(config),
+  });
   const server = await startApiServer(config, app, signal);
+  await announce(service);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
     { name: 'drain', close: () => drain(config, signal) },
     { name: 'server', close: () => server.close() },
     operators,
     { name: 'redis', close: async () => redis?.disconnect() },
-    { name: 'database', close: () => service.database.destroy() },
+    { name: 'database', close: () => database.destroy() },
   ]);
   logger.info('ready', { port: server.port });
 });
+
+/** Requests are accepted without Redis too, so its problems are no reason to send them elsewhere. */
+function webCondition(config: Config): (() => Promise<Condition>) | undefined {
+  if (!config.redisUrl) return undefined;
+  const probe = createRedisProbe(config);
+  return async () => {
+    const { problem, warnings } = await probe();
+    return { problem: null, warnings: problem === null ? warnings : [problem, ...warnings] };
+  };
+}
+
+/** Tells the workers where gateways reach this process, now that it listens there. */
+async function announce({ config, database, logger }: Service): Promise<void> {
+  const url = config.gatewayCallbackUrl ?? config.publicUrl;
+  if (await recordCallbackBase(database, url)) logger.info('gateways call back here now', { url });
+}
 
 /**
  * Goes on serving for a while, so that load balancers see `/readyz` fail before the port closes.

@@ -23,18 +23,24 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 export const ANSWER_TIMEOUT_MS = 50;
 /** The pause after Redis has not answered, so that not every request waits for it. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
-const KEY_PREFIX = '{malipo}:rate:';
 const MINUTE_MS = 60_000;
 
+/** A Redis that the web processes of an installation share, perhaps with other installations. */
+export interface SharedRedis {
+  redis: RedisClient;
+  installationId: string;
+}
+
 /** Limits through Redis, for all processes, or in this one alone while there is no Redis. */
-export function createRateLimiter(redis: RedisClient | null) {
+export function createRateLimiter(shared: SharedRedis | null) {
   const local = new LocalBuckets();
   let awayUntil = 0;
   const change = async (key: string, limit: Limit, cost: number): Promise<Decision> => {
-    if (!redis || Date.now() < awayUntil) return local.change(key, limit, cost);
+    if (!shared || Date.now() < awayUntil) return local.change(key, limit, cost);
     try {
       const perMs = limit.perMinute / MINUTE_MS;
-      const answer = redis.eval(BUCKET, 1, KEY_PREFIX + key, limit.burst, perMs, cost);
+      const bucket = `{malipo-${shared.installationId}}:rate:${key}`;
+      const answer = shared.redis.eval(BUCKET, 1, bucket, limit.burst, perMs, cost);
       const reply = await inTime(answer, ANSWER_TIMEOUT_MS, 'No answer in time');
       const [allowed, remaining, fullInMs, retryInMs] = reply as [number, number, number, number];
       return { allowed: allowed === 1, remaining, fullInMs, retryInMs };

@@ -47,7 +47,11 @@ export interface QueryRequest {
   reference: string;
   /** The gateway's reference from its acknowledgement, if one was received. */
   externalRef: string | null;
-  callbackUrl: string;
+  /**
+   * Null while no address for callbacks is known. A driver whose answers come as callbacks does not
+   * ask then, and returns `noAnswer`.
+   */
+  callbackUrl: string | null;
 }
 
 export interface Gateway {

@@ -3,18 +3,30 @@ import type { Config } from '../process/config.ts';
 import { callbackUrl } from './callback-address.ts';
 import type { QueryRequest } from './gateway.ts';
 
-type CallbackSettings = Pick<Config, 'gatewayCallbackUrl' | 'secretsKeys'>;
+type CallbackKeys = Pick<Config, 'secretsKeys'>;
 
-/** Makes the address to which the gateway reports this payment's outcome. Never log it. */
-export function callbackUrlOf(config: CallbackSettings, payment: AnyPayment): string {
-  return callbackUrl(config.gatewayCallbackUrl, config.secretsKeys, payment.gateway, payment);
+/**
+ * Makes the address to which the gateway reports this payment's outcome. Never log it.
+ * @param base is where gateways reach the API.
+ */
+export function callbackUrlOf(
+  { secretsKeys }: CallbackKeys,
+  base: string,
+  payment: AnyPayment,
+): string {
+  return callbackUrl(base, secretsKeys, payment.gateway, payment);
 }
 
-export function queryRequestOf(config: CallbackSettings, payment: AnyPayment): QueryRequest {
+/** Makes a question about a payment. @param base is null while nobody knows it. */
+export function queryRequestOf(
+  keys: CallbackKeys,
+  base: string | null,
+  payment: AnyPayment,
+): QueryRequest {
   return {
     kind: payment.kind,
     reference: payment.reference,
     externalRef: payment.external_ref,
-    callbackUrl: callbackUrlOf(config, payment),
+    callbackUrl: base === null ? null : callbackUrlOf(keys, base, payment),
   };
 }

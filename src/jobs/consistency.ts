@@ -82,6 +82,16 @@ export function isStillDue(database: Database, job: JobData, graceMs: number): P
   );
 }
 
+/** Returns whether the row of a job is in this database, whatever its step. */
+export function hasRowOf(database: Database, job: JobData): Promise<boolean> {
+  const { table, id } = STEP_TABLES[job.kind];
+  return hasRow(
+    database,
+    `SELECT 1 FROM ${table} WHERE merchant_id = :merchant_id AND ${id} = :row_id`,
+    job,
+  );
+}
+
 /** Webhook deliveries that are due and not admitted yet. */
 export interface WaitingDeliveries {
   /** At most `COUNT_MAX`. */

@@ -50,6 +50,7 @@ export function postgresBackend(address: DatabaseAddress, processName: string): 
       return lines.filter((line) => runs(line.split(LISTENER_PREFIX)[1], queue.name)).length;
     },
     migrate: () => withClient(settings, (client) => runMigrations(client as never)),
+    warning: async () => null,
     problem: async () => {
       try {
         await withClient(settings, (client) => assertSchemaCompatibility(client as never));

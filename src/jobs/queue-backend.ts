@@ -19,4 +19,6 @@ export interface QueueBackend {
   migrate(): Promise<void>;
   /** Returns one line that says why the backend cannot be used, or null when it can. */
   problem(): Promise<string | null>;
+  /** Returns one line about what should be mended, or null. @param names are the queues in use. */
+  warning(names: readonly string[]): Promise<string | null>;
 }

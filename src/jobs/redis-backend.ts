@@ -1,7 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
 import type { RedisOptions } from 'ioredis';
-import { connectionAdvice, REDIS_SETTINGS } from '../connections/connection-advice.ts';
-import { messageOf } from '../connections/database-errors.ts';
 import {
   askRedis,
   openRedis,
@@ -10,6 +8,7 @@ import {
   type RedisClient,
   tlsOf,
 } from '../connections/redis.ts';
+import { whyUnreachable } from '../connections/redis-condition.ts';
 import type { JobData } from './job-types.ts';
 import { PacedWorker, workerOptions } from './paced-worker.ts';
 import type { QueueBackend } from './queue-backend.ts';
@@ -40,10 +39,13 @@ const CONSUMER: RedisOptions = {
   maxRetriesPerRequest: null,
 };
 
-/** Keeps queues in Redis, or in a Redis Cluster: there, each queue on one of the nodes. */
-export function redisBackend(address: RedisAddress): QueueBackend {
+/**
+ * Keeps queues in Redis, or in a Redis Cluster: there, each queue on one of the nodes. The keys of
+ * another installation begin with another id.
+ */
+export function redisBackend(address: RedisAddress, installationId: string): QueueBackend {
   // The hash tag keeps one queue's keys in one slot of a Redis Cluster.
-  const prefixOf = (name: string) => `{malipo-${name}}`;
+  const prefixOf = (name: string) => `{malipo-${installationId}-${name}}`;
   return {
     name: 'redis',
     createQueue: (name) => {
@@ -64,6 +66,7 @@ export function redisBackend(address: RedisAddress): QueueBackend {
     countWorkers: (queue) => queue.getWorkersCount(),
     migrate: async () => {},
     problem: () => redisProblem(address),
+    warning: (names) => formerQueuesWarning(address, names),
   };
 }
 
@@ -97,15 +100,8 @@ async function redisProblem(address: RedisAddress): Promise<string | null> {
   try {
     return await askRedis(address, CONNECT_TIMEOUT_MS, (client) => clusterProblem(client, address));
   } catch (error) {
-    return `REDIS_URL cannot be used: ${adviceOn(error)}`;
+    return whyUnreachable(error);
   }
-}
-
-function adviceOn(error: unknown): string {
-  if (/cluster support disabled/.test((error as Error).message)) {
-    return 'it is no Redis Cluster: remove REDIS_CLUSTER';
-  }
-  return connectionAdvice(error, REDIS_SETTINGS) ?? messageOf(error);
 }
 
 /** A node of a cluster can be reached like a single Redis, but refuses keys of other nodes. */
@@ -115,4 +111,17 @@ async function clusterProblem(client: RedisClient, address: RedisAddress): Promi
   return info.includes('cluster_enabled:1')
     ? 'REDIS_URL is a node of a Redis Cluster: set REDIS_CLUSTER=true'
     : null;
+}
+
+/** Finds queues whose keys have no id of an installation, as before there was one. */
+async function formerQueuesWarning(
+  address: RedisAddress,
+  names: readonly string[],
+): Promise<string | null> {
+  const hasFormer = (client: RedisClient) =>
+    Promise.all(names.map((name) => client.exists(`{malipo-${name}}:${name}:meta`)));
+  const found = await askRedis(address, CONNECT_TIMEOUT_MS, hasFormer).catch(() => []);
+  const former = names.filter((_, index) => found[index]);
+  if (former.length === 0) return null;
+  return `Redis has queues of an older Malipo (${former.join(', ')}): if none uses it any more, delete its keys, which begin with {malipo-${former[0]}}`;
 }

@@ -72,6 +72,12 @@ export function createMeters() {
       buckets: PAYMENT_SECONDS,
       registers,
     }),
+    paymentsSettled: new Counter({
+      name: 'malipo_payments_settled_total',
+      help: 'Payments that have ended, by channel and by how that was learned',
+      labelNames: ['channel', 'cause'],
+      registers,
+    }),
     stepsSwept: new Counter({
       name: 'malipo_steps_swept_total',
       help: 'Due steps that the sweeper has sent to their queue again',

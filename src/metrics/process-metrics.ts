@@ -23,7 +23,7 @@ const PROCESS_GAUGES: GaugeTable = {
  * @param process the name that its log lines have; each value carries it as a label
  */
 export function createMetrics(
-  { meters, database }: Pick<Service, 'meters' | 'database'>,
+  { meters, database, channels }: Pick<Service, 'meters' | 'database' | 'channels'>,
   process: string,
   types: readonly string[] = [process],
 ): Registry {
@@ -41,7 +41,7 @@ export function createMetrics(
       { malipo_database_pool_waiting: pool.numPendingAcquires() },
     ]),
   );
-  startAtZero(meters, types);
+  startAtZero(meters, types, [...channels.keys()]);
   return registry;
 }
 
@@ -68,12 +68,15 @@ function readVersion(): string {
 }
 
 /** Shows a 0 of what alerts count: Prometheus notices a first event only as a rise. */
-function startAtZero(meters: Meters, types: readonly string[]): void {
-  const { http, paymentsEnded, webhookAttempts } = meters;
+function startAtZero(meters: Meters, types: readonly string[], channels: readonly number[]): void {
+  const { http, paymentsEnded, paymentsSettled, webhookAttempts } = meters;
   if (types.includes('web')) http.refusals.inc({ code: 'channel_paused' }, 0);
   if (types.includes('dispatcher')) {
     for (const kind of ENDING_KINDS) {
       for (const state of END_STATES) paymentsEnded.zero({ kind, state });
+    }
+    for (const channel of channels) {
+      for (const cause of ['callback', 'poll']) paymentsSettled.inc({ channel, cause }, 0);
     }
   }
   if (types.includes('webhooks')) {

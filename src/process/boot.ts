@@ -3,12 +3,13 @@ import { type Database, openDatabase } from '../connections/database.ts';
 import { databaseProblem } from '../connections/database-fault.ts';
 import { databaseWarnings } from '../connections/database-warnings.ts';
 import { schemaProblem } from '../connections/migrations.ts';
-import { redisWarning } from '../connections/redis-warnings.ts';
+import { redisCondition } from '../connections/redis-condition.ts';
 import { roleDefaultsProblem } from '../connections/role-defaults.ts';
 import { noteDatabase } from '../domain/upkeep/other-database.ts';
 import { channelRoutes, createGateways, parserOf } from '../gateways/registry.ts';
 import { measuredGateway } from '../metrics/measured-gateway.ts';
 import { createMeters } from '../metrics/meters.ts';
+import { createCallbackBase } from './callback-base.ts';
 import { type Config, loadConfig } from './config.ts';
 import { BootError } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
@@ -52,7 +53,13 @@ async function warnOfStores(
   if (otherDatabase) logger.warn(otherDatabase);
   if (!config.redisUrl) return;
   // Nobody waits for it, because requests are accepted without Redis too.
-  void redisWarning(config).then((line) => line && logger.warn(line));
+  void redisCondition(config).then(
+    ({ problem, warnings }) => {
+      for (const line of [problem, ...warnings]) if (line) logger.warn(line);
+    },
+    // The queues and the rate limiter report that it is away.
+    () => {},
+  );
 }
 
 /**
@@ -67,5 +74,9 @@ export function createService(config: Config, logger: Logger, database: Database
   );
   // Channels that have a driver, by code.
   const channels = channelRoutes(config, gateways);
-  return { config, logger, database, gateways, parserOf: parserOf(gateways), channels, meters };
+  const callbackBase = createCallbackBase(config, database, logger);
+  return {
+    ...{ config, logger, database, meters },
+    ...{ gateways, channels, callbackBase, parserOf: parserOf(gateways) },
+  };
 }

@@ -42,12 +42,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
 function configOf(values: Settings) {
   const { SECRETS_KEY, ...others } = values;
   const isProduction = values.MALIPO_ENV === 'production';
-  const publicUrl = values.PUBLIC_URL ?? `http://127.0.0.1:${values.PORT}`;
   return {
     ...inCamelCase(others),
     secretsKeys: SECRETS_KEY,
-    publicUrl,
-    gatewayCallbackUrl: values.GATEWAY_CALLBACK_URL ?? publicUrl,
+    /** Only the web process may use it without PUBLIC_URL: another process has another port. */
+    publicUrl: values.PUBLIC_URL ?? ownAddress(values),
+    /** Null when it is the web process that knows. */
+    gatewayCallbackUrl: values.GATEWAY_CALLBACK_URL ?? values.PUBLIC_URL ?? null,
     trustProxy: values.TRUST_PROXY ?? (false as const),
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     requireHttps: values.REQUIRE_HTTPS ?? isProduction,
@@ -73,6 +74,14 @@ function configOf(values: Settings) {
     },
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE ?? !isProduction,
   };
+}
+
+const EVERY_ADDRESS = ['0.0.0.0', '::'];
+
+/** Returns the address at which this machine reaches a web process with these settings. */
+function ownAddress({ HOST, PORT, TLS_CERT }: Settings): string {
+  const host = EVERY_ADDRESS.includes(HOST) ? '127.0.0.1' : HOST;
+  return `${TLS_CERT ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
 }
 
 /** A CA alone is reason enough to verify: it is given to be used. */

@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 import type { Database } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import { createReadiness } from '../connections/readiness.ts';
+import type { Condition } from '../connections/redis-condition.ts';
 import type { Config } from './config.ts';
 import { BootError, type Closable } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
@@ -26,11 +27,14 @@ export interface Operated {
   stopping: AbortSignal;
   /** Without it, a process that answers is healthy. */
   health?: () => Health;
+  /** What this process needs besides the database. A problem makes it not ready. */
+  condition?: () => Promise<Condition>;
 }
 
 /** A body that is an object is sent as JSON. */
 type Answer = [status: number, body: object | string];
 
+const FINE: Condition = { problem: null, warnings: [] };
 const NOT_FOUND: Answer = [404, { detail: 'Not found' }];
 
 /**
@@ -60,8 +64,8 @@ export async function startOperatorServer(operated: Operated) {
 }
 
 async function answer(
-  { logger, registry, stopping, health }: Operated,
-  problem: () => Promise<string | null>,
+  { logger, registry, stopping, health, condition }: Operated,
+  databaseProblem: () => Promise<string | null>,
   url: string,
 ): Promise<Answer> {
   switch (url.split('?')[0]) {
@@ -70,8 +74,12 @@ async function answer(
       return [isHealthy ? 200 : 503, { status: isHealthy ? 'ok' : 'unhealthy', ...details }];
     }
     case '/readyz': {
-      const reason = stopping.aborted ? 'stopping' : await problem();
-      return reason === null ? [200, { status: 'ready' }] : [503, { status: 'not ready', reason }];
+      if (stopping.aborted) return [503, { status: 'not ready', reason: 'stopping' }];
+      const [fault, own = FINE] = await Promise.all([databaseProblem(), condition?.()]);
+      const reason = fault ?? own.problem;
+      const warned = own.warnings.length > 0 ? { warnings: own.warnings } : {};
+      if (reason === null) return [200, { status: 'ready', ...warned }];
+      return [503, { status: 'not ready', reason, ...warned }];
     }
     case '/metrics':
       try {

@@ -61,12 +61,14 @@ const API = {
   PUBLIC_URL: httpUrl()
     .optional()
     .describe(
-      'Address at which merchants reach the API, without path. Default: this machine. Required in production',
+      'Address at which merchants reach the API, without path. Default: the web process’s own `HOST` and `PORT`. Required in production',
     )
     .meta({ example: 'https://pay.example.com' }),
   GATEWAY_CALLBACK_URL: httpUrl()
     .optional()
-    .describe('Address at which gateways reach the API. Default: `PUBLIC_URL`')
+    .describe(
+      'Address at which gateways reach the API. Default: `PUBLIC_URL`, or else the address of the web process that started last, which it records in the database',
+    )
     .meta({ example: 'https://callbacks.example.com' }),
   TRUST_PROXY: parsed(trustedProxiesFromText)
     .optional()

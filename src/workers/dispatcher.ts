@@ -86,8 +86,10 @@ interface Loop {
 }
 
 function paymentLoops({ database, config, meters }: Service): Loop[] {
-  const onEnded = ({ kind, state, seconds }: EndedPayment) =>
+  const onEnded = ({ kind, state, seconds, channel, cause }: EndedPayment) => {
     meters.paymentsEnded.observe({ kind, state }, seconds);
+    meters.paymentsSettled.inc({ channel, cause: cause ?? 'unknown' });
+  };
   const prepare = () => prepareDeliveries(database, config.webhookEndpointConcurrency, onEnded);
   const idleMs = IDLE_DELAY_MS;
   return [

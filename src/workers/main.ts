@@ -1,17 +1,19 @@
-import { createQueueBackend } from '../jobs/backend.ts';
+import { queueBackendOf } from '../jobs/backend.ts';
+import { allQueues } from '../jobs/queue-states.ts';
 import { addStuckWork, createMetrics } from '../metrics/process-metrics.ts';
 import { boot } from '../process/boot.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
 import { createLiveness } from './liveness.ts';
 import { PROCESS_TYPES, type ProcessType, processName, startWorkers } from './start-workers.ts';
+import { submits, workerCondition } from './worker-condition.ts';
 
 /** Runs the worker types given as arguments in this process; `all` runs every one. */
 await runMain(async () => {
   const types = parseTypes(process.argv.slice(2));
   const name = processName(types);
   const service = await boot(name);
-  const backend = createQueueBackend(service.config, name);
+  const backend = await queueBackendOf(service, name);
   const problem = await backend.problem();
   if (problem) throw new BootError(problem);
   const registry = createMetrics(service, name, types);
@@ -23,6 +25,7 @@ await runMain(async () => {
     registry,
     stopping: stopping.signal,
     health: liveness.health,
+    condition: workerCondition(service, types),
   });
   const parts = startWorkers(service, backend, types, liveness);
   shutDownOnSignals(service.logger, service.config.shutdownTimeoutMs, stopping, [
@@ -33,6 +36,10 @@ await runMain(async () => {
     { name: 'database', close: () => service.database.destroy() },
   ]);
   service.logger.info('ready', { types, queues: backend.name });
+  const warning = await backend.warning(allQueues([...service.gateways.keys()]));
+  if (warning) service.logger.warn(warning);
+  // Logs it if nothing can be submitted. Payments would say so only when they come.
+  if (submits(types)) await service.callbackBase.require().catch(() => {});
 });
 
 function parseTypes(words: string[]): ProcessType[] {

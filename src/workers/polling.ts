@@ -4,18 +4,20 @@ import { queryRequestOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import type { Service } from '../process/boot.ts';
 
+/** Asks the gateway how a payment has ended. @returns whether there was something to ask. */
 export async function pollPayment(
-  { database, config, logger, gateways, parserOf }: Service,
+  { database, config, logger, gateways, parserOf, callbackBase }: Service,
   ref: PaymentRef,
   stepNo: number,
-): Promise<void> {
+): Promise<boolean> {
   const question = await findPaymentToPoll(database, ref, stepNo);
-  if (!question) return;
+  if (!question) return false;
   const { payment } = question;
   const gateway = gatewayNamed(gateways, payment.gateway);
-  const result = await gateway.query(queryRequestOf(config, payment));
+  const result = await gateway.query(queryRequestOf(config, await callbackBase.find(), payment));
   const { pollFirstMs } = config;
   const recording = { pollFirstMs, parserOf };
   await recordQuery(database, question, result, gateway, recording);
   logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });
+  return true;
 }

@@ -1,11 +1,13 @@
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { LostRaceError } from '../domain/payments/state-machine.ts';
+import { hasRowOf } from '../jobs/consistency.ts';
 import { LastTryError, recordFailedJob } from '../jobs/failed-jobs.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../process/boot.ts';
+import { CallbackBaseUnknownError } from '../process/callback-base.ts';
 import type { LogFields } from '../process/logger.ts';
 import { processStoredCallback } from './callbacks.ts';
 import { earlierDelaysOf, outageBackoffMs } from './outage-retry.ts';
@@ -13,6 +15,9 @@ import { pollPayment } from './polling.ts';
 import { refundFailedPayout } from './refunds.ts';
 import { submitPayment } from './submission.ts';
 import { deliverWebhook } from './webhooks.ts';
+
+const NO_ROW =
+  'a job has no row in this database: an older database had it, or a copy of this one uses the same queues';
 
 /** Somebody else was faster. A moment later the row shows what is left to do. */
 const LOST_RACE_DELAY_MS = 100;
@@ -26,6 +31,8 @@ export function startWorker(
   const { logger, config } = service;
   const options = { concurrency, lockMs: config.jobLockMs };
   const worker = backend.createWorker(queue, (job, token) => runJob(service, job, token), options);
+  // An alert counts these. Prometheus notices a first one only as a rise.
+  service.meters.jobs.zero({ queue, outcome: 'no_row' });
   worker.on('error', (error) => logger.warn('worker error', { queue, error: messageOf(error) }));
   return worker;
 }
@@ -37,8 +44,11 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
   const own = { ...service, logger: service.logger.child(fields) };
   const stop = service.meters.jobs.startTimer({ queue: job.queueName });
   try {
-    await runStep(own, job.data, fields);
-    stop({ outcome: 'completed' });
+    const isDone = await runStep(own, job.data, fields);
+    // A stale job is normal. One without a row is not: the row was never in this database.
+    const isKnown = isDone || (await hasRowOf(service.database, job.data));
+    if (!isKnown) own.logger.warn(NO_ROW, { queue: job.queueName });
+    stop({ outcome: isKnown ? 'completed' : 'no_row' });
   } catch (error) {
     const reaction = reactionTo(error, job);
     stop({ outcome: reaction.outcome });
@@ -46,8 +56,12 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
   }
 }
 
-/** Runs the step of a job. @param fields are those of the job's log lines. A step may add to them. */
-export function runStep(service: Service, data: JobData, fields: LogFields): Promise<void> {
+/**
+ * Runs the step of a job.
+ * @param fields are those of the job's log lines. A step may add to them.
+ * @returns false when the job is stale, or its step was put off.
+ */
+export function runStep(service: Service, data: JobData, fields: LogFields): Promise<boolean> {
   const { kind, step, merchant_id, row_id, step_no } = data;
   if (kind === 'callback') return processStoredCallback(service, merchant_id, row_id, fields);
   if (kind === 'webhook') {
@@ -64,17 +78,20 @@ interface Reaction {
   outcome: 'lost_race' | 'put_off' | 'retried' | 'failed';
   /** The job comes again after this time, which spends no try. */
   delayMs?: number;
+  /** Somebody else has logged it: not once for each job. */
+  isLogged?: boolean;
 }
 
 /**
- * Decides what an error means: an outage or a lost race only delays the job; the queue
- * retries it after any other error; the last try has failed for good.
+ * Decides what an error means: an outage, a missing address for callbacks or a lost race only
+ * delays the job; the queue retries it after any other error; the last try has failed for good.
  */
 function reactionTo(error: unknown, job: Job<JobData>): Reaction {
   if (error instanceof LastTryError) return { outcome: 'failed' };
   if (error instanceof LostRaceError) return { outcome: 'lost_race', delayMs: LOST_RACE_DELAY_MS };
-  if (isOutage(error)) {
-    return { outcome: 'put_off', delayMs: outageBackoffMs(earlierDelaysOf(job)) };
+  const isLogged = error instanceof CallbackBaseUnknownError;
+  if (isLogged || isOutage(error)) {
+    return { outcome: 'put_off', delayMs: outageBackoffMs(earlierDelaysOf(job)), isLogged };
   }
   return { outcome: triesOf(job) < JOB_TRIES ? 'retried' : 'failed' };
 }
@@ -85,10 +102,10 @@ async function react(
   job: Job<JobData>,
   token: string | undefined,
   error: unknown,
-  { outcome, delayMs }: Reaction,
+  { outcome, delayMs, isLogged = false }: Reaction,
 ): Promise<never> {
   if (delayMs !== undefined) {
-    logger.warn('job put off', { error: messageOf(error), delay_ms: delayMs });
+    if (!isLogged) logger.warn('job put off', { error: messageOf(error), delay_ms: delayMs });
     await job.moveToDelayed(Date.now() + delayMs, token);
     throw new DelayedError();
   }

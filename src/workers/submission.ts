@@ -15,23 +15,26 @@ import { retryInOutage } from './outage-retry.ts';
 /**
  * Sends one payment to its gateway: claim and commit, call, record and commit. A process
  * that dies in between leaves a claim. The next job asks the gateway, and does not send again.
+ * @returns whether there was something to send.
+ * @throws CallbackBaseUnknownError before the claim, while a gateway could not call back.
  */
 export async function submitPayment(
   service: Service,
   ref: PaymentRef,
   stepNo: number,
-): Promise<void> {
-  const { database, config, logger, gateways, parserOf } = service;
+): Promise<boolean> {
+  const { database, config, logger, gateways, parserOf, callbackBase } = service;
+  const base = await callbackBase.require();
   const claim = await claimSubmission(database, ref, stepNo, {
     pollFirstMs: config.pollFirstMs,
     allPaused: config.submissionPaused,
     gateways: [...gateways.keys()],
   });
-  if (!claim) return;
+  if (!claim) return false;
   const gateway = gatewayNamed(gateways, claim.payment.gateway);
   let result: SubmitResult | NotCalled;
   try {
-    const request = requestFor(claim.payment, callbackUrlOf(config, claim.payment));
+    const request = requestFor(claim.payment, callbackUrlOf(config, base, claim.payment));
     const deadline = deadlineIn(config.gatewayTimeoutMs);
     // The last thing before the call, so that a frozen worker finds out.
     result = isPast(claim.callBefore) ? TOO_OLD : await gateway.submit({ ...request, deadline });
@@ -48,6 +51,7 @@ export async function submitPayment(
     outcome: result.outcome,
     reason: 'reason' in result ? result.reason : undefined,
   });
+  return true;
 }
 
 /**

@@ -10,14 +10,15 @@ const MS_PER_SECOND = 1_000;
 /**
  * Sends one event once: sign, POST, record. A process that dies before the record sends it
  * again, under the same webhook-id, by which receivers recognize it.
+ * @returns whether there was something to send.
  */
 export async function deliverWebhook(
   { database, config, logger, meters }: Service,
   ref: DeliveryRef,
   fields: LogFields,
-): Promise<void> {
+): Promise<boolean> {
   const delivery = await findDelivery(database, ref);
-  if (!delivery) return;
+  if (!delivery) return false;
   fields.payment_id = delivery.payment_id;
   if (!delivery.secret) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
   const headers = signatureHeaders({
@@ -38,4 +39,5 @@ export async function deliverWebhook(
     status: outcome.status,
     error: outcome.error,
   });
+  return true;
 }

@@ -6,7 +6,7 @@ import type { Return } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
 import { createService } from '../../src/process/boot.ts';
@@ -63,7 +63,7 @@ for (const backendName of backendsUnderTest()) {
       expect(waiting).to.include({ kind: 'collection', step: 'submit', queue: QUEUE });
       expect(text).to.match(/^Outbox:\n +KIND +ROW ID +STEP +QUEUE +RUN AT$/m);
 
-      const backend = createQueueBackend(service.config);
+      const backend = await queueBackendOf(service);
       const queues = openQueues(backend, logger);
       const added: AddedRows = [];
       while ((await dispatchOutbox(service.database, queues, new Map(), added)) > 0);

@@ -3,7 +3,9 @@ import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { installationId } from '../../src/connections/installation.ts';
+import { recordCallbackBase } from '../../src/domain/upkeep/callback-base.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
@@ -15,13 +17,21 @@ import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedPayout } from '../support/failed-jobs.ts';
 import { closedPortUrl } from '../support/gateway-fixtures.ts';
-import { newCollection } from '../support/payments.ts';
+import {
+  createTestStore,
+  learn,
+  newCollection,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
 import { createRedisUser } from '../support/redis-user.ts';
+import { workOn } from '../support/submissions.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 const QUEUE = 'submission-simulator';
 const NO_DISPATCHER = 'No dispatcher is running: nobody renews the lease of the sweeper';
+const GATEWAY_CALLBACK_URL = 'http://127.0.0.1:8080';
 const logger = winston.createLogger({ silent: true });
 
 const statusOf = (service: Service) => runHere(service, 'queues status');
@@ -75,7 +85,7 @@ for (const backendName of backendsUnderTest()) {
         service = await startTestService({
           ...{ backend: backendName, workers: [], env: { SWEEP_GRACE_MS: '60000' } },
         });
-        backend = createQueueBackend(service.config);
+        backend = await queueBackendOf(service);
       });
 
       after(() => service.close());
@@ -175,8 +185,9 @@ describe('admin queues status, with a Redis that does not tell who works', () =>
     if (!environment.redisUrl) this.skip();
     const user = await createRedisUser('-@dangerous', '+info');
     const admin = await createAdminTester();
-    const config = loadConfig({ DATABASE_URL: admin.url, REDIS_URL: user.url });
-    const queues = openQueues(createQueueBackend(config), logger);
+    const settings = { DATABASE_URL: admin.url, GATEWAY_CALLBACK_URL };
+    const config = loadConfig({ ...settings, REDIS_URL: user.url });
+    const queues = openQueues(await queueBackendOf({ config, database: admin.database }), logger);
     const job = {
       kind: 'collection',
       step: 'submit',
@@ -224,7 +235,8 @@ describe('admin queues status, with Redis away', () => {
   ];
   for (const [which, url] of redisUrls) {
     it(`shows what PostgreSQL knows, and does not wait for a Redis ${which}`, async () => {
-      const config = loadConfig({ DATABASE_URL: admin.url, REDIS_URL: await url() });
+      const settings = { DATABASE_URL: admin.url, GATEWAY_CALLBACK_URL };
+      const config = loadConfig({ ...settings, REDIS_URL: await url() });
       const { data, isFailure } = await statusOf(createService(config, logger, admin.database));
       expect(isFailure).to.equal(true);
       const [problem, ...others] = data.problems as string[];
@@ -237,7 +249,7 @@ describe('admin queues status, with Redis away', () => {
 
   it('tells it by its exit status, with the rest on standard output', async () => {
     const { status, stdout, stderr } = await admin.run('queues status', {
-      env: { REDIS_URL: await redisUrls[0]![1]() },
+      env: { REDIS_URL: await redisUrls[0]![1](), GATEWAY_CALLBACK_URL },
       // Nothing else in the process may write to its output, such as a log.
       asProgram: true,
     });
@@ -246,5 +258,54 @@ describe('admin queues status, with Redis away', () => {
       .to.match(/^Queues are in Redis\n/)
       .and.match(/^submission-simulator +- +- +- +- +- +- +- +1 +\d+s +0$/m)
       .and.match(/^Problems:\n {2}REDIS_URL cannot be used: .*ECONNREFUSED/m);
+  });
+});
+
+describe('admin queues status, about callbacks', () => {
+  let store: TestStore;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  const look = async (settings: NodeJS.ProcessEnv = {}) => {
+    const config = loadConfig({ DATABASE_URL: store.url, ...settings });
+    const { data, lines } = await statusOf(createService(config, logger, store.database));
+    return { data, problems: data.problems as string[], lines: lines.join('\n') };
+  };
+
+  it('says which installation it is, and where gateways call back', async () => {
+    const without = await look();
+    expect(without.problems[0]).to.match(/^nothing is submitted, because no address for callbacks/);
+    await recordCallbackBase(store.database, 'http://127.0.0.1:5000');
+    const { data, problems, lines } = await look();
+    expect(problems).to.deep.equal([NO_DISPATCHER]);
+    expect(data.callback_url).to.equal('http://127.0.0.1:5000');
+    const id = data.installation_id as string;
+    expect(id).to.equal(await installationId(store.database));
+    expect(lines).to.include(`Installation ${id}; gateways call back at http://127.0.0.1:5000\n`);
+    const { data: own } = await look({ PUBLIC_URL: 'https://pay.example' });
+    expect(own.callback_url).to.equal('https://pay.example');
+  });
+
+  it('says of a channel that its callbacks do not arrive, until one arrives', async () => {
+    const merchant = await store.newMerchant();
+    const end = async (cause: string) => {
+      const payment = await newCollection(store.database, merchant);
+      await workOn(store.database, payment).claim();
+      await learn(store.database, payment, succeeded(), cause);
+    };
+    for (let count = 1; count < 20; count += 1) await end('poll');
+    expect((await look()).problems).to.deep.equal([NO_DISPATCHER]);
+    await end('poll');
+    const { data, problems } = await look();
+    expect(data.learned_lately).to.deep.equal([{ channel: 63902, by_callback: 0, by_poll: 20 }]);
+    expect(problems[0]).to.match(/^Callbacks of channel 63902 do not arrive: 20 payments /);
+    await end('callback');
+    const after = await look();
+    expect(after.problems).to.deep.equal([NO_DISPATCHER]);
+    expect(after.lines).to.include('1 ended by a callback, 20 by questions');
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { rows } from '../../src/connections/database.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { allQueues, openQueueStates } from '../../src/jobs/queue-states.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { PROCESS_TYPES, type ProcessType } from '../../src/workers/start-workers.ts';
@@ -103,7 +103,9 @@ for (const backend of backendsUnderTest()) {
     /** The lock of a job that nobody works on any more would hold it back until it runs out. */
     async function expectNothingTaken(): Promise<void> {
       const logger = winston.createLogger({ silent: true });
-      const states = openQueueStates(createQueueBackend(loadConfig(service.env)), logger);
+      const { database } = service;
+      const backend = await queueBackendOf({ config: loadConfig(service.env), database });
+      const states = openQueueStates(backend, logger);
       for (const queue of allQueues(['simulator'])) {
         const { active } = await states.read(queue);
         expect(active, `jobs under way in ${queue}`).to.equal(0);

@@ -4,7 +4,7 @@ import { type AnyPayment, accountOf, refOf } from '../../src/domain/payments/pay
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import type { Service } from '../../src/process/boot.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
@@ -224,7 +224,7 @@ for (const backend of flowBackends('redis')) {
       }
       workers = startWorkers(
         countingSubmissions(service),
-        createQueueBackend(service.config),
+        await queueBackendOf(service),
         PROCESS_TYPES,
       );
       dryRun = (await runHere(service, 'jobs replay --all --dry-run')).lines;

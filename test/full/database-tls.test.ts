@@ -90,7 +90,10 @@ describeWith(['openssl'], 'PostgreSQL over TLS', () => {
       const { problem } = await attempt(env);
       expect(problem, what).to.match(/^DATABASE_URL cannot be used: /);
       expect(problem, what).to.match(expected);
-      const queues = await createQueueBackend(loadConfig({ DATABASE_URL: url, ...env })).problem();
+      const queues = await createQueueBackend({
+        ...loadConfig({ DATABASE_URL: url, ...env }),
+        redisUrl: undefined,
+      }).problem();
       expect(queues, `${what}, for the queues`).to.match(expected);
     }
   });

@@ -12,7 +12,7 @@ import {
   databaseWarnings,
   durabilityWarnings,
 } from '../../src/connections/database-warnings.ts';
-import { redisWarning } from '../../src/connections/redis-warnings.ts';
+import { createRedisProbe, redisCondition } from '../../src/connections/redis-condition.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
@@ -150,28 +150,56 @@ describe('A PostgreSQL that does not wait for its disk', () => {
   });
 });
 
-describeWith(['redis-server'], 'What boot warns of in Redis', () => {
+describeWith(['redis-server'], 'What is told of a Redis that keeps the queues', () => {
   let redis: EmbeddedRedis;
+  let owner: Redis;
 
-  after(() => redis?.stop());
-
-  it('is a policy by which jobs may be evicted, and one that nobody tells', async () => {
-    redis = await startEmbeddedRedis({
-      reaper: environment.reaper,
-      args: ['--maxmemory-policy', 'allkeys-lru'],
-    });
-    const owner = new Redis(redis.url);
+  before(async () => {
+    redis = await startEmbeddedRedis({ reaper: environment.reaper });
+    owner = new Redis(redis.url);
     for (const [user, may] of Object.entries({ managed: '-config', silent: '-@dangerous' })) {
       await owner.acl('SETUSER', user, 'on', `>${user}`, '~*', '+@all', may);
     }
-    owner.disconnect();
-    const as = (user: string) => ({ redisUrl: redis.url.replace('//', `//${user}:${user}@`) });
-    expect(await redisWarning({ redisUrl: redis.url })).to.match(/maxmemory-policy allkeys-lru/);
-    expect(await redisWarning(as('managed'))).to.match(/maxmemory-policy allkeys-lru/);
-    expect(await redisWarning(as('silent'))).to.match(/tells neither by CONFIG GET nor by INFO/);
-    if (environment.redisUrl) {
-      expect(await redisWarning({ redisUrl: environment.redisUrl })).to.equal(null);
+  });
+
+  after(async () => {
+    owner?.disconnect();
+    await redis?.stop();
+  });
+
+  const as = (user: string) => ({ redisUrl: redis.url.replace('//', `//${user}:${user}@`) });
+  const told = () => redisCondition({ redisUrl: redis.url });
+
+  it('is nothing while it keeps them', async () => {
+    expect(await told()).to.deep.equal({ problem: null, warnings: [] });
+    const { problem, warnings } = await redisCondition(as('silent'));
+    expect(problem).to.equal(null);
+    expect(warnings.join()).to.match(/tells neither by CONFIG GET nor by INFO/);
+  });
+
+  it('is a policy that drops jobs, and a warning for one that drops only their locks', async () => {
+    await owner.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    for (const address of [{ redisUrl: redis.url }, as('managed')]) {
+      const { problem, warnings } = await redisCondition(address);
+      expect(problem).to.match(/drops jobs .*maxmemory-policy allkeys-lru\): set it to noeviction/);
+      expect(warnings).to.deep.equal([]);
     }
-    expect(await redisWarning({ redisUrl: 'redis://127.0.0.1:9' })).to.equal(null);
+    await owner.config('SET', 'maxmemory-policy', 'volatile-ttl');
+    const { problem, warnings } = await told();
+    expect(problem).to.equal(null);
+    expect(warnings.join()).to.match(/drops the locks of jobs .*maxmemory-policy volatile-ttl/);
+    await owner.config('SET', 'maxmemory-policy', 'noeviction');
+  });
+
+  it('is that it is a replica, as long as it is one', async () => {
+    await owner.replicaof('127.0.0.1', '1');
+    expect((await told()).problem).to.match(/is a replica and takes no jobs/);
+    await owner.replicaof('NO', 'ONE');
+    expect((await told()).problem).to.equal(null);
+  });
+
+  it('is that it is away', async () => {
+    const { problem } = await createRedisProbe({ redisUrl: 'redis://127.0.0.1:9' })();
+    expect(problem).to.match(/^REDIS_URL cannot be used: .*ECONNREFUSED/);
   });
 });

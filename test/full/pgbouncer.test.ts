@@ -124,7 +124,10 @@ describeWith(
 
     it('is refused a Redis that cannot be proven or that wants another password', async () => {
       const problem = (changed: Record<string, string>) =>
-        createQueueBackend(loadConfig({ ...env, ...changed })).problem();
+        createQueueBackend({
+          ...loadConfig({ ...env, ...changed }),
+          installationId: 'test',
+        }).problem();
       expect(await problem({})).to.equal(null);
       expect(await problem({ REDIS_CA: readFileSync(certificates.ca, 'utf8') })).to.equal(null);
       expect(await problem({ REDIS_CA: '' })).to.match(/give its CA in REDIS_CA$/);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/rate-limiter.ts';
 import { rows } from '../../src/connections/database.ts';
+import { installationId } from '../../src/connections/installation.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { clientOf } from '../support/api-client.ts';
@@ -73,7 +74,10 @@ describeWith(['redis-server'], 'The whole service on a Redis Cluster of three ma
   it('limits requests through it, all processes together', async () => {
     const redis = openImpatientRedis(stack.config, ANSWER_TIMEOUT_MS, silent);
     try {
-      const limiter = createRateLimiter(redis);
+      const limiter = createRateLimiter({
+        redis,
+        installationId: await installationId(testDatabase.database),
+      });
       // After a missing answer a process limits by itself for a while.
       await eventually('a bucket that they share', async () => {
         const { database } = testDatabase;
@@ -95,7 +99,10 @@ describeWith(['redis-server'], 'The whole service on a Redis Cluster of three ma
     const { databaseUrl } = stack.config;
     const [node] = stack.config.redisUrl!.split(',') as [string];
     const taken = (redisUrl: string, redisCluster: boolean) =>
-      createQueueBackend({ databaseUrl, redisUrl, redisCluster }).problem();
+      createQueueBackend({
+        ...{ databaseUrl, redisUrl, redisCluster },
+        installationId: 'test',
+      }).problem();
     expect(await taken(node, true)).to.equal(null);
     expect(await taken(node, false)).to.match(/is a node of a Redis Cluster: set REDIS_CLUSTER/);
     expect(await taken(environment.redisUrl!, true)).to.match(/it is no Redis Cluster/);

@@ -27,6 +27,7 @@ for (const name of backendsUnderTest()) {
       testDatabase = await createTestDatabase();
       backend = createQueueBackend({
         databaseUrl: testDatabase.url,
+        installationId: 'test',
         ...(name === 'redis' ? { redisUrl: `${environment.redisUrl}/9` } : {}),
       });
       queue = backend.createQueue(NAMES[0]!);

@@ -6,7 +6,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { LostRaceError } from '../../src/domain/payments/state-machine.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { JOB_TRIES } from '../../src/jobs/queues.ts';
@@ -81,7 +81,7 @@ describe('A job that fails', () => {
 
   /** Runs one job of a real queue until it has ended in any way. */
   async function run(name: string, data: JobData, gateways = [gateway]): Promise<void> {
-    const backend = createQueueBackend(store.config);
+    const backend = await queueBackendOf(store);
     const queue = backend.createQueue(name);
     open.push(queue);
     await queue.add('test', data, {

@@ -43,7 +43,7 @@ for (const backendName of backendsUnderTest()) {
       database = await createTestDatabase();
       const redisUrl = backendName === 'redis' ? environment.redisUrl : undefined;
       backend = createQueueBackend(
-        { redisUrl, databaseUrl: database.url },
+        { redisUrl, databaseUrl: database.url, installationId: 'test' },
         'dispatcher+submission',
       );
       queues = openQueues(backend, logger);
@@ -104,7 +104,10 @@ for (const backendName of backendsUnderTest()) {
     if (backendName === 'redis') {
       it('leaves out what its Redis user may not ask, and shows all else', async () => {
         const user = await createRedisUser('-@dangerous', '+info');
-        const limited = createQueueBackend({ redisUrl: user.url, databaseUrl: '' });
+        const limited = createQueueBackend({
+          ...{ redisUrl: user.url, databaseUrl: '' },
+          installationId: 'test',
+        });
         const reader = openQueueStates(limited, logger);
         const read = await reader.read(`${queue}-limited`).finally(() => reader.close());
         await user.drop();
@@ -155,7 +158,10 @@ describe('The number of jobs that ended in the last whole minute', () => {
 
 describe('The state of a queue', () => {
   it('is not waited for while its backend is away', async () => {
-    const backend = createQueueBackend({ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' });
+    const backend = createQueueBackend({
+      ...{ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' },
+      installationId: 'test',
+    });
     const states = openQueueStates(backend, logger);
     const error = await rejection(states.read('away'));
     expect(error).to.be.instanceOf(Error);

@@ -28,6 +28,7 @@ for (const name of backendsUnderTest()) {
       testDatabase = await createTestDatabase();
       backend = createQueueBackend({
         databaseUrl: testDatabase.url,
+        installationId: 'test',
         redisUrl: name === 'redis' ? environment.redisUrl : undefined,
       });
       queues = openQueues(backend, winston.createLogger({ silent: true }));
@@ -62,12 +63,23 @@ for (const name of backendsUnderTest()) {
     });
 
     if (name === 'redis') {
+      it('warns of queues whose keys have no id of an installation', async () => {
+        const redis = new Redis(environment.redisUrl!);
+        const former = `{malipo-${queueName}}:${queueName}:meta`;
+        expect(await backend.warning([queueName, 'refunds'])).to.equal(null);
+        await redis.hset(former, 'version', 'bullmq');
+        const warning = await backend.warning([queueName, 'refunds']);
+        await redis.del(former);
+        await redis.quit();
+        expect(warning).to.include(`(${queueName})`).and.include(`{malipo-${queueName}}`);
+      });
+
       it('does not fill Redis with a history that nobody reads', async () => {
         // A queue of its own: removing the other queue's jobs removes its settings too.
         const busy = `test-${randomUUID()}`;
         for (let added = 0; added < MANY; added += 100) await queues.add(busy, newJobs(100));
         const redis = new Redis(environment.redisUrl!);
-        const length = await redis.xlen(`{malipo-${busy}}:${busy}:events`);
+        const length = await redis.xlen(`{malipo-test-${busy}}:${busy}:events`);
         await redis.quit();
         const left = backend.createQueue(busy);
         await left.obliterate({ force: true });

@@ -177,7 +177,10 @@ describeWith(['redis-server'], 'A worker in a Redis that has become a replica', 
   });
 
   it('reconnects, pauses, and goes on when there is a primary again', async () => {
-    const backend = createQueueBackend({ databaseUrl: '', redisUrl: redis.url });
+    const backend = createQueueBackend({
+      ...{ databaseUrl: '', redisUrl: redis.url },
+      installationId: 'test',
+    });
     const taker = new Taker(backend, backend.createQueue(QUEUE));
     const ids = await taker.add(MANY);
     const before = await connectionsMade();

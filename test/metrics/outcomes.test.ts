@@ -5,18 +5,26 @@ import { createWaitingRoom } from '../../src/api/waiting-room.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import { LostRaceError } from '../../src/domain/payments/state-machine.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import { JOB_TRIES } from '../../src/jobs/queues.ts';
+import { JOB_TRIES, openQueues } from '../../src/jobs/queues.ts';
 import { measuredGateway } from '../../src/metrics/measured-gateway.ts';
 import { createMeters } from '../../src/metrics/meters.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Sample, scrape, sumOf } from '../support/metrics.ts';
-import { createTestStore, newCollection, reread, type TestStore } from '../support/payments.ts';
+import {
+  createTestStore,
+  learn,
+  newCollection,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
 
 const QUEUE = 'polling-simulator';
 const BACKOFF_MS = 10;
@@ -73,7 +81,7 @@ describe('What a worker counts of a job that throws', () => {
       row_id: rowId,
       step_no: stepNo,
     };
-    const backend = createQueueBackend(store.config);
+    const backend = await queueBackendOf(store);
     const queue = backend.createQueue(QUEUE);
     await queue.add('test', data, {
       jobId: jobId(data),
@@ -102,6 +110,71 @@ describe('What a worker counts of a job that throws', () => {
     const labels = { gateway: 'simulator', call: 'query', result: 'threw' };
     const calls = 'malipo_gateway_call_duration_seconds_count';
     expect(sumOf(samples, calls, labels)).to.equal(JOB_TRIES + 2);
+  });
+});
+
+describe('What a worker counts of a job that finds nothing to do', () => {
+  it('is that it has no row, unless it is only stale', async () => {
+    const store = await createTestStore();
+    const service = createService(
+      store.config,
+      winston.createLogger({ silent: true }),
+      store.database,
+    );
+    const { id, merchant_id } = await newCollection(store.database, await store.newMerchant());
+    const queues = ['refunds', 'callbacks', 'webhooks', QUEUE, 'submission-simulator'];
+    const steps = [
+      ['payout', 'refund', 'refunds'],
+      ['callback', 'process', 'callbacks'],
+      ['webhook', 'deliver', 'webhooks'],
+      ['return', 'poll', QUEUE],
+      ['collection', 'submit', 'submission-simulator'],
+    ] as const;
+    const backend = await queueBackendOf(store);
+    const producer = openQueues(backend, service.logger);
+    const workers = queues.map((queue) => startWorker(service, backend, queue, 1));
+    const job = { merchant_id, step_no: 99, delay_ms: 0 };
+    for (const [kind, step, queue] of steps) {
+      await producer.add(queue, [{ ...job, kind, step, queue, row_id: crypto.randomUUID() }]);
+    }
+    // Its row is there, with another step.
+    const stale = { ...job, kind: 'collection', step: 'submit', row_id: id } as const;
+    await producer.add('submission-simulator', [{ ...stale, queue: 'submission-simulator' }]);
+    const count = async (labels: Record<string, string>) =>
+      sumOf(await scrape(service.meters.registry), 'malipo_job_duration_seconds_count', labels) ??
+      0;
+    await eventually('all to be counted', async () => (await count({})) === steps.length + 1);
+    for (const queue of queues)
+      expect(await count({ queue, outcome: 'no_row' }), queue).to.equal(1);
+    expect(await count({ outcome: 'completed' })).to.equal(1);
+    await Promise.all([producer.close(), ...workers.map((worker) => worker.close())]);
+    await store.drop();
+  });
+});
+
+describe('How the ends of payments were learned', () => {
+  it('is counted by channel, as their history says', async () => {
+    const store = await createTestStore();
+    const merchant = await store.newMerchant();
+    for (const cause of ['callback', 'poll', 'poll', 'statement']) {
+      await learn(
+        store.database,
+        await newCollection(store.database, merchant),
+        succeeded(),
+        cause,
+      );
+    }
+    const ended: string[] = [];
+    await prepareDeliveries(store.database, 0, ({ channel, cause }) =>
+      ended.push(`${channel} ${cause}`),
+    );
+    expect(ended.sort()).to.deep.equal([
+      '63902 callback',
+      '63902 poll',
+      '63902 poll',
+      '63902 statement',
+    ]);
+    await store.drop();
   });
 });
 

@@ -17,7 +17,8 @@ for (const backend of backendsUnderTest()) {
     let samples: Sample[];
 
     before(async () => {
-      service = await startTestService({ backend });
+      // No question comes before the callback, on however slow a machine.
+      service = await startTestService({ backend, env: { POLL_FIRST_MS: '60000' } });
       shop = await startFakeMerchant();
       merchant = await createTestMerchant(service);
       const registry = createMetrics(service, 'worker', ['dispatcher', 'webhooks']);
@@ -71,6 +72,12 @@ for (const backend of backendsUnderTest()) {
       const calls = 'malipo_gateway_call_duration_seconds_count';
       const labels = { gateway: 'simulator', call: 'submit', result: 'acknowledged' };
       expect(sum(calls, labels)).to.equal(1);
+    });
+
+    it('its end, by channel and by how that was learned', () => {
+      const ended = 'malipo_payments_settled_total';
+      expect(sum(ended, { channel: '63902', cause: 'callback' })).to.equal(1);
+      expect(sum(ended, { channel: '63903', cause: 'poll' })).to.equal(0);
     });
 
     it('its end, and how long it took from its acceptance', () => {

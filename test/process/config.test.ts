@@ -105,6 +105,27 @@ describe('The configuration', () => {
     expect(problemsOf({ DATABASE_URL, PORT: '0', PUBLIC_URL })).to.deep.equal([]);
   });
 
+  it('does not take its own port for the address of callbacks: another process listens there', () => {
+    const { gatewayCallbackUrl, publicUrl } = loadConfig({ DATABASE_URL, PORT: '5100' });
+    expect([gatewayCallbackUrl, publicUrl]).to.deep.equal([null, 'http://127.0.0.1:5100']);
+    const PUBLIC_URL = 'https://pay.example';
+    const GATEWAY_CALLBACK_URL = 'https://callbacks.example';
+    expect(loadConfig({ DATABASE_URL, PUBLIC_URL }).gatewayCallbackUrl).to.equal(PUBLIC_URL);
+    const both = loadConfig({ DATABASE_URL, PUBLIC_URL, GATEWAY_CALLBACK_URL });
+    expect(both.gatewayCallbackUrl).to.equal(GATEWAY_CALLBACK_URL);
+  });
+
+  it('knows at which address of this machine it listens', () => {
+    const own = { DATABASE_URL, PORT: '81', SECRETS_KEY: OWN_KEYS, JWT_KEYS: OWN_KEYS };
+    const addressOf = (env: NodeJS.ProcessEnv) => loadConfig({ ...own, ...env }).publicUrl;
+    expect(addressOf({})).to.equal('http://127.0.0.1:81');
+    expect(addressOf({ HOST: '0.0.0.0' })).to.equal('http://127.0.0.1:81');
+    expect(addressOf({ HOST: '10.0.0.7' })).to.equal('http://10.0.0.7:81');
+    expect(addressOf({ HOST: '::1' })).to.equal('http://[::1]:81');
+    const tls = { TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
+    expect(addressOf(tls)).to.equal('https://127.0.0.1:81');
+  });
+
   it('wants certificates that are there and can be read', () => {
     const broken = '-----BEGIN CERTIFICATE-----\nbm9uc2Vuc2U=\n-----END CERTIFICATE-----';
     for (const ca of ['/nowhere/ca.pem', 'README.md', broken]) {

@@ -89,6 +89,19 @@ describe("The operators' port", () => {
     await away.destroy();
   });
 
+  it('says what else keeps a process from getting work, and what only should be mended', async () => {
+    const warnings = ['Redis drops the locks of jobs'];
+    const at = (problem: string | null, others: string[] = []) =>
+      ask('/readyz', { condition: async () => ({ problem, warnings: others }) });
+    expect((await at(null)).body).to.deep.equal({ status: 'ready' });
+    const warned = await at(null, warnings);
+    expect([warned.status, warned.body]).to.deep.equal([200, { status: 'ready', warnings }]);
+    const reason = 'Redis is a replica';
+    const unready = await at(reason, warnings);
+    expect(unready.status).to.equal(503);
+    expect(unready.body).to.deep.equal({ status: 'not ready', reason, warnings });
+  });
+
   it('has no metrics while they cannot be read', async () => {
     const registry = registryOf(() => {
       throw new Error('away');

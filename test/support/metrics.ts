@@ -44,7 +44,10 @@ export function watch(
   service: Service,
   config: Pick<Service['config'], 'databaseUrl' | 'redisUrl'> = service.config,
 ): { scrape(): Promise<Sample[]>; text(): Promise<string>; close(): Promise<void> } {
-  const backend = createQueueBackend({ ...service.config, ...config });
+  const backend = createQueueBackend({
+    ...{ ...service.config, ...config },
+    installationId: 'test',
+  });
   const queues = openQueueStates(backend, service.logger);
   addServiceGauges(service, queues, 0);
   const { registry } = service.meters;

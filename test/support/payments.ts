@@ -30,7 +30,8 @@ export interface TestStore extends TestDatabase {
 /** Makes a store of its own: an empty one, or a copy of one that nobody is connected to. */
 export async function createTestStore(template?: string): Promise<TestStore> {
   const testDatabase = await createTestDatabase(template);
-  const config = loadConfig({ DATABASE_URL: testDatabase.url });
+  const GATEWAY_CALLBACK_URL = 'http://127.0.0.1:8080';
+  const config = loadConfig({ DATABASE_URL: testDatabase.url, GATEWAY_CALLBACK_URL });
   const { database } = testDatabase;
   return {
     ...testDatabase,

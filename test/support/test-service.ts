@@ -5,8 +5,9 @@ import { startSimulator } from '../../scripts/simulator/server.ts';
 import { createApp } from '../../src/api/app.ts';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/rate-limiter.ts';
 import { openDatabase } from '../../src/connections/database.ts';
+import { installationId } from '../../src/connections/installation.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import {
@@ -86,8 +87,9 @@ export async function startTestService(
     ? openImpatientRedis(options.limiterRedisUrl, ANSWER_TIMEOUT_MS, service.logger)
     : null;
   if (redis) await eventually('Redis to be ready', async () => redis.status === 'ready');
-  server.on('request', createApp(service, { rateLimiter: createRateLimiter(redis) }));
-  const backend = createQueueBackend(config, processName(workers));
+  const shared = redis && { redis, installationId: await installationId(service.database) };
+  server.on('request', createApp(service, { rateLimiter: createRateLimiter(shared) }));
+  const backend = await queueBackendOf(service, processName(workers));
   const parts = startWorkers(service, backend, workers);
   return {
     ...service,

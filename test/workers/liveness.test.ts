@@ -4,7 +4,8 @@ import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { installationId } from '../../src/connections/installation.ts';
+import { createQueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { AFTER_ERROR_MS } from '../../src/jobs/paced-worker.ts';
@@ -155,7 +156,10 @@ for (const backendName of backendsUnderTest()) {
     before(async () => {
       database = await createTestDatabase();
       const redisUrl = backendName === 'redis' ? environment.redisUrl : undefined;
-      backend = createQueueBackend({ redisUrl, databaseUrl: database.url });
+      backend = createQueueBackend({
+        ...{ redisUrl, databaseUrl: database.url },
+        installationId: 'test',
+      });
       queues = openQueues(backend, logger);
     });
 
@@ -269,10 +273,10 @@ describe('A dispatcher', () => {
     const service = createService(config, logger, store.database);
     const redis = new Redis(REDIS_URL);
     // The queue refuses jobs, but is not away.
-    const waitingList = '{malipo-refunds}:refunds:wait';
+    const waitingList = `{malipo-${await installationId(store.database)}-refunds}:refunds:wait`;
     await redis.set(waitingList, 'no list');
     const liveness = createLiveness(STUCK_AFTER_MS);
-    const parts = startWorkers(service, createQueueBackend(config), ['dispatcher'], liveness);
+    const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher'], liveness);
     const isHealthy = () => liveness.health().isHealthy;
     await rows(
       store.database,
@@ -294,7 +298,7 @@ describe('A dispatcher', () => {
 
   it('gives the lease of the sweeper back when it stops', async () => {
     const service = createService(store.config, logger, store.database);
-    const parts = startWorkers(service, createQueueBackend(store.config), ['dispatcher']);
+    const parts = startWorkers(service, await queueBackendOf(service), ['dispatcher']);
     const isHeld = async () =>
       (await rows(store.database, `SELECT 1 FROM leases WHERE name = 'sweeper'`)).length === 1;
     await eventually('the sweeper to hold its lease', isHeld);
@@ -304,7 +308,10 @@ describe('A dispatcher', () => {
 });
 
 it('The probe of a queue that is away does not wait for it', async () => {
-  const backend = createQueueBackend({ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' });
+  const backend = createQueueBackend({
+    ...{ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' },
+    installationId: 'test',
+  });
   const options = { concurrency: 1, lockMs: 30_000 };
   const worker = backend.createWorker('away', async () => {}, options);
   worker.on('error', () => {});

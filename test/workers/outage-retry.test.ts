@@ -116,7 +116,10 @@ describe('A question to a gateway', () => {
   for (const backendName of backendsUnderTest()) {
     it(`is delayed longer the more often it was delayed, with its queues in ${backendName}`, async () => {
       const redisUrl = backendName === 'redis' ? `${environment.redisUrl}/14` : undefined;
-      const backend = createQueueBackend({ redisUrl, databaseUrl: store.url });
+      const backend = createQueueBackend({
+        ...{ redisUrl, databaseUrl: store.url },
+        installationId: 'test',
+      });
       const queue = backend.createQueue(QUEUE);
       const data = await newJob();
       const opts = { jobId: jobId(data), attempts: 5, removeOnComplete: true };

@@ -57,9 +57,9 @@ describe('A submission', () => {
     withFreeze(clock, FROZEN_MS, (freeze) => {
       const config = {
         ...service.config,
-        get gatewayCallbackUrl() {
+        get secretsKeys() {
           freeze();
-          return service.config.gatewayCallbackUrl;
+          return service.config.secretsKeys;
         },
       };
       return submitPayment({ ...service, config }, refOf(payout), payout.step_no);

@@ -3,7 +3,7 @@ import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { kenyanMobileIn } from '../../domain/phone.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { readPaymentFile } from '../../domain/support/payment-file.ts';
-import { createQueueBackend } from '../../jobs/backend.ts';
+import { queueBackendOf } from '../../jobs/backend.ts';
 import { findJobs } from '../../jobs/find-jobs.ts';
 import { required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
@@ -28,13 +28,14 @@ const show = reads({
     ...narrowing,
   },
   argument: 'what',
-  run: async ({ database, config }, search) => {
+  run: async (service, search) => {
+    const { database } = service;
     const hits = await findPayments(database, { ...search, limit: MAX_HITS + 1 });
     const [hit] = hits;
     if (!hit) throw new OperatorRefusal(`No payment is known by ${JSON.stringify(search.what)}`);
     if (hits.length > 1) return several(hits, search.what);
     const file = (await readPaymentFile(database, hit))!;
-    return fileAnswer(file, await findJobs(createQueueBackend(config), file.steps));
+    return fileAnswer(file, await findJobs(await queueBackendOf(service), file.steps));
   },
 });
 

@@ -1,12 +1,19 @@
+import { installationId } from '../../connections/installation.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import {
+  isPolledOnly,
+  type LearnedLately,
+  readLearnedLately,
+} from '../../domain/settlement/learned-lately.ts';
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
-import { createQueueBackend } from '../../jobs/backend.ts';
+import { queueBackendOf } from '../../jobs/backend.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { emptyQueues } from '../../jobs/empty-queues.ts';
 import { allQueues } from '../../jobs/queue-states.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
+import { CALLBACK_BASE_UNKNOWN } from '../../process/callback-base.ts';
 import { moment, render, table } from '../output/table.ts';
 import { changes, type Lines, type Noun, reads } from '../verb.ts';
 
@@ -18,26 +25,52 @@ const status = reads({
   notes:
     'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
   run: async (service) => {
-    const { database, config, gateways } = service;
-    const status = await readQueueStatus(service, createQueueBackend(config), {
+    const { database, config, gateways, callbackBase } = service;
+    const status = await readQueueStatus(service, await queueBackendOf(service), {
       queues: allQueues([...gateways.keys()]),
       failed: await countWaitingJobs(database),
       graceMs: config.sweepGraceMs,
     });
     const other = await otherDatabase(database);
-    const problems = other ? [whyPaused(other), ...status.problems] : status.problems;
-    const webhooks_exhausted = await countExhausted(database, COUNT_MAX);
-    const data = { ...status, problems, submissions_paused: other, webhooks_exhausted };
+    const callback_url = await callbackBase.find();
+    const learned_lately = await readLearnedLately(database);
+    const problems = [
+      ...(other ? [whyPaused(other)] : []),
+      ...(callback_url === null ? [CALLBACK_BASE_UNKNOWN] : []),
+      ...learned_lately.filter(isPolledOnly).map(polledOnly),
+      ...status.problems,
+    ];
+    const data = {
+      installation_id: await installationId(database),
+      ...status,
+      problems,
+      submissions_paused: other,
+      callback_url,
+      learned_lately,
+      webhooks_exhausted: await countExhausted(database, COUNT_MAX),
+    };
     return { isFailure: data.problems.length > 0, data, lines: statusLines(data) };
   },
 });
 
-function statusLines(status: QueueStatus & { webhooks_exhausted: number }): Lines {
+function polledOnly({ channel, by_poll }: LearnedLately): string {
+  return `Callbacks of channel ${channel} do not arrive: ${by_poll} payments of the last hour ended by questions, none by a callback`;
+}
+
+interface Status extends QueueStatus {
+  installation_id: string;
+  callback_url: string | null;
+  learned_lately: LearnedLately[];
+  webhooks_exhausted: number;
+}
+
+function statusLines(status: Status): Lines {
   const { queues, deliveries_waiting: deliveries, webhooks_exhausted, problems } = status;
   const failed = queues.reduce((sum, queue) => sum + queue.failed_waiting, 0);
   const longest = deliveries.count > 0 ? `, the oldest for ${age(deliveries.oldest_ms)}` : '';
   return [
     `Queues are in ${status.queues_in === 'redis' ? 'Redis' : 'PostgreSQL'}`,
+    `Installation ${status.installation_id}; gateways call back at ${status.callback_url ?? 'no address'}`,
     queueTable(queues),
     '',
     dueLines(status.due),
@@ -47,6 +80,10 @@ function statusLines(status: QueueStatus & { webhooks_exhausted: number }): Line
       return `Lease ${name}: ${held ? '' : 'ended, was '}held by ${holder} until ${until}`;
     }),
     `Webhooks that were given up: ${counted(webhooks_exhausted)}${webhooks_exhausted > 0 ? '; webhooks list' : ''}`,
+    status.learned_lately.map(
+      ({ channel, by_callback, by_poll }) =>
+        `Channel ${channel} in the last hour: ${by_callback} ended by a callback, ${by_poll} by questions`,
+    ),
     failed > 0 && `Failed jobs that wait for somebody: ${failed}; jobs list --state waiting`,
     '',
     problems.length === 0 ? 'All is well' : 'Problems:',
@@ -115,11 +152,11 @@ const empty = changes({
   summary: 'Takes every job out of the queues, after a restore from a backup',
   notes:
     'Nothing is lost: what is due is in the database, and the dispatcher sends it again after SWEEP_GRACE_MS. Jobs of the old database are useless. If the command is interrupted, run it again: it pauses a queue while it empties it.',
-  run: async ({ config, gateways }, _values, { audited }) => {
-    const backend = createQueueBackend(config);
+  run: async (service, _values, { audited }) => {
+    const backend = await queueBackendOf(service);
     const problem = await backend.problem();
     if (problem) throw new OperatorRefusal(problem);
-    const queues = await emptyQueues(backend, allQueues([...gateways.keys()]));
+    const queues = await emptyQueues(backend, allQueues([...service.gateways.keys()]));
     const jobs = queues.reduce((sum, queue) => sum + queue.jobs, 0);
     const data = { backend: backend.name, jobs, queues };
     const details = { ...data, queues: queues.filter((queue) => queue.jobs > 0) };

@@ -78,7 +78,8 @@ const run = changes({
     const { import_id, result } = await reconcileStatement(service.database, audited, statement, {
       settling_window_ms: gateway.settlingWindowMs,
       answer_window_ms: gateway.answerWindowMs,
-      ask: (payment) => gateway.query(queryRequestOf(service.config, payment)),
+      ask: async (payment) =>
+        gateway.query(queryRequestOf(service.config, await service.callbackBase.find(), payment)),
       parserOf: service.parserOf,
     });
     return answerOf(import_id, statement.covers, result);

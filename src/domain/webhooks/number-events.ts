@@ -15,6 +15,9 @@ export interface EndedPayment {
   state: (typeof END_STATES)[number];
   /** The time from its acceptance to the event. */
   seconds: number;
+  channel: number;
+  /** How the end was learned: 'callback', 'poll', 'submission', 'statement' or 'support'. Null: forgotten. */
+  cause: string | null;
 }
 
 /** SQL that is true when an event has no number yet. Ordered, so that it reads the index. */
@@ -61,14 +64,25 @@ const NUMBER = `
   SELECT payment_kind AS kind,
     CASE type WHEN 'transaction.completed' THEN 'completed' ELSE 'failed' END AS state,
     CAST(greatest(0, extract(epoch FROM numbered.created_at - accepted.created_at)) AS float8)
-      AS seconds
+      AS seconds,
+    accepted.channel, ended.cause
   FROM numbered
   -- LATERAL makes the planner look up each payment instead of reading the whole tables.
   LEFT JOIN LATERAL (${ENDING_KINDS.map(acceptedAt).join(' UNION ALL ')}
-  ) accepted ON true`;
+  ) accepted ON true
+  LEFT JOIN LATERAL (
+    -- The last move is the end. With the status as a condition, a plan of an empty table might
+    -- read the index of all ends of the merchant.
+    SELECT h.cause FROM payment_history h
+    WHERE h.merchant_id = numbered.merchant_id AND h.payment_kind = numbered.payment_kind
+      AND h.payment_id = numbered.payment_id
+      -- Only the months of the payment's life are read.
+      AND h.happened_at >= accepted.created_at
+    ORDER BY h.happened_at DESC LIMIT 1
+  ) ended ON true`;
 
 function acceptedAt(kind: EndedPayment['kind']): string {
   return `
-    SELECT created_at FROM ${STEP_TABLES[kind].table} p WHERE numbered.payment_kind = '${kind}'
+    SELECT created_at, channel FROM ${STEP_TABLES[kind].table} p WHERE numbered.payment_kind = '${kind}'
       AND p.merchant_id = numbered.merchant_id AND p.id = numbered.payment_id`;
 }
