@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { failureOf } from '../../src/admin/failure.ts';
+import { loadNouns } from '../../src/admin/nouns.ts';
 import { readCommandLine } from '../../src/admin/program.ts';
+
+/** All that the command line can do. */
+export const NOUNS = await loadNouns();
 
 /** A command line whose arguments are between spaces; a list where one contains some. */
 export type CommandLine = string | string[];
@@ -22,7 +26,7 @@ export function expectWrong(cases: BadCase[], actor = ACTOR): void {
 
 function problemWith(args: string[], actor: string): { status: number; line: string } {
   try {
-    readCommandLine(args, { MALIPO_ACTOR: actor });
+    readCommandLine(args, { MALIPO_ACTOR: actor }, NOUNS);
     return { status: 0, line: '' };
   } catch (error) {
     return failureOf(error);

@@ -10,6 +10,7 @@ import {
   type BadCase,
   type CommandLine,
   expectLine,
+  NOUNS,
   REASON,
   withReason,
 } from './admin-usage.ts';
@@ -104,7 +105,7 @@ export interface ShownAnswer {
 
 /** Does what a command line says, with a service that is open already. */
 export async function runHere(service: Service, command: CommandLine): Promise<ShownAnswer> {
-  const order = readCommandLine(withReason(command), { MALIPO_ACTOR: ACTOR });
+  const order = readCommandLine(withReason(command), { MALIPO_ACTOR: ACTOR }, NOUNS);
   if (typeof order === 'string') throw new Error('That would only show help');
   const answer = await perform(service, order);
   return { ...answer, data: JSON.parse(JSON.stringify(answer.data)) };

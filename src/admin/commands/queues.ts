@@ -2,11 +2,12 @@ import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
-import { createQueueBackend } from '../../jobs/backend.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { emptyQueues } from '../../jobs/empty-queues.ts';
+import type { QueueBackend } from '../../jobs/queue-backend.ts';
 import { allQueues } from '../../jobs/queue-states.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
+import type { Config } from '../../process/config.ts';
 import { moment, render, table } from '../output/table.ts';
 import { changes, type Lines, type Noun, reads } from '../verb.ts';
 
@@ -19,7 +20,7 @@ const status = reads({
     'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
   run: async (service) => {
     const { database, config, gateways } = service;
-    const status = await readQueueStatus(service, createQueueBackend(config), {
+    const status = await readQueueStatus(service, await backendOf(config), {
       queues: allQueues([...gateways.keys()]),
       failed: await countWaitingJobs(database),
       graceMs: config.sweepGraceMs,
@@ -88,8 +89,7 @@ function dueLines(due: QueueStatus['due']): string[] {
     };
   });
   const columns = ['kind', 'count', 'since', 'looked_for', 'lost', 'which'] as const;
-  const lines = table(rows, columns).map((line) => `  ${line}`);
-  return ['Steps that are due and not in the outbox:', ...lines];
+  return ['Steps that are due and not in the outbox:', ...table(rows, columns, '  ')];
 }
 
 function idsOf(steps: { id: string }[]): string {
@@ -116,7 +116,7 @@ const empty = changes({
   notes:
     'Nothing is lost: what is due is in the database, and the dispatcher sends it again after SWEEP_GRACE_MS. Jobs of the old database are useless. If the command is interrupted, run it again: it pauses a queue while it empties it.',
   run: async ({ config, gateways }, _values, { audited }) => {
-    const backend = createQueueBackend(config);
+    const backend = await backendOf(config);
     const problem = await backend.problem();
     if (problem) throw new OperatorRefusal(problem);
     const queues = await emptyQueues(backend, allQueues([...gateways.keys()]));
@@ -130,5 +130,11 @@ const empty = changes({
     return { data, lines: [title, render({ queues })] };
   },
 });
+
+/** Loads the queue clients only here: they are large, and --help needs none. */
+async function backendOf(config: Config): Promise<QueueBackend> {
+  const { createQueueBackend } = await import('../../jobs/backend.ts');
+  return createQueueBackend(config);
+}
 
 export const queues: Noun = { summary: 'Where jobs wait for workers', verbs: { status, empty } };

@@ -8,16 +8,16 @@ const adjust = (rest: string) => `wallet adjust --merchant 1001 ${rest}`;
 describe('Options of the command line for money and support', () => {
   it('wallet: takes no bad amounts, wallets or references', () => {
     expectWrong([
-      ...['0.00', '-1.00', '1', '1.0', '1.000', '1,000.00', '1e2', '1000000000.00', ''].map(
+      ...['0.00', '0', '-1.00', '1.0', '1.000', '1,000.00', '1e2', '1000000000.00', ''].map(
         (amount): BadCase => [
           topup(`--amount=${amount} --reference R-2`),
-          '--amount must be an amount from 0.01 to 999999999.99 with two decimals',
+          '--amount must be an amount from 0.01 to 999999999.99, such as 100.00 or 100',
         ],
       ),
-      ...['0.00', '-0.00', '--1.00', '+1.00', '1', '-1000000000.00'].map(
+      ...['0.00', '-0.00', '-0', '--1.00', '+1.00', '1.5', '-1000000000.00'].map(
         (amount): BadCase => [
           adjust(`--wallet payout --amount=${amount} --reference R-2`),
-          '--amount must be an amount with two decimals that is not zero',
+          '--amount must be an amount that is not zero',
         ],
       ),
       [topup('--wallet collection --amount 1.00 --reference R-2'), '--wallet must be payout'],
@@ -48,7 +48,7 @@ describe('Options of the command line for money and support', () => {
   it('payment: takes no bad options', () => {
     expectWrong([
       ['payment show', '--what is required'],
-      ['payment show a b', 'payment show takes options only, not "b"'],
+      ['payment show a b', 'payment show takes one WHAT and options, not "b"'],
       ['payment list --kind refund', '--kind must be one of collection, payout, reversal, return'],
       ['payment list --after x', '--after must be an id such as'],
     ]);
