@@ -2,10 +2,9 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { failureOf } from '../../../src/admin/failure.ts';
 import { print } from '../../../src/admin/output/print.ts';
-import { readCommandLine } from '../../../src/admin/program.ts';
 import type { Order } from '../../../src/admin/verb.ts';
 import { runAdmin } from '../../support/admin-runs.ts';
-import { type BadCase, expectWrong, NOUNS } from '../../support/admin-usage.ts';
+import { type BadCase, expectWrong, readArguments } from '../../support/admin-usage.ts';
 import { rejection } from '../../support/payments.ts';
 
 const VERBS: Readonly<Record<string, string[]>> = {
@@ -34,7 +33,7 @@ const APPROVE = 'merchant approve --merchant 1001';
 
 /** Reads a command line that is right. */
 function orderOf(command: string): Order {
-  return readCommandLine(command.split(' '), { MALIPO_ACTOR: 'tester' }, NOUNS) as Order;
+  return readArguments(command.split(' ')) as Order;
 }
 
 describe("The operator's command line", () => {

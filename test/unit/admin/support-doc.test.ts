@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { readCommandLine } from '../../../src/admin/program.ts';
 import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
 import { DISCREPANCY_KINDS } from '../../../src/domain/discrepancies/discrepancy.ts';
 import { ALLOWED_RESOLUTIONS, RESOLUTIONS } from '../../../src/domain/support/resolution.ts';
-import { NOUNS } from '../../support/admin-usage.ts';
+import { readArguments } from '../../support/admin-usage.ts';
 
 const DOCUMENT = readFileSync(new URL('../../../docs/support.md', import.meta.url), 'utf8');
 
@@ -39,10 +38,7 @@ describe('docs/support.md', () => {
       const args = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(
         ([, quoted, bare]) => quoted ?? bare!,
       );
-      expect(
-        () => readCommandLine(args, { MALIPO_ACTOR: 'tester' }, NOUNS),
-        command,
-      ).not.to.throw();
+      expect(() => readArguments(args), command).not.to.throw();
     }
   });
 });
