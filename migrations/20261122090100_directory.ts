@@ -81,6 +81,7 @@ export async function up(knex: Knex): Promise<void> {
       id uuid PRIMARY KEY,
       merchant_id bigint NOT NULL REFERENCES merchants (id),
       email text NOT NULL CHECK (email = lower(email)) UNIQUE,
+      name text,
       password_hash text NOT NULL,
       role text NOT NULL CHECK (role IN ('Admin', 'Finance', 'Operator')),
       active boolean NOT NULL DEFAULT true,

@@ -47,7 +47,7 @@ async function checkProduction(): Promise<void> {
   console.log('The built service boots without development packages.');
 }
 function install(folder: string): void {
-  for (const name of ['package.json', 'package-lock.json', 'dist']) {
+  for (const name of ['package.json', 'package-lock.json', 'bin', 'dist']) {
     cpSync(join(ROOT_FOLDER, name), join(folder, name), { recursive: true });
   }
   const quietly = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'];
@@ -72,7 +72,7 @@ async function bootEverything(folder: string, databaseUrl: string, reaper: Reape
   const run = (...args: string[]) =>
     execFileSync(process.execPath, args, { cwd: folder, env, stdio: 'inherit' });
   run('dist/scripts/migrate.js');
-  run('dist/scripts/admin.js', 'merchant', 'list');
+  run('bin/malipo', 'merchant', 'list');
   for (const args of [['start'], ['run', 'worker', '--', 'all']]) {
     const name = `npm ${args.join(' ')}`;
     const npm = await startProgram({

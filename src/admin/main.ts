@@ -1,7 +1,8 @@
 import type { Writable } from 'node:stream';
-import { boot } from '../process/boot.ts';
 import { FAILED, failureOf } from './failure.ts';
+import { loadNouns } from './nouns.ts';
 import type { Input } from './options/new-password.ts';
+import { columnsOf, type Output, showAs } from './output/display.ts';
 import { print } from './output/print.ts';
 import { readCommandLine } from './program.ts';
 import { perform } from './verb.ts';
@@ -10,7 +11,7 @@ import { perform } from './verb.ts';
 export interface Terminal {
   env: NodeJS.ProcessEnv;
   stdin: Input;
-  stdout: Writable;
+  stdout: Output;
   stderr: Writable;
 }
 
@@ -30,15 +31,22 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
   }
 }
 
-async function respond(args: string[], { env, stdin }: Terminal) {
-  const order = readCommandLine(args, env);
+async function respond(args: string[], { env, stdin, stdout }: Terminal) {
+  const order = readCommandLine(args, env, await loadNouns(args));
   if (typeof order === 'string') return { output: order, status: 0 };
-  const service = await boot('admin', env);
+  const service = order.verb.isLocal ? null : await bootService(env);
   try {
-    const { data, lines, isFailure } = await perform(service, order, stdin);
-    const output = order.isJson ? JSON.stringify(data) : lines.join('\n');
-    return { output, status: isFailure ? FAILED : 0 };
+    const display = { zone: order.zone, columns: columnsOf(stdout, env) };
+    const answer = await showAs(display, () => perform(service, order, stdin));
+    const output = order.isJson ? JSON.stringify(answer.data) : answer.lines.join('\n');
+    return { output, status: answer.isFailure ? FAILED : 0 };
   } finally {
-    await service.database.destroy();
+    await service?.database.destroy();
   }
+}
+
+/** Loads the service only now: help and a wrong command line do without it. */
+async function bootService(env: NodeJS.ProcessEnv) {
+  const { boot } = await import('../process/boot.ts');
+  return boot('admin', env);
 }

@@ -1,29 +1,32 @@
 import { Command, type CommanderError } from 'commander';
-import { NOUNS } from './nouns.ts';
-import { flag, type Options, UsageError } from './options/option.ts';
-import { ACTOR, ACTOR_VARIABLE, type Order, type Verb } from './verb.ts';
+import { UsageError } from './options/option.ts';
+import { COMMON_OPTIONS, type Given, orderOf } from './order.ts';
+import { ACTOR_VARIABLE, type Nouns, type Order, type Verb } from './verb.ts';
 
-const NAME = 'npm run -s admin --';
+const NAME = 'malipo';
 const HELP_WIDTH = 100;
 const FOOTER = `
 Exit status: 0 done, 1 refused or failed, 2 the command line is wrong.
 The environment is that of the service: DATABASE_URL and the others. A verb that changes something
-needs --reason and an actor (--actor or ${ACTOR_VARIABLE}), and the audit log keeps both.`;
-const BUILT = '\nIn the built service, node dist/scripts/admin.js stands for npm run -s admin --.';
-
-const JSON_FLAG = flag('json', 'Print one JSON document and nothing else');
+needs --reason and an actor (--actor or ${ACTOR_VARIABLE}), and the audit log keeps both.
+Times are those of Nairobi; with --utc they are UTC.`;
 
 /**
- * Reads the arguments after the name of the program. @returns the text of --help, or an order.
+ * Reads the arguments after the name of the program. `nouns` has at least the one that they name.
+ * @returns the text of --help, or an order.
  * @throws UsageError with one line that says what is wrong and what there is.
  */
-export function readCommandLine(args: string[], environment: NodeJS.ProcessEnv): string | Order {
+export function readCommandLine(
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+  nouns: Nouns,
+): string | Order {
   let help = '';
   let order: Order | null = null;
   const program = createProgram((text) => {
     help += text;
   });
-  for (const [name, { summary, verbs, defaultVerb }] of Object.entries(NOUNS)) {
+  for (const [name, { summary, verbs, defaultVerb }] of Object.entries(nouns)) {
     const noun = strict(program.command(name).description(summary).usage('VERB [options]'));
     for (const [verbName, verb] of Object.entries(verbs)) {
       const command = noun.command(verbName, { isDefault: verbName === defaultVerb });
@@ -33,20 +36,11 @@ export function readCommandLine(args: string[], environment: NodeJS.ProcessEnv):
     }
   }
   try {
-    program.parse(withFlag(args), { from: 'user' });
+    program.parse(args, { from: 'user' });
   } catch (error) {
     if (!help) throw error;
   }
   return order ?? help.trimEnd();
-}
-
-/** Gives a value that stands right after the verb the flag that may be left out. */
-function withFlag(args: string[]): string[] {
-  const [noun = '', name = '', value, ...rest] = args;
-  const verb = NOUNS[noun]?.verbs?.[name];
-  const option = verb?.argument && verb.options[verb.argument];
-  if (!option || value === undefined || value.startsWith('-')) return args;
-  return [noun, name, `--${option.flag}=${value}`, ...rest];
 }
 
 function createProgram(writeOut: (text: string) => void): Command {
@@ -65,8 +59,7 @@ function createProgram(writeOut: (text: string) => void): Command {
       visibleCommands: ({ parent, commands }) =>
         parent ? [...commands] : commands.flatMap((noun) => noun.commands),
     })
-    .addHelpText('after', FOOTER)
-    .addHelpText('afterAll', BUILT);
+    .addHelpText('after', FOOTER);
   return strict(program);
 }
 
@@ -95,15 +88,15 @@ function problemOf(command: Command, { code, message }: CommanderError): string 
   const verb = `${command.parent.name()} ${name}`;
   const flags = [...command.options.map(({ long }) => long), '--help'].join(', ');
   if (code === 'commander.excessArguments') {
-    return `${verb} takes options only, not ${JSON.stringify(command.args[0])}: ${flags}`;
+    const [argument] = command.registeredArguments;
+    const taken = argument ? `one ${argument.name()} and options` : 'options only';
+    const excess = command.args[command.registeredArguments.length];
+    return `${verb} takes ${taken}, not ${JSON.stringify(excess)}: ${flags}`;
   }
   const [, flag] = /^"(--[^=]+)=/.exec(given) ?? [];
   if (command.options.some(({ long }) => long === flag)) return `${flag} takes no value`;
   return `Unknown option ${given}: ${verb} takes ${flags}`;
 }
-
-/** The texts of the options by flag. It is empty for an option without a value. */
-type Given = ReadonlyMap<string, string>;
 
 function addVerb(command: Command, verb: Verb, receive: (given: Given) => void): void {
   const { summary, notes, argument, options } = verb;
@@ -116,48 +109,20 @@ function addVerb(command: Command, verb: Verb, receive: (given: Given) => void):
     given.set(flag, text);
   };
   command.summary(summary).description(notes ? `${summary}.\n\n${notes}` : `${summary}.`);
-  for (const { flag, placeholder, help } of [...Object.values(options), JSON_FLAG]) {
+  for (const { flag, placeholder, help } of [...Object.values(options), ...COMMON_OPTIONS]) {
     // In brackets: the next argument is its value, unless that looks like an option.
     command.option(placeholder ? `--${flag} [${placeholder}]` : `--${flag}`, help);
     command.on(`option:${flag}`, (text) => take(flag, text));
   }
-  if (argument) command.usage(`[${options[argument]?.placeholder}] [options]`);
-  command.action(() => receive(given));
-}
-
-function orderOf(action: string, verb: Verb, given: Given, environment: NodeJS.ProcessEnv): Order {
-  const { actor, reason, ...values } = valuesOf(verb.options, given);
-  verb.check?.(values);
-  const operator = verb.changes
-    ? { actor: (actor as string | undefined) ?? actorOf(environment), reason: reason as string }
-    : null;
-  return { action, verb, values, isJson: given.has('json'), operator };
-}
-
-function valuesOf(options: Options, given: Given): Record<string, unknown> {
-  const missing = Object.values(options)
-    .filter(({ isRequired, flag }) => isRequired && !given.has(flag))
-    .map(({ flag }) => `--${flag}`);
-  if (missing.length > 0) {
-    throw new UsageError(`${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} required`);
+  const named = argument && options[argument];
+  if (named) {
+    const { placeholder, isRequired } = named;
+    const term = isRequired ? placeholder : `[${placeholder}]`;
+    // In brackets, because its flag may stand in its place.
+    command.usage(`${term} [options]`).argument(`[${placeholder}]`);
   }
-  const values = Object.entries(options).map(([name, { flag, read }]) => {
-    return [name, named(`--${flag}`, () => read(given.get(flag)))];
+  command.action((value?: unknown) => {
+    if (named && typeof value === 'string') take(named.flag, value);
+    receive(given);
   });
-  return Object.fromEntries(values);
-}
-
-function actorOf(environment: NodeJS.ProcessEnv): string {
-  const name = environment[ACTOR_VARIABLE];
-  if (!name) throw new UsageError(`Say who you are: --actor or ${ACTOR_VARIABLE}`);
-  return named(ACTOR_VARIABLE, () => ACTOR.read(name));
-}
-
-/** Puts the name of a value before what is wrong with it. */
-function named<Value>(name: string, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof UsageError ? new UsageError(`${name} ${error.message}`) : error;
-  }
 }

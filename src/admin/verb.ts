@@ -3,6 +3,7 @@ import type { Service } from '../process/boot.ts';
 import type { Input } from './options/new-password.ts';
 import { type Options, optional, required, type ValuesOf } from './options/option.ts';
 import { text } from './options/readers.ts';
+import type { Zone } from './zone.ts';
 
 /** The answer of a verb: one JSON document, and lines for people. */
 export interface Answer {
@@ -37,7 +38,12 @@ interface VerbOf<Spec extends Options, Context extends unknown[]> {
 }
 
 /** A verb as the command line sees it. It gets a `change` when `changes` is true. */
-export type Verb = VerbOf<Options, [change?: Change]> & { options: Options; changes: boolean };
+export type Verb = VerbOf<Options, [change?: Change]> & {
+  options: Options;
+  changes: boolean;
+  /** It is run without a configuration and a database: its `service` is null. */
+  isLocal?: boolean;
+};
 
 export interface Noun {
   summary: string;
@@ -46,9 +52,16 @@ export interface Noun {
   defaultVerb?: string;
 }
 
+export type Nouns = Readonly<Record<string, Noun>>;
+
 /** A verb that only reads. It needs neither actor nor reason. */
 export function reads<const Spec extends Options>(verb: VerbOf<Spec, []>): Verb {
   return { options: {}, ...verb, changes: false } as Verb;
+}
+
+/** A verb that tells something of the command line itself. */
+export function tells(verb: { summary: string; notes?: string; run(): Promise<Answer> }): Verb {
+  return { ...verb, options: {}, changes: false, isLocal: true };
 }
 
 const MAX_ACTOR_LENGTH = 100;
@@ -73,17 +86,20 @@ export interface Order {
   verb: Verb;
   values: Record<string, unknown>;
   isJson: boolean;
+  /** The clock of the times that the answer shows. */
+  zone: Zone;
   /** Null for a verb that only reads. */
   operator: { actor: string; reason: string } | null;
 }
 
-/** Does what the arguments ask for. */
-export async function perform(service: Service, order: Order, stdin: Input = process.stdin) {
+/** Does what the arguments ask for. Only a local verb gets along without a service. */
+export async function perform(service: Service | null, order: Order, stdin: Input = process.stdin) {
   const { verb, values, operator, action } = order;
-  const change = operator
-    ? { ...operator, stdin, audited: auditedFor(service.database, { ...operator, action }) }
-    : undefined;
-  const { data, lines, isFailure = false } = await verb.run(service, values, change);
+  const change =
+    operator && service
+      ? { ...operator, stdin, audited: auditedFor(service.database, { ...operator, action }) }
+      : undefined;
+  const { data, lines, isFailure = false } = await verb.run(service as Service, values, change);
   return { data, lines: flat(lines), isFailure };
 }
 

@@ -112,6 +112,25 @@ describe('admin app', () => {
     expect(text).to.match(/\(2 apps\)\n$/);
   });
 
+  it('shows one without its secret', async () => {
+    const { code, app_key, app_secret } = await newApp();
+    const [document, text] = await Promise.all([
+      admin.json(`app show ${code}`),
+      admin.text(`app show --app ${code}`),
+    ]);
+    const { created_at, ...shown } = document;
+    expect(created_at).to.match(/Z$/);
+    expect(shown).to.deep.equal({
+      ...{ app_code: code, merchant_id, name: 'Till', app_key },
+      ...{ products: ['collections'], active: true, ip_allow_list: [] },
+    });
+    expect(text)
+      .to.match(new RegExp(`^App ${code}\n`))
+      .and.match(/ip allow list +anywhere\n/)
+      .and.match(/created at +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d EAT\n/)
+      .and.not.include(app_secret);
+  });
+
   it('changes name, products and addresses', async () => {
     const { code } = await newApp();
     const changed = await admin.changeJson(
@@ -183,7 +202,7 @@ describe('admin app', () => {
     const app = await newApp();
     const { access } = await tokens(app);
     const text = await admin.change(`app rotate-secret --app ${app.code} --overlap 24h`);
-    expect(text).to.match(/\nOld secrets work until .* UTC\n$/);
+    expect(text).to.match(/\nOld secrets work until .* EAT\n$/);
     const renewed = { ...app, app_secret: SHOWN_ONCE.exec(text)![1]! };
     await tokens(app);
     await tokens(renewed);
@@ -220,6 +239,7 @@ describe('admin app', () => {
     admin.refused([
       ['app create --merchant 99 --name Till --products payouts', /^There is no merchant 99\n$/],
       ['app rotate-secret --app 99', /^There is no app 99\n$/],
+      ['app show 99', /^There is no app 99\n$/],
     ]));
 
   it('reads addresses as PostgreSQL stores them', async () => {
@@ -238,7 +258,7 @@ describe('admin app', () => {
     const row = await firstRow<{ list: string[] }>(
       admin.database,
       'SELECT CAST(:list AS inet[]) AS list',
-      { list: ipAllowList.read(Object.keys(READ).join(',')) },
+      { list: ipAllowList.read(Object.keys(READ).join(','), 'UTC') },
     );
     // ::ffff:0:0/96 and 0.0.0.0/0 are the same one.
     expect(row!.list).to.deep.equal([...new Set(Object.values(READ))]);

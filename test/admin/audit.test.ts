@@ -62,7 +62,7 @@ describe('admin audit list', () => {
     expect(happened_at).to.match(/^\d{4}-.*Z$/);
     expect(await admin.text('audit list'))
       .to.match(/^WHEN +ACTOR +ACTION +SUBJECT +MERCHANT ID +REASON +DETAILS\n/)
-      .and.match(/ UTC +tester +channel\.pause +channel 63902 +- +because +\{"name":"M-PESA"\}\n/)
+      .and.match(/ EAT +tester +channel\.pause +channel 63902 +- +because +\{"name":"M-PESA"\}\n/)
       .and.match(/\(1 audit entry\)\n$/);
     await admin.unchanged(() => list());
   });

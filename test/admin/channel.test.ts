@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
 import { CHANNELS } from '../../src/domain/channels/channel.ts';
 import { pausedChannels } from '../../src/domain/channels/channel-store.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 
 const M_PESA = 63902;
+const NOBODY = { paused_at: null, paused_by: null, reason: null };
 const CONFIGURED = { env: { CHANNELS: `${M_PESA}=simulator` } };
 
 describe('admin channel', () => {
@@ -23,22 +25,17 @@ describe('admin channel', () => {
     expect((channels as Document[]).map(({ code }) => code)).to.deep.equal(
       CHANNELS.map(({ code }) => code),
     );
-    expect(channels).to.deep.include({
-      code: M_PESA,
-      name: 'M-PESA',
-      driver: 'simulator',
-      paused: false,
-    });
-    expect(channels).to.deep.include({
-      code: 63903,
-      name: 'Airtel Money',
-      driver: null,
-      paused: false,
-    });
+    const open = { type: 'Mobile Money', paused: false, ...NOBODY };
+    const [mPesa, airtel] = [
+      { code: M_PESA, name: 'M-PESA', driver: 'simulator', ...open },
+      { code: 63903, name: 'Airtel Money', driver: null, ...open },
+    ];
+    expect(channels).to.deep.include(mPesa).and.to.deep.include(airtel);
+    expect(await admin.json('channel show 63903', CONFIGURED)).to.deep.equal(airtel);
     expect(text)
-      .to.match(/^CODE +NAME +DRIVER +PAUSED\n/)
-      .and.match(/^63902 +M-PESA +simulator +no$/m)
-      .and.match(/^63903 +Airtel Money +- +no$/m);
+      .to.match(/^CODE +NAME +DRIVER +PAUSED +SINCE +BY +REASON\n/)
+      .and.match(/^63902 +M-PESA +simulator +no +- +- +-$/m)
+      .and.match(/^63903 +Airtel Money +- +no +- +- +-$/m);
   });
 
   it('pauses a channel and resumes it, once each', async () => {
@@ -50,7 +47,13 @@ describe('admin channel', () => {
     expect(await admin.lastAudit()).to.deep.equal({ action: 'channel.pause', ...about });
     const again = await admin.unchanged(() => admin.changeJson(pause));
     expect(again).to.deep.equal({ code: M_PESA, name: 'M-PESA', paused: true, changed: false });
-    expect(await admin.text('channel list')).to.match(/^63902 .* yes$/m);
+    expect(await admin.text('channel list')).to.match(/^63902 .* yes +.* EAT +tester +because$/m);
+    const { paused_at, ...shown } = await admin.json(`channel show ${M_PESA}`);
+    expect(paused_at).to.match(/^\d{4}-.*Z$/);
+    expect(shown).to.include({ paused: true, paused_by: 'tester', reason: 'because' });
+    expect(await admin.text(`channel show ${M_PESA}`))
+      .to.match(/^Channel 63902 \(M-PESA\)\n/)
+      .and.match(/ paused at +.* EAT\n +paused by +tester\n +reason +because$/m);
 
     const resumed = await admin.changeJson(resume);
     expect(resumed).to.deep.equal({ code: M_PESA, name: 'M-PESA', paused: false, changed: true });
@@ -59,5 +62,20 @@ describe('admin channel', () => {
     expect(await admin.unchanged(() => admin.change(resume))).to.equal(
       'Channel 63902 (M-PESA) is open already: nothing was changed\n',
     );
+    expect(await admin.json(`channel show ${M_PESA}`)).to.include({ paused: false, ...NOBODY });
+  });
+
+  it('names who paused it last, and nobody where the audit log does not know', async () => {
+    const pause = `channel pause ${M_PESA} --actor`;
+    await admin.text([...`${pause} first --reason`.split(' '), 'they are down']);
+    await admin.change(`channel resume ${M_PESA}`);
+    await admin.text([...`${pause} second --reason`.split(' '), 'down again']);
+    const shown = await admin.json(`channel show ${M_PESA}`);
+    expect(shown).to.include({ paused_by: 'second', reason: 'down again' });
+    await rows(admin.database, 'UPDATE paused_channels SET paused_at = now()');
+    const { paused_at, ...unknown } = await admin.json(`channel show ${M_PESA}`);
+    expect(paused_at).to.be.a('string');
+    expect(unknown).to.include({ paused: true, paused_by: null, reason: null });
+    await admin.change(`channel resume ${M_PESA}`);
   });
 });

@@ -44,6 +44,34 @@ describe("The operator's command line", () => {
     });
   });
 
+  it('shows times of Nairobi, or of UTC with --utc, and ISO in JSON', async () => {
+    const details = '--email a@t.example --phone +254712345678 --name Times';
+    const { merchant_id } = await admin.changeJson(`merchant create ${details}`);
+    await admin.database.raw(
+      "UPDATE merchants SET created_at = '2026-11-20T22:30:01Z' WHERE id = ?",
+      [merchant_id as number],
+    );
+    const show = `merchant show ${merchant_id}`;
+    expect(await admin.text(show)).to.match(/ created at +2026-11-21 01:30:01 EAT\n/);
+    expect(await admin.text(`${show} --utc`)).to.match(/ created at +2026-11-20 22:30:01 UTC\n/);
+    for (const command of [show, `${show} --utc`]) {
+      expect(await admin.json(command)).to.include({ created_at: '2026-11-20T22:30:01.000Z' });
+    }
+  });
+
+  it('fits tables into COLUMNS, and cuts nothing without', async () => {
+    const name = `Duka ${'la '.repeat(20)}mama`;
+    const create = ['merchant', 'create', '--name', name, '--email', 'wide@x.example'];
+    const { merchant_id } = await admin.changeJson([...create, '--phone', '+254712345678']);
+    const list = `merchant list --after ${Number(merchant_id) - 1}`;
+    expect(await admin.text(list)).to.include(name);
+    const [, row] = (await admin.text(list, { env: { COLUMNS: '100' } })).split('\n');
+    expect(row).to.match(new RegExp(`^${merchant_id} +Duka la .*…  wide@x\\.example +\\+2547`));
+    expect(row!.length).to.be.at.most(100);
+    const [block] = (await admin.text(list, { env: { COLUMNS: '60' } })).split('\n');
+    expect(block).to.match(new RegExp(`^ID +${merchant_id}$`));
+  });
+
   it('needs an actor for a change, named or from MALIPO_ACTOR', async () => {
     const create = 'merchant create --name Duka --email a@b.example --phone +254712345678';
     await admin.text(`${create} --actor wanjiru --reason contract`);

@@ -176,7 +176,7 @@ describe('admin discrepancy', () => {
       '',
       'Booked:',
     ]);
-    expect(lines[8]).to.match(/ movement +cleared +\S+Z +suspense 50\.00, losses -50\.00$/);
+    expect(lines[8]).to.match(/ movement +cleared +\S+ \S+ EAT +suspense 50\.00, losses -50\.00$/);
   });
 
   it('takes the receipt of an overdue payment, and of no other', async () => {

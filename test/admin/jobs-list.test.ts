@@ -58,7 +58,7 @@ describe('admin jobs list', () => {
     const shown = lines.slice(1, -1).map((line) => line.replace(/ {2,}/g, ' | '));
     expect(shown[0]).to.match(
       new RegExp(
-        `^${last.id} \\| \\d{4}-.* UTC \\| queue-of-payout \\| ${merchant.merchant_id} \\| payout po-4 \\(submit\\) \\| worse \\| waits for somebody$`,
+        `^${last.id} \\| \\d{4}-.* EAT \\| queue-of-payout \\| ${merchant.merchant_id} \\| payout po-4 \\(submit\\) \\| worse \\| waits for somebody$`,
       ),
     );
     expect(shown[1]).to.match(

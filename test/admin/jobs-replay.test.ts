@@ -172,7 +172,7 @@ describe('admin jobs replay', () => {
     const all = [...both, third];
     expect(all.map(({ data }) => data.replayed).sort()).to.deep.equal([0, 0, 1]);
     expect(all.map(({ isFailure }) => isFailure)).to.deep.equal([false, false, false]);
-    expect(third.lines[0]).to.match(/refused: already replayed \(submit\) at .* UTC by tester$/);
+    expect(third.lines[0]).to.match(/refused: already replayed \(submit\) at .* EAT by tester$/);
     expect(await outboxOf(admin.database, payout.id)).to.have.length(1);
   });
 

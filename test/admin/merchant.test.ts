@@ -80,7 +80,7 @@ describe('admin merchant', () => {
     });
     expect(lines)
       .to.match(/^Merchant \d+\n/)
-      .and.match(/commission bps +default\n/)
+      .and.match(/commission bps +150 \(default\)\n/)
       .and.match(/^Wallets:\n +collection +0\.00\n +payout +0\.00\n/m);
   });
 
@@ -147,7 +147,7 @@ describe('admin merchant', () => {
       rate_limit_burst: { from: null, to: 100_000 },
     });
     const back = `merchant update --merchant ${id} --commission-bps default --commission-fixed default --rate-per-minute default --rate-burst default`;
-    expect(await admin.change(back)).to.match(/rate limit burst +default\n/);
+    expect(await admin.change(back)).to.match(/rate limit burst +100 \(default\)\n/);
     expect(await requireMerchant(admin.database, id)).to.include({
       ...particulars,
       commission_bps: null,

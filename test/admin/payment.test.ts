@@ -137,7 +137,7 @@ describe('admin payment', () => {
       const braked = await admin.changeJson(`merchant ${brake} --merchant ${held.merchant_id}`);
       expect(braked.payouts).to.deep.equal({ waiting: 1, maybe_sent: 0 });
       expect(await admin.text(`payment show ${payout.id}`)).to.match(
-        new RegExp(`is pending; next: submit at .* UTC, but ${words}\n`),
+        new RegExp(`is pending; next: submit at .* EAT, but ${words}\n`),
       );
       expect((await admin.json(`payment show ${payout.id}`)).payment).to.include({ hold: words });
       await admin.change(`merchant ${release} --merchant ${held.merchant_id}`);

@@ -69,7 +69,7 @@ describe('admin reconcile', () => {
     });
     const listed = await admin.text('discrepancy list --kind unknown_movement');
     expect(listed).to.match(
-      /unknown_movement: at the gateway, not with us +- +payout - .* 1250\.50 +2026-11-20 10:00:01 UTC +- +\+254712345678 +simulator +SJK3ABCDE2 +dismissed +-$/m,
+      /unknown_movement: at the gateway, not with us +- +payout - .* 1250\.50 +2026-11-20 13:00:01 EAT +- +\+254712345678 +simulator +SJK3ABCDE2 +dismissed +-$/m,
     );
     const ended = await reread(admin.database, payout);
     expect(ended).to.include({ status: 'completed', trans_id: 'SJK3ABCDE1' });

@@ -49,6 +49,7 @@ describe('admin user', () => {
     expect(rest).to.deep.equal({
       merchant_id,
       email: 'amina@x.example',
+      name: null,
       role: 'Admin',
       active: true,
     });
@@ -91,11 +92,38 @@ describe('admin user', () => {
     const [listed] = all.users as Document[];
     expect(listed).to.include({ email: first, merchant_id, role: 'Finance' });
     expect(listed).to.have.all.keys(
-      ...['user_id', 'merchant_id', 'email', 'role', 'active', 'created_at'],
+      ...['user_id', 'merchant_id', 'email', 'name', 'role', 'active', 'created_at'],
     );
     const [titles, row] = text.split('\n');
-    expect(titles).to.match(/^EMAIL +MERCHANT ID +ROLE +ACTIVE$/);
-    expect(row).to.match(new RegExp(`^${second} +${merchant_id} +Finance +yes$`));
+    expect(titles).to.match(/^EMAIL +NAME +MERCHANT ID +ROLE +ACTIVE$/);
+    expect(row).to.match(new RegExp(`^${second} +- +${merchant_id} +Finance +yes$`));
+  });
+
+  it('keeps a name, which is no password: it ends no session', async () => {
+    const create = ['user', 'create', '--merchant', String(merchant_id), '--role', 'Finance'];
+    const details = { email: 'wanjiru@x.example', name: 'Wanjiru Kamau', role: 'Finance' };
+    const text = await admin.change([...create, '--email', details.email, '--name', details.name]);
+    expect(text).to.match(/^User wanjiru@x\.example created\n/);
+    expect((await admin.lastAudit()).details).to.deep.equal(details);
+    expect(await admin.text('user list')).to.match(/^wanjiru@x\.example +Wanjiru Kamau +\d+ /m);
+    const { access } = await logIn(details.email, SHOWN_ONCE.exec(text)![1]!);
+    const renamed = ['user', 'update', details.email, '--name', 'Wanjiru Njoroge'];
+    expect(await admin.changeJson(renamed)).to.include({
+      changed: true,
+      revoked_token_families: 0,
+    });
+    expect((await admin.lastAudit()).details).to.deep.equal({
+      name: { from: 'Wanjiru Kamau', to: 'Wanjiru Njoroge' },
+    });
+    await authenticate(admin.database, jwtKeys, access, null);
+    const [document, shown] = await Promise.all([
+      admin.json('user show Wanjiru@x.example'),
+      admin.text(`user show ${details.email} --merchant ${merchant_id}`),
+    ]);
+    expect(document).to.include({ ...details, name: 'Wanjiru Njoroge', merchant_id, active: true });
+    expect(shown)
+      .to.match(/^User wanjiru@x\.example\n/)
+      .and.match(/ name +Wanjiru Njoroge\n/);
   });
 
   it('ends the sessions of a user whose role changes', async () => {
@@ -170,6 +198,7 @@ describe('admin user', () => {
         `${create} ${merchant_id} --email ${email.toUpperCase()}`,
         `${email} is a user of merchant ${merchant_id} already`,
       ],
+      ['user show nobody@x.example', /^There is no user nobody@x\.example\n$/],
       [`${create} 99 --email a@x.example`, /^There is no merchant 99\n$/],
       [
         `user deactivate --email ${email} --merchant 99`,

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { runAdmin as runInProcess } from '../../src/admin/main.ts';
+import { loadAdmin } from './admin-modules.ts';
 
 /** What a run of the command line left behind. */
 export interface AdminRun {
@@ -32,6 +32,7 @@ export async function runAdmin(
         done();
       },
     });
+  const { runAdmin: runInProcess } = await loadAdmin();
   const status = await runInProcess(args, {
     env,
     stdin: Readable.from([Buffer.from(input)]),

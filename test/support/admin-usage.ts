@@ -1,6 +1,17 @@
 import { expect } from 'chai';
-import { failureOf } from '../../src/admin/failure.ts';
-import { readCommandLine } from '../../src/admin/program.ts';
+import type { Order } from '../../src/admin/verb.ts';
+import { type AdminModules, loadAdmin } from './admin-modules.ts';
+
+let admin: AdminModules;
+
+before(async () => {
+  admin = await loadAdmin();
+});
+
+/** Reads a command line, as an order or as the text of --help. @throws UsageError */
+export function readArguments(args: string[], actor = ACTOR): Order | string {
+  return admin.readCommandLine(args, { MALIPO_ACTOR: actor }, admin.nouns);
+}
 
 /** A command line whose arguments are between spaces; a list where one contains some. */
 export type CommandLine = string | string[];
@@ -22,10 +33,10 @@ export function expectWrong(cases: BadCase[], actor = ACTOR): void {
 
 function problemWith(args: string[], actor: string): { status: number; line: string } {
   try {
-    readCommandLine(args, { MALIPO_ACTOR: actor });
+    readArguments(args, actor);
     return { status: 0, line: '' };
   } catch (error) {
-    return failureOf(error);
+    return admin.failureOf(error);
   }
 }
 

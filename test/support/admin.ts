@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { readCommandLine } from '../../src/admin/program.ts';
-import { perform } from '../../src/admin/verb.ts';
 import { type Database, firstRow, rows } from '../../src/connections/database.ts';
 import type { Service } from '../../src/process/boot.ts';
+import { loadAdmin } from './admin-modules.ts';
 import { type AdminOptions, type AdminRun, runAdmin } from './admin-runs.ts';
 import {
   ACTOR,
@@ -11,6 +10,7 @@ import {
   type CommandLine,
   expectLine,
   REASON,
+  readArguments,
   withReason,
 } from './admin-usage.ts';
 import { createTestDatabase } from './database.ts';
@@ -104,8 +104,9 @@ export interface ShownAnswer {
 
 /** Does what a command line says, with a service that is open already. */
 export async function runHere(service: Service, command: CommandLine): Promise<ShownAnswer> {
-  const order = readCommandLine(withReason(command), { MALIPO_ACTOR: ACTOR });
+  const order = readArguments(withReason(command));
   if (typeof order === 'string') throw new Error('That would only show help');
+  const { perform } = await loadAdmin();
   const answer = await perform(service, order);
   return { ...answer, data: JSON.parse(JSON.stringify(answer.data)) };
 }

@@ -6,6 +6,7 @@ import {
   addApp,
   listApps,
   type Product,
+  requireApp,
   updateApp,
 } from '../../domain/merchants/manage-apps.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
@@ -14,7 +15,7 @@ import * as read from '../options/readers.ts';
 import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
 import { moment } from '../output/table.ts';
-import { changes, type Noun, type Verb } from '../verb.ts';
+import { changes, type Noun, reads, type Verb } from '../verb.ts';
 
 const MAX_OVERLAP_DAYS = 30;
 const MS_PER_S = 1_000;
@@ -28,7 +29,7 @@ const view: View<AppRecord> = {
     ...(['code', 'merchant_id', 'name', 'active', 'products', 'app_key'] as const),
     ['MAY CALL FROM', ({ ip_allow_list }) => ip_allow_list.join(', ') || ANYWHERE],
   ],
-  empty: ANYWHERE,
+  empty: { ip_allow_list: ANYWHERE },
 };
 
 const code = required('app', read.appCode, 'The code of the app');
@@ -64,6 +65,16 @@ const list = lists(view, read.appCode, {
   read: ({ database }, page) => listApps(database, page),
 });
 
+const show = reads({
+  summary: 'Shows an app, without its secret',
+  options: { code },
+  argument: 'code',
+  run: async ({ database }, values) => {
+    const found = await requireApp(database, values.code);
+    return { data: view.document(found), lines: recordLines(view, found) };
+  },
+});
+
 const update = changes({
   summary: 'Changes the name, the products or the addresses of an app',
   options: {
@@ -72,6 +83,7 @@ const update = changes({
     products: optional('products', products, PRODUCTS),
     ip_allow_list: optional('ip-allow-list', ipAllowList, ADDRESSES),
   },
+  argument: 'code',
   check: ({ code: _, ...wanted }) =>
     requireOne(wanted, 'Say what to change: --name, --products or --ip-allow-list'),
   run: (_service, { code, ...wanted }, change) =>
@@ -88,6 +100,7 @@ function activation(summary: string, active: boolean): Verb {
   return changes({
     summary,
     options: { code },
+    argument: 'code',
     run: (_service, { code }, change) =>
       updateRow(change, view, (trx) => updated(trx, code, { active }), state),
   });
@@ -106,6 +119,7 @@ const rotateSecret = changes({
       0,
     ),
   },
+  argument: 'code',
   run: async ({ config }, { code, overlap }, { audited }) => {
     const { app, app_secret, old_secrets_until, revoked } = await audited(async (trx) => {
       const value = await rotateAppSecret(trx, config.secretsKeys, code, overlap);
@@ -139,6 +153,7 @@ export const app: Noun = {
   verbs: {
     create,
     list,
+    show,
     update,
     suspend: activation('Refuses all requests of an app until it is activated', false),
     activate: activation('Ends the suspension of an app', true),

@@ -10,6 +10,7 @@ import {
 import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
+import type { Config } from '../../process/config.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { auditOf, lists, recordLines, updateRow, type View } from '../output/answers.ts';
@@ -25,9 +26,19 @@ const view: View<MerchantRecord> = {
   keyOf: ({ id }) => id,
   document: ({ id, ...row }) => ({ merchant_id: id, ...rowDocument(row) }),
   columns: ['id', 'name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],
-  // The configuration's value counts then.
-  empty: 'default',
 };
+
+/** Shows the value of the configuration where a merchant has none of its own. */
+function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecord> {
+  const values = {
+    commission_bps: commissionDefaults.bps,
+    commission_fixed: formatAmount(commissionDefaults.fixedCents),
+    rate_limit_per_minute: rateLimit.perMinute,
+    rate_limit_burst: rateLimit.burst,
+  };
+  const texts = Object.entries(values).map(([name, value]) => [name, `${value} (default)`]);
+  return { ...view, empty: Object.fromEntries(texts) };
+}
 
 const id = required('merchant', read.merchantId, 'The number of the merchant');
 const bps = read.orDefault(read.integer('BPS', 0, MAX_BPS));
@@ -42,13 +53,16 @@ const create = changes({
     phone_number: required('phone', read.phone, 'Its mobile phone'),
     approved: flag('approved', 'It may take and make payments from the start'),
   },
-  run: async (_service, values, { audited }) => {
+  run: async ({ config }, values, { audited }) => {
     const created = await audited(async (trx) => {
       const id = await createMerchant(trx, values);
       const value = await requireMerchant(trx, id);
       return { value, audit: auditOf(view, value, id, values) };
     });
-    return { data: view.document(created), lines: recordLines(view, created, 'created') };
+    return {
+      data: view.document(created),
+      lines: recordLines(viewWith(config), created, 'created'),
+    };
   },
 });
 
@@ -60,14 +74,15 @@ const list = lists(view, read.merchantId, {
 const show = reads({
   summary: 'Shows a merchant and the balances of its wallets',
   options: { id },
-  run: async ({ database }, values) => {
+  argument: 'id',
+  run: async ({ database, config }, values) => {
     const found = await requireMerchant(database, values.id);
     const { collection, payout } = await walletBalances(database, found.id);
     const balance = (cents?: number) => (cents === undefined ? null : formatAmount(cents));
     const wallets = { collection: balance(collection), payout: balance(payout) };
     return {
       data: { ...view.document(found), wallets },
-      lines: [recordLines(view, found), render({ wallets }, 'missing')],
+      lines: [recordLines(viewWith(config), found), render({ wallets }, 'missing')],
     };
   },
 });
@@ -85,10 +100,11 @@ const update = changes({
     rate_limit_per_minute: optional('rate-per-minute', rate, 'Requests per minute in the long run'),
     rate_limit_burst: optional('rate-burst', rate, 'Requests at once'),
   },
+  argument: 'id',
   check: ({ id: _, ...wanted }) =>
     requireOne(wanted, 'Say what to change: merchant update --help lists what can be'),
-  run: (_service, { id, ...wanted }, change) =>
-    updateRow(change, view, (trx) => updated(trx, id, wanted)),
+  run: ({ config }, { id, ...wanted }, change) =>
+    updateRow(change, viewWith(config), (trx) => updated(trx, id, wanted)),
 });
 
 async function updated(trx: Transaction, merchant_id: number, wanted: MerchantChanges) {
@@ -100,8 +116,9 @@ function verdict(summary: string, wanted: MerchantChanges, state: string): Verb 
   return changes({
     summary,
     options: { id },
-    run: (_service, { id }, change) =>
-      updateRow(change, view, (trx) => updated(trx, id, wanted), state),
+    argument: 'id',
+    run: ({ config }, { id }, change) =>
+      updateRow(change, viewWith(config), (trx) => updated(trx, id, wanted), state),
   });
 }
 
@@ -112,10 +129,11 @@ function brake(summary: string, wanted: MerchantChanges, state: string): Verb {
     notes:
       'Payouts that wait are not sent until then. One that may have been sent already is still asked about and settled.',
     options: { id },
-    run: (_service, { id }, change) =>
+    argument: 'id',
+    run: ({ config }, { id }, change) =>
       updateRow(
         change,
-        view,
+        viewWith(config),
         async (trx) => {
           const update = await updated(trx, id, wanted);
           const payouts = await countOpenPayouts(trx, id);

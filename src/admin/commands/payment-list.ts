@@ -18,9 +18,9 @@ export const narrowing = {
 const UNINDEXED = {
   app_code: optional('app', read.appCode, 'Only those of this app'),
   channel: optional('channel', search.channelOrName, 'Only those of this channel, by code or name'),
-  amount_cents: optional('amount', search.anyAmount, 'Only those of this amount'),
-  min_cents: optional('min', search.anyAmount, 'Only those of this amount or more'),
-  max_cents: optional('max', search.anyAmount, 'Only those of this amount or less'),
+  amount_cents: optional('amount', read.positiveAmount, 'Only those of this amount'),
+  min_cents: optional('min', read.positiveAmount, 'Only those of this amount or more'),
+  max_cents: optional('max', read.positiveAmount, 'Only those of this amount or less'),
 };
 const filters = {
   phone: optional('phone', search.anyPhone, 'Only those of this phone, in any usual form'),

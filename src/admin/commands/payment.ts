@@ -3,13 +3,13 @@ import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { kenyanMobileIn } from '../../domain/phone.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { readPaymentFile } from '../../domain/support/payment-file.ts';
-import { queueBackendOf } from '../../jobs/backend.ts';
 import { findJobs } from '../../jobs/find-jobs.ts';
 import { required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { fileAnswer } from '../output/payment-file.ts';
 import { payments } from '../output/payments.ts';
 import { table } from '../output/table.ts';
+import { loadQueueBackend } from '../queue-backend.ts';
 import { type Answer, type Noun, reads } from '../verb.ts';
 import { list, narrowing } from './payment-list.ts';
 
@@ -35,7 +35,7 @@ const show = reads({
     if (!hit) throw new OperatorRefusal(`No payment is known by ${JSON.stringify(search.what)}`);
     if (hits.length > 1) return several(hits, search.what);
     const file = (await readPaymentFile(database, hit))!;
-    return fileAnswer(file, await findJobs(await queueBackendOf(service), file.steps));
+    return fileAnswer(file, await findJobs(await loadQueueBackend(service), file.steps));
   },
 });
 

@@ -8,13 +8,13 @@ import {
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
-import { queueBackendOf } from '../../jobs/backend.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { emptyQueues } from '../../jobs/empty-queues.ts';
 import { allQueues } from '../../jobs/queue-states.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../process/callback-base.ts';
 import { moment, render, table } from '../output/table.ts';
+import { loadQueueBackend } from '../queue-backend.ts';
 import { changes, type Lines, type Noun, reads } from '../verb.ts';
 
 /** The table shows this many ids of each kind. */
@@ -26,7 +26,7 @@ const status = reads({
     'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
   run: async (service) => {
     const { database, config, gateways, callbackBase } = service;
-    const status = await readQueueStatus(service, await queueBackendOf(service), {
+    const status = await readQueueStatus(service, await loadQueueBackend(service), {
       queues: allQueues([...gateways.keys()]),
       failed: await countWaitingJobs(database),
       graceMs: config.sweepGraceMs,
@@ -125,8 +125,7 @@ function dueLines(due: QueueStatus['due']): string[] {
     };
   });
   const columns = ['kind', 'count', 'since', 'looked_for', 'lost', 'which'] as const;
-  const lines = table(rows, columns).map((line) => `  ${line}`);
-  return ['Steps that are due and not in the outbox:', ...lines];
+  return ['Steps that are due and not in the outbox:', ...table(rows, columns, '  ')];
 }
 
 function idsOf(steps: { id: string }[]): string {
@@ -153,7 +152,7 @@ const empty = changes({
   notes:
     'Nothing is lost: what is due is in the database, and the dispatcher sends it again after SWEEP_GRACE_MS. Jobs of the old database are useless. If the command is interrupted, run it again: it pauses a queue while it empties it.',
   run: async (service, _values, { audited }) => {
-    const backend = await queueBackendOf(service);
+    const backend = await loadQueueBackend(service);
     const problem = await backend.problem();
     if (problem) throw new OperatorRefusal(problem);
     const queues = await emptyQueues(backend, allQueues([...service.gateways.keys()]));

@@ -3,6 +3,7 @@ import {
   addUser,
   listUsers,
   type Role,
+  requireUser,
   type UserChanges,
   type UserName,
   type UserRecord,
@@ -14,13 +15,13 @@ import { flag, optional, required, requireOne, UsageError } from '../options/opt
 import * as read from '../options/readers.ts';
 import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
-import { type Answer, type Change, changes, type Noun } from '../verb.ts';
+import { type Answer, type Change, changes, type Noun, reads } from '../verb.ts';
 
 const view: View<UserRecord> = {
   what: 'user',
   keyOf: ({ email }) => email,
   document: ({ id, ...row }) => ({ user_id: id, ...rowDocument(row) }),
-  columns: ['email', 'merchant_id', 'role', 'active'],
+  columns: ['email', 'name', 'merchant_id', 'role', 'active'],
 };
 
 const which = {
@@ -29,12 +30,14 @@ const which = {
 };
 const role = read.oneOf<Role>(['Admin', 'Finance', 'Operator']);
 const ROLE = 'What the user may do';
+const NAME = 'The name of the person';
 
 const create = changes({
   summary: 'Creates a user. Generates the password and shows it once',
   options: {
     merchant_id: required('merchant', read.merchantId, 'The merchant of the user'),
     email: required('email', read.email, 'What the user logs in with'),
+    name: optional('name', read.name, NAME),
     role: required('role', role, ROLE),
     isFromStdin: flag('password-stdin', 'Read the password from standard input; do not show it'),
   },
@@ -42,7 +45,8 @@ const create = changes({
     const password = isFromStdin ? await readPassword(stdin) : generatePassword();
     const added = await audited(async (trx) => {
       const value = await addUser(trx, merchant_id, { ...user, password });
-      const details = { email: value.email, role: value.role };
+      const { email, name, role } = value;
+      const details = { email, ...(name !== null && { name }), role };
       return { value, audit: auditOf(view, value, merchant_id, details) };
     });
     return {
@@ -58,37 +62,50 @@ const list = lists(view, read.email, {
   read: ({ database }, page) => listUsers(database, { ...page, after: page.after?.toLowerCase() }),
 });
 
+const show = reads({
+  summary: 'Shows a user',
+  options: which,
+  argument: 'email',
+  run: async ({ database }, name) => {
+    const found = await requireUser(database, name);
+    return { data: view.document(found), lines: recordLines(view, found) };
+  },
+});
+
 const update = changes({
-  summary: "Changes a user's role or password, or lets a deactivated user in again",
+  summary: "Changes a user's name, role or password, or lets a deactivated user in again",
   notes: 'A new role or password ends the sessions of the user at once.',
   options: {
     ...which,
+    name: optional('name', read.name, NAME),
     role: optional('role', role, ROLE),
     isGenerated: flag('new-password', 'Generate a new password and show it once'),
     isFromStdin: flag('password-stdin', 'Read a new password from standard input'),
     reactivate: flag('reactivate', 'Let a deactivated user log in again'),
   },
-  check: ({ role, isGenerated, isFromStdin, reactivate }) => {
+  argument: 'email',
+  check: ({ name, role, isGenerated, isFromStdin, reactivate }) => {
     if (isGenerated && isFromStdin) {
       throw new UsageError('Either --new-password or --password-stdin, not both');
     }
     requireOne(
-      { role, isGenerated, isFromStdin, reactivate },
-      'Say what to change: --role, --new-password, --password-stdin or --reactivate',
+      { name, role, isGenerated, isFromStdin, reactivate },
+      'Say what to change: --name, --role, --new-password, --password-stdin or --reactivate',
     );
   },
-  run: async (_service, { role, reactivate, isGenerated, isFromStdin, ...name }, change) => {
+  run: async (_service, { name, role, reactivate, isGenerated, isFromStdin, ...user }, change) => {
     const generated = isGenerated ? generatePassword() : undefined;
     const password = isFromStdin ? await readPassword(change.stdin) : generated;
     const password_hash = password && (await hashPassword(password));
-    const wanted = { role, active: reactivate || undefined, password_hash };
-    return changeUser(change, name, wanted, { generated });
+    const wanted = { name, role, active: reactivate || undefined, password_hash };
+    return changeUser(change, user, wanted, { generated });
   },
 });
 
 const deactivate = changes({
   summary: 'Shuts a user out and ends the sessions of the user at once',
   options: which,
+  argument: 'email',
   run: (_service, name, change) =>
     changeUser(change, name, { active: false }, { state: 'deactivated' }),
 });
@@ -119,5 +136,5 @@ function changeUser(
 
 export const user: Noun = {
   summary: 'People who log in for a merchant',
-  verbs: { create, list, update, deactivate },
+  verbs: { create, list, show, update, deactivate },
 };

@@ -28,6 +28,7 @@ const topup = changes({
     amount_cents: required('amount', read.positiveAmount, 'How much, such as 100.00'),
     reference,
   },
+  argument: 'merchant_id',
   run: (_service, values, change) => book(change, { ...values, kind: 'topup' }),
 });
 
@@ -40,6 +41,7 @@ const adjust = changes({
     amount_cents: required('amount', read.signedAmount, 'More, or less, such as -100.00'),
     reference,
   },
+  argument: 'merchant_id',
   run: (_service, values, change) => book(change, { ...values, kind: 'adjustment' }),
 });
 

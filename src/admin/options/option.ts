@@ -1,3 +1,5 @@
+import type { Zone } from '../zone.ts';
+
 /** The command line is wrong, and nothing was changed. The message is one line. */
 export class UsageError extends Error {}
 
@@ -5,8 +7,13 @@ export class UsageError extends Error {}
 export interface Reader<Value> {
   /** Stands for the value in --help. */
   placeholder: string;
-  /** @throws UsageError whose message follows the name of the option, such as "must be …". */
-  read(text: string): Value;
+  /** All that it takes, or that a list of it consists of, if that is a closed list. */
+  words?: readonly string[];
+  /**
+   * Reads a day as one of the zone.
+   * @throws UsageError whose message follows the name of the option, such as "must be …".
+   */
+  read(text: string, zone: Zone): Value;
 }
 
 export interface Option<Value> {
@@ -15,9 +22,11 @@ export interface Option<Value> {
   help: string;
   /** Null for an option without a value. */
   placeholder: string | null;
+  /** The words of a closed list, as completion offers them. */
+  words?: readonly string[] | undefined;
   isRequired: boolean;
   /** Reads the text, which is undefined when the option is not there. */
-  read(text: string | undefined): Value;
+  read(text: string | undefined, zone: Zone): Value;
 }
 
 /** The options of a verb, by the names of their values. */
@@ -27,9 +36,9 @@ export type ValuesOf<Spec extends Options> = {
 };
 
 export function required<Value>(flag: string, reader: Reader<Value>, help: string): Option<Value> {
-  const read = (text: string | undefined) => reader.read(text ?? '');
-  const { placeholder } = reader;
-  return { flag, help: `${help} (required)`, placeholder, isRequired: true, read };
+  const read = (text: string | undefined, zone: Zone) => reader.read(text ?? '', zone);
+  const { placeholder, words } = reader;
+  return { flag, help: `${help} (required)`, placeholder, words, isRequired: true, read };
 }
 
 export function optional<Value>(
@@ -46,8 +55,10 @@ export function withDefault<Value>(
   help: string,
   value: Value,
 ): Option<Value> {
-  const read = (text: string | undefined) => (text === undefined ? value : reader.read(text));
-  return { flag, help, placeholder: reader.placeholder, isRequired: false, read };
+  const read = (text: string | undefined, zone: Zone) =>
+    text === undefined ? value : reader.read(text, zone);
+  const { placeholder, words } = reader;
+  return { flag, help, placeholder, words, isRequired: false, read };
 }
 
 /** An option without a value: it is there or not. */

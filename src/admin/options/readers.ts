@@ -3,6 +3,7 @@ import { CHANNELS } from '../../domain/channels/channel.ts';
 import { isEmail } from '../../domain/email.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
 import { isDay } from '../../domain/reconciliation/statement-file.ts';
+import { startOfDay, type Zone } from '../zone.ts';
 import { optional, type Reader, UsageError } from './option.ts';
 
 const MAX_SHOWN_LENGTH = 60;
@@ -17,10 +18,10 @@ export function wrong(expected: string, text: string): UsageError {
 export function reader<Value>(
   placeholder: string,
   expected: string,
-  parse: (text: string) => Value | undefined,
+  parse: (text: string, zone: Zone) => Value | undefined,
 ): Reader<Value> {
-  const read = (text: string) => {
-    const value = parse(text);
+  const read = (text: string, zone: Zone) => {
+    const value = parse(text, zone);
     if (value === undefined) throw wrong(expected, text);
     return value;
   };
@@ -58,8 +59,8 @@ export function integer(placeholder: string, min: number, max: number): Reader<n
 /** Whole numbers from 1, separated by commas. Returns each once, in ascending order. */
 export function integers(placeholder: string, max: number, maxCount: number): Reader<number[]> {
   const one = integer(placeholder, 1, max);
-  return reader(placeholder, `at most ${maxCount} numbers`, (raw) => {
-    const numbers = new Set(raw.split(',').map((part) => one.read(part.trim())));
+  return reader(placeholder, `at most ${maxCount} numbers`, (raw, zone) => {
+    const numbers = new Set(raw.split(',').map((part) => one.read(part.trim(), zone)));
     return numbers.size > maxCount ? undefined : [...numbers].sort((a, b) => a - b);
   });
 }
@@ -68,37 +69,43 @@ export function integers(placeholder: string, max: number, maxCount: number): Re
 export function orDefault<Value>({ placeholder, read }: Reader<Value>): Reader<Value | null> {
   return {
     placeholder: `${placeholder}|default`,
-    read: (raw) => (raw === 'default' ? null : read(raw)),
+    read: (raw, zone) => (raw === 'default' ? null : read(raw, zone)),
   };
 }
 
 export function oneOf<Word extends string>(words: readonly Word[]): Reader<Word> {
   const expected = words.length > 1 ? `one of ${words.join(', ')}` : words.join();
-  return reader(words.join('|'), expected, (raw) => words.find((word) => word === raw));
+  const isWord = (raw: string) => words.find((word) => word === raw);
+  return { ...reader(words.join('|'), expected, isWord), words };
 }
 
 /** Words separated by commas. Returns each once, in the order of `words`. */
 export function someOf<Word extends string>(words: readonly Word[]): Reader<Word[]> {
   const placeholder = words.slice(0, 2).join(',');
-  return reader(placeholder, `a list out of ${words.join(', ')}`, (raw) => {
+  const some = reader(placeholder, `a list out of ${words.join(', ')}`, (raw) => {
     const given = raw.split(',').map((word) => word.trim());
     const isKnown = given.every((word) => words.includes(word as Word));
     return isKnown ? words.filter((word) => given.includes(word)) : undefined;
   });
+  return { ...some, words };
 }
 
-/** In cents. What one entry may be is far above a day's top-up. */
+/**
+ * Reads shillings as cents: 5000 is 5000.00. 5000.5 and 5,000 may be slips. The most that one entry
+ * may be is far above a day's top-up.
+ */
 function amount(expected: string, allows: (cents: number) => boolean): Reader<number> {
   return reader('AMOUNT', expected, (raw) => {
-    const [, sign, shillings, cents] = /^(-?)(\d{1,9})\.(\d{2})$/.exec(raw) ?? [];
+    const [, sign, shillings, cents = '00'] = /^(-?)(\d{1,9})(?:\.(\d{2}))?$/.exec(raw) ?? [];
     const value = Number(`${sign}${shillings}${cents}`);
     return allows(value) ? value : undefined;
   });
 }
 
-const POSITIVE = 'an amount from 0.01 to 999999999.99 with two decimals, such as 100.00';
-const NOT_ZERO = 'an amount with two decimals that is not zero, such as 100.00 or -100.00';
-const FEE = 'an amount of 0.00 or more with two decimals, such as 5.00';
+const FORM = 'with two decimals or none, and without commas';
+const POSITIVE = `an amount from 0.01 to 999999999.99, such as 100.00 or 100: ${FORM}`;
+const NOT_ZERO = `an amount that is not zero, such as 100.00 or -100: ${FORM}`;
+const FEE = `an amount of 0.00 or more, such as 5.00 or 5: ${FORM}`;
 export const positiveAmount = amount(POSITIVE, (cents) => cents > 0);
 export const signedAmount = amount(NOT_ZERO, (cents) => Math.abs(cents) > 0);
 export const feeAmount = amount(FEE, (cents) => cents >= 0 && !Object.is(cents, -0));
@@ -124,9 +131,10 @@ export const uuid = reader('ID', 'an id such as 0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c
 );
 
 const CHANNEL_CODES = "a channel's code such as 63902, one that channel list shows";
-export const channel = reader('CODE', CHANNEL_CODES, (raw) =>
-  CHANNELS.find(({ code }) => String(code) === raw),
-);
+export const channel = {
+  ...reader('CODE', CHANNEL_CODES, (raw) => CHANNELS.find(({ code }) => String(code) === raw)),
+  words: CHANNELS.map(({ code }) => String(code)),
+};
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1_000,
@@ -156,10 +164,10 @@ export const day = textThat(
 const MOMENT = /^([1-9]\d{3}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 const MOMENTS = 'a moment such as 2026-11-20T18:00:00+03:00, or a day';
 
-/** A moment in ISO 8601 with its offset. A day stands for its start in UTC. */
-export const moment = reader('MOMENT', MOMENTS, (raw) => {
-  const [, date = ''] = MOMENT.exec(raw) ?? [];
-  const read = new Date(raw);
+/** A moment in ISO 8601 with its offset. A day stands for its start in the zone. */
+export const moment = reader('MOMENT', MOMENTS, (raw, zone) => {
+  const [, date = '', time] = MOMENT.exec(raw) ?? [];
+  const read = time === undefined ? startOfDay(raw, zone) : new Date(raw);
   return isDay(date) && !Number.isNaN(read.getTime()) ? read : undefined;
 });
 

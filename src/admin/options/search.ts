@@ -1,6 +1,5 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { kenyanMobileIn } from '../../domain/phone.ts';
-import { isDay } from '../../domain/reconciliation/statement-file.ts';
 import { optional, type Reader, UsageError } from './option.ts';
 import * as read from './readers.ts';
 
@@ -14,14 +13,6 @@ const PHONES = 'a Kenyan mobile number such as 0712345678 or +254712345678';
 /** A phone in any usual form, as E.164. */
 export const anyPhone = read.reader('PHONE', PHONES, (raw) => kenyanMobileIn(raw.trim()));
 
-const AMOUNTS = 'an amount such as 1500 or 1500.00';
-
-/** An amount with or without decimals, in cents. */
-export const anyAmount = read.reader('AMOUNT', AMOUNTS, (raw) => {
-  const [, shillings, cents = '00'] = /^(\d{1,9})(?:\.(\d{2}))?$/.exec(raw) ?? [];
-  return shillings === undefined ? undefined : Number(shillings + cents);
-});
-
 const CHANNEL_NAMES = "a channel's code or name such as 63902 or M-PESA; channel list shows them";
 const letters = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
 
@@ -32,24 +23,22 @@ export const channelOrName = read.reader('CHANNEL', CHANNEL_NAMES, (raw) => {
   return CHANNELS.find(({ code, name }) => named(code, name))?.code;
 });
 
-/** East Africa Time, all year. */
-const NAIROBI = '+03:00';
 const DAY_MS = 86_400_000;
 
-/** A day of Nairobi, as the moment so long after its start; or a moment with its offset. */
+/** A moment with its offset; or a day of the zone, as the moment so long after its start. */
 function dayOrMoment(afterStartMs: number): Reader<Date> {
   return {
     placeholder: 'DAY',
-    read: (raw) => {
-      if (raw.includes('T') || !isDay(raw)) return read.moment.read(raw);
-      return new Date(Date.parse(`${raw}T00:00:00${NAIROBI}`) + afterStartMs);
+    read: (raw, zone) => {
+      const at = read.moment.read(raw, zone);
+      return raw.includes('T') ? at : new Date(at.getTime() + afterStartMs);
     },
   };
 }
 
 /** Narrows a list to a time: from `since` on, and before `until`. */
 export const period = {
-  since: optional('since', dayOrMoment(0), 'From this day of Nairobi on, or from a moment on'),
+  since: optional('since', dayOrMoment(0), 'From this day on, or from a moment on'),
   until: optional('until', dayOrMoment(DAY_MS), 'Up to this day, included, or before a moment'),
 };
 

@@ -11,7 +11,7 @@ import {
 import { integer } from '../options/readers.ts';
 import { type Answer, type Change, type Lines, reads, type Verb } from '../verb.ts';
 import type { Document } from './document.ts';
-import { type Column, capitalized, render, table } from './table.ts';
+import { type Column, capitalized, type Empty, render, table } from './table.ts';
 
 /** The columns and the JSON of rows of one kind. */
 export interface View<Row> {
@@ -24,8 +24,7 @@ export interface View<Row> {
   document(row: Row): Document;
   /** The columns of a list. */
   columns: readonly Column<Row>[];
-  /** Stands for an empty value of a single row. */
-  empty?: string;
+  empty?: Empty;
 }
 
 const DEFAULT_LIMIT = 50;

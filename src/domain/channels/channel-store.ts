@@ -9,6 +9,28 @@ export async function pausedChannels(
   return new Set(paused.map(({ code }) => code));
 }
 
+/** A paused channel, with what the audit log says of it. */
+export interface ChannelPause {
+  code: number;
+  paused_at: Date;
+  /** The operator and the reason. Null if the pause is not in the audit log. */
+  paused_by: string | null;
+  reason: string | null;
+}
+
+/** Reads the pauses, by channel. A pause has its time from the transaction that logged it. */
+export async function channelPauses(
+  database: Database,
+): Promise<ReadonlyMap<number, ChannelPause>> {
+  const pauses = await rows<ChannelPause>(
+    database,
+    `SELECT p.code, p.paused_at, a.actor AS paused_by, a.reason
+     FROM paused_channels p
+     LEFT JOIN audit_log a ON a.happened_at = p.paused_at AND a.subject = 'channel ' || p.code`,
+  );
+  return new Map(pauses.map((pause) => [pause.code, pause]));
+}
+
 /** Checks whether a channel is paused. It then takes no new payments, and sends none that wait. */
 async function isPaused(database: Database | Transaction, code: number): Promise<boolean> {
   return hasRow(database, 'SELECT 1 FROM paused_channels WHERE code = :code', { code });

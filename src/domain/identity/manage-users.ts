@@ -15,6 +15,8 @@ export interface UserRecord {
   id: string;
   merchant_id: number;
   email: string;
+  /** Null for a user that was created without one. */
+  name: string | null;
   role: Role;
   active: boolean;
   created_at: Date;
@@ -22,6 +24,7 @@ export interface UserRecord {
 
 export interface NewUser {
   email: string;
+  name?: string | undefined;
   password: string;
   role: Role;
 }
@@ -33,27 +36,31 @@ export interface UserName {
 }
 
 export interface UserChanges {
+  name?: string | undefined;
   role?: Role | undefined;
   active?: boolean | undefined;
   /** The result of `hashPassword`. */
   password_hash?: string | undefined;
 }
 
-const COLUMNS = 'id, merchant_id, email, role, active, created_at';
+const COLUMNS = 'id, merchant_id, email, name, role, active, created_at';
 
 /** Creates a user of a merchant. @returns the user's id. */
 export async function createUser(
   database: Database,
   merchantId: number,
-  { email, password, role }: NewUser,
+  { email, name, password, role }: NewUser,
 ): Promise<string> {
   const id = uuidv7();
   const password_hash = await hashPassword(password);
   await rows(
     database,
-    `INSERT INTO users (id, merchant_id, email, password_hash, role)
-     VALUES (:id, :merchant_id, :email, :password_hash, :role)`,
-    { id, merchant_id: merchantId, email: email.toLowerCase(), password_hash, role },
+    `INSERT INTO users (id, merchant_id, email, name, password_hash, role)
+     VALUES (:id, :merchant_id, :email, :name, :password_hash, :role)`,
+    {
+      ...{ id, merchant_id: merchantId, email: email.toLowerCase(), name: name ?? null },
+      ...{ password_hash, role },
+    },
   );
   return id;
 }
@@ -107,8 +114,7 @@ export async function updateUser(
   name: UserName,
   { password_hash, ...wanted }: UserChanges,
 ): Promise<{ user: UserRecord; changed: Differences; revoked: number }> {
-  const before = await findUser(trx, name, 'FOR NO KEY UPDATE');
-  if (!before) throw new OperatorRefusal(`There is no user ${describe(name)}`);
+  const before = await requireUser(trx, name, 'FOR NO KEY UPDATE');
   const table = { name: 'users', key: ['merchant_id', 'id'], columns: COLUMNS };
   const hidden = password_hash === undefined ? {} : { password_hash };
   const { row: user, changed } = await updateRow<UserRecord>(trx, table, before, wanted, hidden);
@@ -118,13 +124,24 @@ export async function updateUser(
   return { user, changed, revoked: ends ? await revokeTokens(trx, subject) : 0 };
 }
 
+/** Reads a user. @throws OperatorRefusal when there is no such user. */
+export async function requireUser(
+  database: Database | Transaction,
+  name: UserName,
+  lock: 'FOR NO KEY UPDATE' | '' = '',
+): Promise<UserRecord> {
+  const user = await findUser(database, name, lock);
+  if (!user) throw new OperatorRefusal(`There is no user ${describe(name)}`);
+  return user;
+}
+
 function findUser(
-  trx: Transaction,
+  database: Database | Transaction,
   { email, merchant_id }: UserName,
   lock: 'FOR NO KEY UPDATE' | '' = '',
 ): Promise<UserRecord | undefined> {
   return firstRow<UserRecord>(
-    trx,
+    database,
     `SELECT ${COLUMNS} FROM users
      WHERE email = :email AND merchant_id = coalesce(:merchant_id, merchant_id) ${lock}`,
     { email: email.toLowerCase(), merchant_id: merchant_id ?? null },

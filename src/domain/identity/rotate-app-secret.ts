@@ -1,7 +1,7 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { storeAppSecret } from '../merchants/app-secrets.ts';
-import { type AppRecord, lockApp } from '../merchants/manage-apps.ts';
+import { type AppRecord, requireApp } from '../merchants/manage-apps.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 
 export interface RotatedSecret {
@@ -24,7 +24,7 @@ export async function rotateAppSecret(
   appCode: number,
   overlapMs: number,
 ): Promise<RotatedSecret> {
-  const app = await lockApp(trx, appCode);
+  const app = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
   const ref = { merchant_id: app.merchant_id, app_code: appCode };
   await rows(
     trx,

@@ -101,7 +101,7 @@ export async function updateApp(
   appCode: number,
   { ip_allow_list, ...others }: AppChanges,
 ): Promise<{ app: AppRecord; changed: Differences }> {
-  const before = await lockApp(trx, appCode);
+  const before = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
   const wanted: AppChanges = others;
   if (ip_allow_list) wanted.ip_allow_list = await asStored(trx, ip_allow_list);
   const table = { name: 'apps', key: ['code'], columns: COLUMNS };
@@ -109,11 +109,15 @@ export async function updateApp(
   return { app, changed };
 }
 
-/** Locks an app and reads it. @throws OperatorRefusal when there is no such app. */
-export async function lockApp(trx: Transaction, appCode: number): Promise<AppRecord> {
+/** Reads an app. @throws OperatorRefusal when there is no such app. */
+export async function requireApp(
+  database: Database | Transaction,
+  appCode: number,
+  lock: 'FOR NO KEY UPDATE' | '' = '',
+): Promise<AppRecord> {
   const app = await firstRow<AppRecord>(
-    trx,
-    `SELECT ${COLUMNS} FROM apps WHERE code = :code FOR NO KEY UPDATE`,
+    database,
+    `SELECT ${COLUMNS} FROM apps WHERE code = :code ${lock}`,
     { code: appCode },
   );
   if (!app) throw new OperatorRefusal(`There is no app ${appCode}`);

@@ -73,7 +73,7 @@ describe('Options of the command line for merchants, users and apps', () => {
       [`${update} --phone 0712345678`, '--phone must be a Kenyan mobile number'],
       [`${update} --commission-bps 10001`, '--commission-bps must be a whole number from 0'],
       [`${update} --commission-bps 1.5`, '--commission-bps must be a whole number'],
-      [`${update} --commission-fixed 5`, '--commission-fixed must be an amount of 0.00 or more'],
+      [`${update} --commission-fixed 5.5`, '--commission-fixed must be an amount of 0.00 or more'],
       [`${update} --commission-fixed -5.00`, '--commission-fixed must be an amount'],
       [`${update} --commission-fixed -0.00`, '--commission-fixed must be an amount'],
       [`${update} --rate-per-minute 0`, '--rate-per-minute must be a whole number from 1'],
@@ -90,7 +90,7 @@ describe('Options of the command line for merchants, users and apps', () => {
         `${create} --role admin --email a@x.example`,
         '--role must be one of Admin, Finance, Operator, not "admin"',
       ],
-      ['user update --email a@x.example', 'Say what to change: --role, --new-password'],
+      ['user update --email a@x.example', 'Say what to change: --name, --role, --new-password'],
       [
         'user update --email a@x.example --new-password --password-stdin',
         'Either --new-password or --password-stdin, not both',

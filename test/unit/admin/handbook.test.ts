@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readCommandLine } from '../../../src/admin/program.ts';
+import { readArguments } from '../../support/admin-usage.ts';
 import { drillCommands, handbookSection } from '../../support/handbook.ts';
 
 const DAY = '2026-11-20';
@@ -7,13 +7,13 @@ const DAY = '2026-11-20';
 describe('docs/operations.md', () => {
   for (const section of ['Backup and restore', 'Retention']) {
     it(`has in "${section}" commands that the command line takes`, () => {
-      const commands = [...handbookSection(section).matchAll(/npm run -s admin -- ([^;\n]+)/g)];
+      const commands = [...handbookSection(section).matchAll(/\.\/bin\/malipo ([^;\n]+)/g)];
       expect(commands.length).to.be.greaterThan(1);
       for (const [, line] of commands) {
         const args = [...line!.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) =>
           (quoted ?? bare!).replace(/^\$\w+$/, DAY),
         );
-        expect(() => readCommandLine(args, { MALIPO_ACTOR: 'tester' }), line).not.to.throw();
+        expect(() => readArguments(args), line).not.to.throw();
       }
     });
   }

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { readCommandLine } from '../../../src/admin/program.ts';
 import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
 import { DISCREPANCY_KINDS } from '../../../src/domain/discrepancies/discrepancy.ts';
 import { ALLOWED_RESOLUTIONS, RESOLUTIONS } from '../../../src/domain/support/resolution.ts';
+import { readArguments } from '../../support/admin-usage.ts';
 
 const DOCUMENT = readFileSync(new URL('../../../docs/support.md', import.meta.url), 'utf8');
 
@@ -32,15 +32,13 @@ describe('docs/support.md', () => {
   }
 
   it('has commands that the command line takes', () => {
-    const commands = [...DOCUMENT.matchAll(/^npm run -s admin -- (.+)$/gm)].map(
-      ([, line]) => line!,
-    );
+    const commands = [...DOCUMENT.matchAll(/^\.\/bin\/malipo (.+)$/gm)].map(([, line]) => line!);
     expect(commands.length).to.be.greaterThan(4);
     for (const command of commands) {
       const args = [...command.matchAll(/"([^"]*)"|(\S+)/g)].map(
         ([, quoted, bare]) => quoted ?? bare!,
       );
-      expect(() => readCommandLine(args, { MALIPO_ACTOR: 'tester' }), command).not.to.throw();
+      expect(() => readArguments(args), command).not.to.throw();
     }
   });
 });
