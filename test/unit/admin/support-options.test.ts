@@ -58,7 +58,7 @@ describe('Options of the command line for money and support', () => {
       ['payment list --channel mpesas', "--channel must be a channel's code or name such as 63902"],
       ['payment list --channel -', "--channel must be a channel's code or name"],
       ['payment list --amount 1,500', '--amount must be an amount from 0.01'],
-      ['payment list --min 1.5', '--min must be an amount such as 1500'],
+      ['payment list --min 1.5', '--min must be an amount from 0.01'],
       ['payment list --since 2026-02-30', '--since must be a moment such as'],
       ['payment list --since yesterday', '--since must be a moment such as'],
       ['payment list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
