@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
 
 /** From an answer out of memory to a reversal that waits for its gateway. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
@@ -13,7 +13,7 @@ const PAYMENT_SECONDS = [
 export type Meters = ReturnType<typeof createMeters>;
 export type HttpMeters = Meters['http'];
 
-/** Creates what one process counts, in a registry of its own. No label is a merchant or an id. */
+/** Creates what one process counts, in a registry of its own. No label is an id, but one is a merchant. */
 export function createMeters() {
   const registry = new Registry();
   const registers = [registry];
@@ -70,6 +70,13 @@ export function createMeters() {
       help: 'Payments that have ended, from their acceptance to their settlement event',
       labelNames: ['kind', 'state'],
       buckets: PAYMENT_SECONDS,
+      registers,
+    }),
+    merchantPayments: new Summary({
+      name: 'malipo_merchant_payment_duration_seconds',
+      help: 'The same payments by merchant and channel. Its sum and count give a mean, no percentiles',
+      labelNames: ['merchant', 'channel', 'state'],
+      percentiles: [],
       registers,
     }),
     paymentsSettled: new Counter({

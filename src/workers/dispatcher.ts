@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
-import type { EndedPayment } from '../domain/webhooks/number-events.ts';
 import { prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import {
   type AddedRows,
@@ -15,6 +14,7 @@ import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { openQueueStates } from '../jobs/queue-states.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
+import { countEnded } from '../metrics/ended-payments.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../process/boot.ts';
 import { Bell } from './bell.ts';
@@ -86,10 +86,7 @@ interface Loop {
 }
 
 function paymentLoops({ database, config, meters }: Service): Loop[] {
-  const onEnded = ({ kind, state, seconds, channel, cause }: EndedPayment) => {
-    meters.paymentsEnded.observe({ kind, state }, seconds);
-    meters.paymentsSettled.inc({ channel, cause: cause ?? 'unknown' });
-  };
+  const onEnded = countEnded(meters);
   const prepare = () => prepareDeliveries(database, config.webhookEndpointConcurrency, onEnded);
   const idleMs = IDLE_DELAY_MS;
   return [

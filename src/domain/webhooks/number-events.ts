@@ -12,6 +12,7 @@ export const END_STATES = ['completed', 'failed'] as const;
 /** A payment that has ended, as its event reports it. */
 export interface EndedPayment {
   kind: (typeof ENDING_KINDS)[number];
+  merchant_id: number;
   state: (typeof END_STATES)[number];
   /** The time from its acceptance to the event. */
   seconds: number;
@@ -61,7 +62,7 @@ const NUMBER = `
     INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, next_step, next_step_at)
     SELECT merchant_id, id, endpoint, 'deliver', now() FROM numbered
   )
-  SELECT payment_kind AS kind,
+  SELECT payment_kind AS kind, numbered.merchant_id,
     CASE type WHEN 'transaction.completed' THEN 'completed' ELSE 'failed' END AS state,
     CAST(greatest(0, extract(epoch FROM numbered.created_at - accepted.created_at)) AS float8)
       AS seconds,
