@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../connections/database-errors.ts';
 import { installationId } from '../connections/installation.ts';
 import { openImpatientRedis } from '../connections/redis.ts';
 import { type Condition, createRedisProbe } from '../connections/redis-condition.ts';
@@ -11,6 +12,9 @@ import { startOperatorServer } from '../process/operator-server.ts';
 import { createApp } from './app.ts';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from './rate-limiter.ts';
 import { startApiServer } from './server.ts';
+
+/** So soon workers learn the address of another web process when the last one has ended. */
+const ANNOUNCE_INTERVAL_MS = 60_000;
 
 await runMain(async () => {
   const service = await boot('web');
@@ -30,14 +34,16 @@ await runMain(async () => {
     condition: webCondition(config),
   });
   const server = await startApiServer(config, app, signal);
-  await announce(service);
+  const announcing = setInterval(() => void announce(service), ANNOUNCE_INTERVAL_MS);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
+    { name: 'announcing', close: async () => clearInterval(announcing) },
     { name: 'drain', close: () => drain(config, signal) },
     { name: 'server', close: () => server.close() },
     operators,
     { name: 'redis', close: async () => redis?.disconnect() },
     { name: 'database', close: () => database.destroy() },
   ]);
+  await announce(service);
   logger.info('ready', { port: server.port });
 });
 
@@ -45,8 +51,14 @@ await runMain(async () => {
 function webCondition(config: Config): (() => Promise<Condition>) | undefined {
   if (!config.redisUrl) return undefined;
   const probe = createRedisProbe(config);
+  let known: Condition | undefined;
   return async () => {
-    const { problem, warnings } = await probe();
+    // A Redis that hangs must not make probes of a web process late.
+    const asked = probe().then((condition) => {
+      known = condition;
+      return condition;
+    });
+    const { problem, warnings } = known ?? (await asked);
     return { problem: null, warnings: problem === null ? warnings : [problem, ...warnings] };
   };
 }
@@ -54,7 +66,12 @@ function webCondition(config: Config): (() => Promise<Condition>) | undefined {
 /** Tells the workers where gateways reach this process, now that it listens there. */
 async function announce({ config, database, logger }: Service): Promise<void> {
   const url = config.gatewayCallbackUrl ?? config.publicUrl;
-  if (await recordCallbackBase(database, url)) logger.info('gateways call back here now', { url });
+  try {
+    const isNew = await recordCallbackBase(database, url);
+    if (isNew) logger.info('gateways call back here now', { url });
+  } catch (error) {
+    logger.warn('the address for callbacks is not recorded', { error: messageOf(error) });
+  }
 }
 
 /**

@@ -12,9 +12,9 @@ export function countEnded(meters: Meters): (ended: EndedPayment) => void {
     if (known.size < MAX_MERCHANTS) known.add(merchantId);
     return known.has(merchantId) ? merchantId : OTHERS;
   };
-  return ({ kind, state, merchant_id, channel, cause, seconds }) => {
+  return ({ kind, state, merchant_id, channel, gateway, cause, seconds }) => {
     meters.paymentsEnded.observe({ kind, state }, seconds);
     meters.merchantPayments.observe({ merchant: nameOf(merchant_id), channel, state }, seconds);
-    meters.paymentsSettled.inc({ channel, cause: cause ?? 'unknown' });
+    meters.paymentsSettled.inc({ channel, gateway, cause: cause ?? 'unknown' });
   };
 }

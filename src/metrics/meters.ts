@@ -44,6 +44,12 @@ export function createMeters() {
         registers,
       }),
     },
+    gatewayCallbacks: new Counter({
+      name: 'malipo_gateway_callbacks_total',
+      help: 'Genuine callbacks that were stored, by driver',
+      labelNames: ['gateway'],
+      registers,
+    }),
     gatewayCalls: new Histogram({
       name: 'malipo_gateway_call_duration_seconds',
       help: 'Calls to gateways, by driver, by what was called and by its result',
@@ -82,7 +88,7 @@ export function createMeters() {
     paymentsSettled: new Counter({
       name: 'malipo_payments_settled_total',
       help: 'Payments that have ended, by channel and by how that was learned',
-      labelNames: ['channel', 'cause'],
+      labelNames: ['channel', 'gateway', 'cause'],
       registers,
     }),
     stepsSwept: new Counter({

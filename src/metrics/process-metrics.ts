@@ -41,7 +41,7 @@ export function createMetrics(
       { malipo_database_pool_waiting: pool.numPendingAcquires() },
     ]),
   );
-  startAtZero(meters, types, [...channels.keys()]);
+  startAtZero(meters, types, channels);
   return registry;
 }
 
@@ -68,15 +68,19 @@ function readVersion(): string {
 }
 
 /** Shows a 0 of what alerts count: Prometheus notices a first event only as a rise. */
-function startAtZero(meters: Meters, types: readonly string[], channels: readonly number[]): void {
+function startAtZero(
+  meters: Meters,
+  types: readonly string[],
+  channels: Service['channels'],
+): void {
   const { http, paymentsEnded, paymentsSettled, webhookAttempts } = meters;
   if (types.includes('web')) http.refusals.inc({ code: 'channel_paused' }, 0);
   if (types.includes('dispatcher')) {
     for (const kind of ENDING_KINDS) {
       for (const state of END_STATES) paymentsEnded.zero({ kind, state });
     }
-    for (const channel of channels) {
-      for (const cause of ['callback', 'poll']) paymentsSettled.inc({ channel, cause }, 0);
+    for (const [channel, { gateway }] of channels) {
+      for (const cause of ['callback', 'poll']) paymentsSettled.inc({ channel, gateway, cause }, 0);
     }
   }
   if (types.includes('webhooks')) {

@@ -1,11 +1,20 @@
+import { inTime } from '../connections/in-time.ts';
 import { type Condition, createRedisProbe } from '../connections/redis-condition.ts';
 import type { Service } from '../process/boot.ts';
-import { CALLBACK_BASE_UNKNOWN } from '../process/callback-base.ts';
+import { CALLBACK_BASE_UNKNOWN, type CallbackBase } from '../process/callback-base.ts';
 import type { ProcessType } from './start-workers.ts';
 
 /** Tells whether a process of these types sends payments to gateways. `refunds` sends returns. */
 export function submits(types: readonly ProcessType[]): boolean {
   return types.includes('submission') || types.includes('refunds');
+}
+
+/** Shorter than load balancers wait. */
+const ANSWER_TIMEOUT_MS = 2_000;
+
+/** Returns undefined while nobody can tell. */
+function knownBase(callbackBase: CallbackBase): Promise<string | null | undefined> {
+  return inTime(callbackBase.find(), ANSWER_TIMEOUT_MS, 'no answer').catch(() => undefined);
 }
 
 /**
@@ -21,7 +30,7 @@ export function workerCondition(
     const [redis, base] = await Promise.all([
       probe?.(),
       // While the database does not answer, that is the reason.
-      submits(types) ? callbackBase.find().catch(() => undefined) : undefined,
+      submits(types) ? knownBase(callbackBase) : undefined,
     ]);
     const problems = [base === null ? CALLBACK_BASE_UNKNOWN : null, redis?.problem ?? null];
     const told = problems.filter((line) => line !== null);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { firstRow, inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { findCallbackBase, recordCallbackBase } from '../../src/domain/upkeep/callback-base.ts';
 import {
   noteDatabase,
   noteMarked,
@@ -72,6 +73,7 @@ describe('A database that is not the one before', () => {
     await note();
     const [payout, refused] = [await somePayout(), await somePayout()];
     await learn(store.database, refused, failed());
+    await recordCallbackBase(store.database, 'http://127.0.0.1:5000');
     const { database, drop } = await restored();
     const work = workOn(database, payout);
     const refund = async () => {
@@ -86,10 +88,13 @@ describe('A database that is not the one before', () => {
       expect(await refund()).to.equal(false);
     }
     expect(await work.attempts()).to.deep.equal([]);
+    // The address is that of the original.
+    expect(await findCallbackBase(database)).to.equal(null);
     const resume = () => inTransaction(database, (trx) => resumeHere(trx, true));
     expect(await resume()).to.not.equal(null);
     expect(await resume()).to.equal(null);
     expect(await noteDatabase(database)).to.equal(null);
+    expect(await findCallbackBase(database)).to.equal(null);
     expect(await work.claim()).to.include({ attemptNo: 1 });
     expect(await refund()).to.equal(true);
     await drop();

@@ -54,7 +54,7 @@ const status = reads({
 });
 
 function polledOnly({ channel, by_poll }: LearnedLately): string {
-  return `Callbacks of channel ${channel} do not arrive: ${by_poll} payments of the last hour ended by questions, none by a callback`;
+  return `Callbacks of channel ${channel} do not arrive: ${by_poll} payments of the last half hour ended by questions, and no callback came`;
 }
 
 interface Status extends QueueStatus {
@@ -82,7 +82,7 @@ function statusLines(status: Status): Lines {
     `Webhooks that were given up: ${counted(webhooks_exhausted)}${webhooks_exhausted > 0 ? '; webhooks list' : ''}`,
     status.learned_lately.map(
       ({ channel, by_callback, by_poll }) =>
-        `Channel ${channel} in the last hour: ${by_callback} ended by a callback, ${by_poll} by questions`,
+        `Channel ${channel} in the last half hour: ${by_callback} called back, ${by_poll} ended by questions only`,
     ),
     failed > 0 && `Failed jobs that wait for somebody: ${failed}; jobs list --state waiting`,
     '',

@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000;
  * Serves the addresses to which gateways report outcomes. A callback is stored before it is
  * answered, because most gateways send it once. A job applies it later.
  */
-export function gatewayCallbackRoutes({ database, config, logger }: Service): Router {
+export function gatewayCallbackRoutes({ database, config, logger, meters }: Service): Router {
   const router = Router();
   const keys = config.secretsKeys;
   const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
@@ -38,6 +38,7 @@ export function gatewayCallbackRoutes({ database, config, logger }: Service): Ro
     }
     Object.assign(logFieldsOf(res), { payment_id: target.id, merchant_id: target.merchant_id });
     await storeCallback(database, gateway, target, body);
+    meters.gatewayCallbacks.inc({ gateway });
     res.json({ ResultCode: 0, ResultDesc: 'Accepted' });
   });
 

@@ -1,4 +1,5 @@
 import { type Database, firstRow, hasRow } from '../../connections/database.ts';
+import { IS_OTHER_DATABASE } from './other-database.ts';
 
 /**
  * Records where gateways reach the web process that starts. Any web process takes any callback. So
@@ -14,11 +15,15 @@ export async function recordCallbackBase(database: Database, url: string): Promi
   );
 }
 
-/** Finds what a web process has recorded. @returns null before the first one has started. */
+/**
+ * Finds what a web process has recorded.
+ * @returns null before the first one has started; and on a copy of the database, whose payments must
+ * not be told of at the address of the original.
+ */
 export async function findCallbackBase(database: Database): Promise<string | null> {
   const found = await firstRow<{ url: string | null }>(
     database,
-    'SELECT gateway_callback_url AS url FROM installation',
+    `SELECT gateway_callback_url AS url FROM installation WHERE NOT ${IS_OTHER_DATABASE}`,
   );
   return found?.url ?? null;
 }

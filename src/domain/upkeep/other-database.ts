@@ -88,6 +88,8 @@ export async function resumeHere(
       'restore mark has not marked the open payments of this database, so what it has forgotten would be sent again: run restore mark first, or give --nothing-lost if it has lost nothing',
     );
   }
-  await rows(trx, 'UPDATE installation SET seen_on = :now', { now: other.now });
+  // A copy of a database must not call back the original. A web process records its own address soon.
+  const here = 'UPDATE installation SET seen_on = :now, gateway_callback_url = NULL';
+  await rows(trx, here, { now: other.now });
   return other;
 }

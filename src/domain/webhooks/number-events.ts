@@ -17,6 +17,7 @@ export interface EndedPayment {
   /** The time from its acceptance to the event. */
   seconds: number;
   channel: number;
+  gateway: string;
   /** How the end was learned: 'callback', 'poll', 'submission', 'statement' or 'support'. Null: forgotten. */
   cause: string | null;
 }
@@ -66,7 +67,7 @@ const NUMBER = `
     CASE type WHEN 'transaction.completed' THEN 'completed' ELSE 'failed' END AS state,
     CAST(greatest(0, extract(epoch FROM numbered.created_at - accepted.created_at)) AS float8)
       AS seconds,
-    accepted.channel, ended.cause
+    accepted.channel, accepted.gateway, ended.cause
   FROM numbered
   -- LATERAL makes the planner look up each payment instead of reading the whole tables.
   LEFT JOIN LATERAL (${ENDING_KINDS.map(acceptedAt).join(' UNION ALL ')}
@@ -84,6 +85,6 @@ const NUMBER = `
 
 function acceptedAt(kind: EndedPayment['kind']): string {
   return `
-    SELECT created_at, channel FROM ${STEP_TABLES[kind].table} p WHERE numbered.payment_kind = '${kind}'
+    SELECT created_at, channel, gateway FROM ${STEP_TABLES[kind].table} p WHERE numbered.payment_kind = '${kind}'
       AND p.merchant_id = numbered.merchant_id AND p.id = numbered.payment_id`;
 }

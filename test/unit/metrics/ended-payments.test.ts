@@ -2,7 +2,13 @@ import { expect } from 'chai';
 import { countEnded, MAX_MERCHANTS } from '../../../src/metrics/ended-payments.ts';
 import { createMeters } from '../../../src/metrics/meters.ts';
 
-const ENDED = { kind: 'collection', channel: 63902, cause: 'callback', seconds: 2 } as const;
+const ENDED = {
+  kind: 'collection',
+  channel: 63902,
+  gateway: 'simulator',
+  cause: 'callback',
+  seconds: 2,
+} as const;
 
 describe('Payments that have ended', () => {
   it('are counted by merchant, channel and state, with the time that they took', async () => {
