@@ -54,10 +54,9 @@ describeWith(
       });
       const body = await eventually('the web process to warn', async () => {
         const answer = await readyz(web);
-        return answer.warnings && answer;
+        return reason.test(answer.warnings?.join()) && answer;
       });
       expect(body.status).to.equal('ready');
-      expect(body.warnings.join()).to.match(reason);
     }
 
     it('keeps dispatchers from being ready, and only warns in web processes', async () => {
