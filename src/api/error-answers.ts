@@ -252,7 +252,8 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
   internal_error: {
     status: 500,
     detail: 'Internal server error',
-    meaning: 'A fault of ours. Whether a payment was recorded, its `ref_no` tells',
+    meaning:
+      'A fault of ours. A payment may have been recorded: send it again as after `unavailable`',
   },
   gateway_unreachable: {
     status: 502,
@@ -268,7 +269,7 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     status: 503,
     detail: UNAVAILABLE,
     meaning:
-      'Overload or maintenance. Send it again after `Retry-After` seconds, with the same `ref_no`',
+      'Overload or maintenance. A payment may have been recorded: send it again after `Retry-After` seconds with the same `ref_no`, never with a new one. With the same Idempotency-Key its kept answer comes; without a key 409 `duplicate_ref_no` means that it is recorded',
   },
 };
 

@@ -130,6 +130,26 @@ describe('The documentation', () => {
     }
   });
 
+  it('says of every failure whether something may have been recorded', () => {
+    for (const [path, method, { responses, security, parameters }] of operations()) {
+      const isPayment = method === 'post' && security.length > 0;
+      const sayings = {
+        get: /; nothing was changed$/,
+        post: isPayment
+          ? /may have been recorded.*same `ref_no`.*never.*409/
+          : /may have been done/,
+      };
+      for (const status of [500, 503]) {
+        expect(responses[status].description, path).to.match(sayings[method as 'get' | 'post']);
+      }
+      const key = parameters.find(({ name }: Any) => name === 'Idempotency-Key');
+      expect(key !== undefined, path).to.equal(isPayment);
+      if (key) expect(key.description).to.match(/500 or 503.*502/);
+    }
+    const { responses } = document.paths['/payouts/initiate'].post;
+    expect(responses[503].description).to.include('`channel_paused`: nothing was recorded');
+  });
+
   it('names every refusal of the API for some endpoint', () => {
     const named = new Set(all.flatMap((endpoint) => refusalsOf(endpoint).map(([code]) => code)));
     // What is no endpoint is of none, and each can fail.
