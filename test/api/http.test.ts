@@ -173,7 +173,6 @@ describe('The API over HTTP', () => {
       ['OPTIONS', '/api/v1/nothing'],
       ['POST', '/nothing'],
       ['GET', '/api/v1/nothing/%2e%2e/healthz'],
-      ['GET', '/gateway/callbacks/simulator/x'],
       ['POST', '/gateway/callbacks'],
     ];
     for (const [method, path] of UNKNOWN) {
@@ -195,6 +194,14 @@ describe('The API over HTTP', () => {
       ['POST', '/', 'GET, HEAD, OPTIONS'],
       ['POST', '/docs', 'GET, HEAD, OPTIONS'],
       ['DELETE', '/openapi.json', 'GET, HEAD, OPTIONS'],
+      ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+      ['PUT', '/readyz', 'GET, HEAD, OPTIONS'],
+      ['GET', '/gateway/callbacks/simulator/x', 'POST, OPTIONS'],
+      // Their paths match those of details too, whose ids have another form.
+      ['GET', '/api/v1/payouts/initiate', 'POST, OPTIONS'],
+      ['DELETE', '/api/v1/payouts/initiate', 'POST, OPTIONS'],
+      ['GET', '/api/v1/collections/checkouts/initiate', 'POST, OPTIONS'],
+      ['POST', '/api/v1/payouts/list', 'GET, HEAD, OPTIONS'],
     ];
     const allowedBy = ({ headers }: { headers: Headers }) =>
       headers.get('allow')?.split(', ').sort();

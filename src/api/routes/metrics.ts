@@ -2,6 +2,7 @@ import { Router } from 'express';
 import type { Registry } from 'prom-client';
 import { Refusal } from '../../domain/errors.ts';
 import { equalInConstantTime } from '../../process/key-ring.ts';
+import { refuseOtherMethods } from '../middleware/methods.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
 
@@ -18,5 +19,6 @@ export function metricsRoutes(token: string | undefined, registry: Registry): Ro
     if (!equalInConstantTime(given, token)) throw new Refusal('invalid_token');
     res.type(registry.contentType).send(await registry.metrics());
   });
+  refuseOtherMethods(router, [{ method: 'get', path: '/metrics' }]);
   return router;
 }
