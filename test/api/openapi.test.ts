@@ -110,6 +110,17 @@ describe('The documentation', () => {
     expect(count).to.be.above(100);
   });
 
+  it('shows examples that agree with themselves', () => {
+    const exampleOf = (path: string) =>
+      document.paths[path].get.responses['200'].content['application/json'].example;
+    const collection = exampleOf('/collections/checkouts/{checkout_id}');
+    expect(collection).to.include({ status: 'pending', amount: '250.00', commission: '3.75' });
+    expect(collection).to.include({ net_amount: '246.25', payment_completed_at: null });
+    expect(exampleOf('/payouts/{payout_id}').payment_completed_at).to.equal(null);
+    const { requestBody } = document.paths['/payouts/initiate'].post;
+    expect(requestBody.content['application/json'].example).to.not.have.property('app_code');
+  });
+
   it('rules out no further field of an answer or a webhook, which may be added', () => {
     for (const schema of [document, all.map(({ answer }) => answer)]) {
       expect(JSON.stringify(schema)).to.not.match(/additionalProperties|unevaluatedProperties/);
