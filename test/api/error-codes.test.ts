@@ -290,10 +290,11 @@ describe('Every code of an error', () => {
     // A client that is made from the document must take a code that is added.
     expect([type, closed]).to.deep.equal(['string', undefined]);
     expect(Object.keys(meanings)).to.have.members(Object.keys(WAYS));
+    expect(page).to.include('<th>Code</th><th>Status</th><th>Meaning</th>');
     for (const code of Object.keys(meanings) as AnswerCode[]) {
       expect(meanings[code]).to.match(new RegExp(`^${ERROR_ANSWERS[code].status}\\. \\w`));
       expect(page).to.include(
-        `<tr><th><code>${code}</code></th><td>${ERROR_ANSWERS[code].status}.`,
+        `<tr><th><code>${code}</code></th><td>${ERROR_ANSWERS[code].status}</td>`,
       );
     }
   });

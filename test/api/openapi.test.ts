@@ -185,6 +185,11 @@ describe('The documentation', () => {
     expect(page).to.include('POST to your callback_url');
   });
 
+  it('shows code as code', () => {
+    expect(page).to.include('webhook to <code>callback_url</code>');
+    expect(page).to.not.include('`');
+  });
+
   it('needs no script, no inline style and nothing from elsewhere', async () => {
     expect(page).to.not.match(/<script|<style|<iframe|<object|<embed|javascript:/i);
     expect(page).to.not.match(/<[^>]*\s(on\w+|style)\s*=/i);
