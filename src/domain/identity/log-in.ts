@@ -27,7 +27,7 @@ export async function issueAppTokens(
   keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
   { app_key, app_secret }: { app_key: string; app_secret: string },
   ip: string | null = null,
-): Promise<Tokens & { app_code: number }> {
+): Promise<Tokens> {
   const app = await firstRow<Holder & Access & { merchant_id: number; app_code: number }>(
     database,
     `SELECT m.*, a.code AS app_code, a.merchant_id, a.products, a.active AS app_active,
@@ -44,7 +44,7 @@ export async function issueAppTokens(
   const subject = { merchant_id, app_code };
   const tokens = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id });
   if (!tokens) throw new Refusal('invalid_app_credentials');
-  return { ...tokens, ...holderFields(app), app_code };
+  return { ...tokens, ...holderFields(app) };
 }
 
 /** Logs a person in. @throws Refusal `invalid_credentials`, `merchant_inactive` */
