@@ -118,11 +118,13 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
   invalid_token: {
     status: 401,
     detail: 'Invalid or expired token',
+    field: '{subject}',
     meaning: 'The token is not ours, is of the other kind, or has expired: get a new one',
   },
   token_revoked: {
     status: 401,
     detail: 'Token has been revoked',
+    field: '{subject}',
     meaning: 'The log-in of this token was ended: log in again',
   },
   refresh_expired: {

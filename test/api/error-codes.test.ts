@@ -178,9 +178,9 @@ describe('Every code of an error', () => {
       () =>
         request('GET', `${service.baseUrl}/channels`, { headers: { authorization: 'Basic x' } }),
     ],
-    invalid_token: [null, () => get('/channels', 'wrong')],
+    invalid_token: ['Authorization', () => get('/channels', 'wrong')],
     token_revoked: [
-      null,
+      'Authorization',
       async () => {
         await set('token_families', 'revoked_at = now()');
         return get('/channels');

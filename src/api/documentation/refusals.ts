@@ -36,8 +36,8 @@ function bodyRefusals({ required = [], properties, ...body }: InputSchema): Refu
 const TOKEN_REFUSALS: Refused[] = [
   ['credentials_missing'],
   ['invalid_token_format'],
-  ['invalid_token'],
-  ['token_revoked'],
+  ['invalid_token', 'Authorization'],
+  ['token_revoked', 'Authorization'],
   ['ip_not_allowed'],
   ['merchant_inactive'],
   ['app_inactive'],

@@ -16,7 +16,7 @@ export function metricsRoutes(token: string | undefined, registry: Registry): Ro
   router.get('/metrics', async (req, res) => {
     const [, given] = BEARER.exec(req.get('authorization') ?? '') ?? [];
     if (given === undefined) throw new Refusal('credentials_missing');
-    if (!equalInConstantTime(given, token)) throw new Refusal('invalid_token');
+    if (!equalInConstantTime(given, token)) throw new Refusal('invalid_token', 'Authorization');
     res.type(registry.contentType).send(await registry.metrics());
   });
   refuseOtherMethods(router, [{ method: 'get', path: '/metrics' }]);

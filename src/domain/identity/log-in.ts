@@ -6,7 +6,7 @@ import type { Product } from '../merchants/manage-apps.ts';
 import type { MerchantRecord } from '../merchants/manage-merchants.ts';
 import { isPassword } from './password.ts';
 import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
-import { rotateFamily, startFamily, type TokenPair, verifyToken } from './tokens.ts';
+import { rotateFamily, startFamily, TOKEN_FIELDS, type TokenPair, verifyToken } from './tokens.ts';
 
 /** Whom a pair of tokens stands for: an app of the merchant, or a person, who has no app. */
 interface Holder
@@ -102,11 +102,11 @@ export async function refreshTokens(
   // A refusal here does not spend the token. A token that was spent before is not refused here:
   // the rotation ends its family.
   if (holder?.living) {
-    if (!holder.user_active) throw new Refusal('token_revoked');
+    if (!holder.user_active) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
     requireAccess(holder);
   }
   const tokens = await rotateFamily(database, jwtKeys, claims);
-  if (!holder) throw new Refusal('token_revoked');
+  if (!holder) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
   return { ...tokens, ...holderFields(holder) };
 }
 
