@@ -239,6 +239,15 @@ describe('The API over HTTP', () => {
       expect((await request('GET', `${origin}/`)).body).to.include('<h1>Malipo API</h1>');
     });
 
+    it('more than 1,000 query parameters with Invalid request, and reads all of fewer', async () => {
+      const { access } = merchant;
+      const list = (count: number) =>
+        request('GET', `${baseUrl}/payouts?${'a&'.repeat(count - 1)}page=0`, { access });
+      const field = 'page';
+      expectRefusal(await list(1_000), 400, 'Invalid query parameter: page', { field });
+      expectRefusal(await list(1_001), 400, 'Invalid request');
+    });
+
     it('a path that cannot be decoded with Not found', async () => {
       const url = `${baseUrl}/collections/checkouts/%E0%A4%A`;
       expectRefusal(await request('GET', url, { access: merchant.access }), 404, 'Not found');

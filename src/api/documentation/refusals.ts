@@ -6,7 +6,7 @@ import type { InputSchema } from '../schemas/validator.ts';
 export function refusalsOf(endpoint: Endpoint): Refused[] {
   const { roles, approvedFor, product, body, query, method, refusals = [] } = endpoint;
   return [
-    ...(query ? Object.keys(query.properties).map((name): Refused => ['invalid_query', name]) : []),
+    ...(query ? queryRefusals(query) : []),
     ...(body ? bodyRefusals(body) : []),
     ...(roles ? TOKEN_REFUSALS : []),
     ...(roles && roles.length < 3 ? ([['role_insufficient']] as Refused[]) : []),
@@ -17,6 +17,11 @@ export function refusalsOf(endpoint: Endpoint): Refused[] {
     ['https_required'],
     ['unavailable'],
   ];
+}
+
+function queryRefusals({ properties }: InputSchema): Refused[] {
+  const wrong = Object.keys(properties).map((name): Refused => ['invalid_query', name]);
+  return [...wrong, ['invalid_request']];
 }
 
 function bodyRefusals({ required = [], properties, ...body }: InputSchema): Refused[] {
