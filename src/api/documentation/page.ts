@@ -137,10 +137,9 @@ function renderRow(name: string, note: string, schema: Schema): string {
   const type = [
     schema.type ?? (schema.enum ? (schema.enum as string[]).join(' | ') : schema.const),
   ].flat();
-  const fallback = schema.default === undefined ? '' : ` Default ${String(schema.default)}.`;
-  return html`<tr><th><code>${name}</code></th><td>${type.join(' or ')}<br><small>${note}</small></td><td>${prose(
-    String(schema.description ?? ''),
-  )}${fallback}</td></tr>`;
+  const fallback = schema.default === undefined ? [] : [`Default ${String(schema.default)}`];
+  const about = [schema.description ?? [], fallback].flat().join('. ');
+  return html`<tr><th><code>${name}</code></th><td>${type.join(' or ')}<br><small>${note}</small></td><td>${prose(about)}</td></tr>`;
 }
 
 function renderResponses({ responses }: Operation): string {

@@ -13,6 +13,7 @@ pre { padding: .75rem; overflow: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 14px; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
 th { white-space: nowrap; font-weight: 400; } thead th { font-weight: 600; }
+th + td:not(:last-child) { overflow-wrap: break-word; }
 summary { cursor: pointer; margin-top: 1rem; }
 a { color: inherit; }
 @media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } }
