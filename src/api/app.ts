@@ -8,6 +8,7 @@ import { endpoints } from './endpoints/endpoints.ts';
 import { errorHandler } from './errors.ts';
 import { measureRequests } from './middleware/measure.ts';
 import { refuseOtherMethods } from './middleware/methods.ts';
+import { parseQueryText } from './middleware/query-text.ts';
 import { requestContext } from './middleware/request-context.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { addAuthRoutes } from './routes/auth.ts';
@@ -33,6 +34,7 @@ export function createApp(
   app.set('trust proxy', config.trustProxy);
   app.set('case sensitive routing', true);
   app.set('etag', false);
+  app.set('query parser', parseQueryText);
   app.use(requestContext(logger), measureRequests(meters.http));
   app.use(helmet({ contentSecurityPolicy: { useDefaults: false, directives: CONTENT_POLICY } }));
   // Before the check for HTTPS, because probes come from inside, often over plain HTTP.

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../domain/errors.ts';
 
 /** The code of every error that the API answers with. */
-export type AnswerCode = ErrorCode | 'internal_error';
+export type AnswerCode = ErrorCode | 'internal_error' | 'request_timeout' | 'headers_too_large';
 
 /** What a caller is told. `{subject}` stands for the subject of the refusal. */
 export interface ErrorAnswer {
@@ -24,7 +24,8 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
   invalid_request: {
     status: 400,
     detail: 'Invalid request',
-    meaning: 'The body is missing, broke off, or is no JSON object',
+    meaning:
+      'The body is missing, broke off, or is no JSON object; there are more than 1,000 query parameters; or it is no HTTP',
   },
   body_not_json: { status: 400, detail: 'JSON parse error', meaning: 'The body is no valid JSON' },
   field_required: {
@@ -118,11 +119,13 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
   invalid_token: {
     status: 401,
     detail: 'Invalid or expired token',
+    field: '{subject}',
     meaning: 'The token is not ours, is of the other kind, or has expired: get a new one',
   },
   token_revoked: {
     status: 401,
     detail: 'Token has been revoked',
+    field: '{subject}',
     meaning: 'The log-in of this token was ended: log in again',
   },
   refresh_expired: {
@@ -204,6 +207,11 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     detail: 'Method not allowed',
     meaning: 'The path has no such method. The header `Allow` lists those that it has',
   },
+  request_timeout: {
+    status: 408,
+    detail: 'Request timeout',
+    meaning: 'The request did not arrive in time',
+  },
   duplicate_ref_no: {
     status: 409,
     detail: 'Reference number already exists',
@@ -249,10 +257,16 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     detail: 'Request rate limit exceeded',
     meaning: 'Too many requests, or too many failed log-ins: wait for `Retry-After` seconds',
   },
+  headers_too_large: {
+    status: 431,
+    detail: 'Request headers are too large',
+    meaning: 'Address and headers together have more than 16 KiB',
+  },
   internal_error: {
     status: 500,
     detail: 'Internal server error',
-    meaning: 'A fault of ours. Whether a payment was recorded, its `ref_no` tells',
+    meaning:
+      'A fault of ours. A payment may have been recorded: send it again as after `unavailable`',
   },
   gateway_unreachable: {
     status: 502,
@@ -268,7 +282,7 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     status: 503,
     detail: UNAVAILABLE,
     meaning:
-      'Overload or maintenance. Send it again after `Retry-After` seconds, with the same `ref_no`',
+      'Overload or maintenance. A payment may have been recorded: send it again after `Retry-After` seconds with the same `ref_no`, never with a new one. With the same Idempotency-Key its kept answer comes; without a key 409 `duplicate_ref_no` means that it is recorded',
   },
 };
 

@@ -27,10 +27,9 @@ function collectionCore(collection: Collection) {
 
 /** The record with all that is known of the outcome. */
 export function collectionDetail(collection: Collection) {
-  const { amount_cents, commission_cents, status } = collection;
   // Nothing is earned on one that failed.
   const [commission, net] =
-    status === 'failed' ? [0, 0] : [commission_cents, amount_cents - commission_cents];
+    collection.status === 'failed' ? [0, 0] : [collection.commission_cents, netOf(collection)];
   return {
     ...collectionRecord(collection),
     ...outcome(collection),

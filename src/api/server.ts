@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
+import { unreadableHandler } from './unreadable.ts';
 
 /** The longest time that a request may take to arrive. Answers take far less. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -37,6 +38,7 @@ export async function startApiServer(
   stopping.addEventListener('abort', () => {
     for (const response of underWay) response.shouldKeepAlive = false;
   });
+  server.on('clientError', unreadableHandler(underWay));
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;

@@ -18,16 +18,16 @@ export function periodConditions(column: string, { created_from, created_to }: P
 const TIME =
   /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+ -](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** The first and the last microsecond of a day or a millisecond. */
+/** The first and the last microsecond of a day, a second or a millisecond. */
 export interface Span {
   first: string;
   last: string;
 }
 
 /**
- * Returns the span of a whole UTC day (YYYY-MM-DD), or of a time in ISO 8601 with `Z` or an offset,
- * to the millisecond, which is what the API shows. In an address, a plus that is not written %2B
- * arrives as a space. @returns null for any other text.
+ * Returns the span of a whole UTC day (YYYY-MM-DD), or of a time in ISO 8601 with `Z` or an offset:
+ * a whole second without a fraction, else a millisecond. The API shows times in both forms. In an
+ * address, a plus that is not written %2B arrives as a space. @returns null for any other text.
  */
 export function spanOf(text: string): Span | null {
   if (isDay(text)) return { first: `${text}T00:00:00.000000Z`, last: `${text}T23:59:59.999999Z` };
@@ -35,8 +35,9 @@ export function spanOf(text: string): Span | null {
   const time = new Date(text.replace(' ', '+')).toISOString();
   // An offset may lead out of the years that PostgreSQL and this text have.
   if (!isDay(time.slice(0, DAY_LENGTH))) return null;
-  const millisecond = time.slice(0, -1);
-  return { first: `${millisecond}000Z`, last: `${millisecond}999Z` };
+  const millisecond = time.slice(0, -'Z'.length);
+  const lastMillisecond = text.includes('.') ? millisecond : millisecond.replace(/0{3}$/, '999');
+  return { first: `${millisecond}000Z`, last: `${lastMillisecond}999Z` };
 }
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length;

@@ -185,7 +185,7 @@ describe('admin app', () => {
     expect(renewed).to.include({ code: app.code, app_key: app.app_key });
     expect(renewed.app_secret).to.not.equal(app.app_secret);
     expect(await refusal(app)).to.equal('invalid_app_credentials');
-    expect((await rejection(isAccepted(access))).message).to.equal('token_revoked');
+    expect(await rejection(isAccepted(access))).to.include({ code: 'token_revoked' });
     await tokens(renewed);
     await isAccepted(othersAccess);
     expect(await admin.lastAudit()).to.deep.equal({

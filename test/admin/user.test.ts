@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { failureOf } from '../../src/admin/failure.ts';
 import { readPassword } from '../../src/admin/options/new-password.ts';
 import { firstRow } from '../../src/connections/database.ts';
+import type { Refusal } from '../../src/domain/errors.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { logInUser } from '../../src/domain/identity/log-in.ts';
 import { createUser } from '../../src/domain/identity/manage-users.ts';
@@ -30,7 +31,7 @@ describe('admin user', () => {
   const logIn = (email: string, password: string) =>
     logInUser(admin.database, jwtKeys, email, password);
   const problemOf = async (access: string) =>
-    (await rejection(authenticate(admin.database, jwtKeys, access, null))).message;
+    ((await rejection(authenticate(admin.database, jwtKeys, access, null))) as Refusal).code;
 
   let count = 0;
   async function newUser(): Promise<string> {

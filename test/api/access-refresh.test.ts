@@ -79,7 +79,7 @@ describe('Refreshing tokens', () => {
       expectRefusal(await read(access), 401, REVOKED);
     }
     for (const token of [tokens.refresh, second.refresh, third.refresh]) {
-      expectRefusal(await refresh(token), 401, REVOKED);
+      expectRefusal(await refresh(token), 401, REVOKED, { field: 'refresh' });
     }
   });
 
@@ -130,7 +130,7 @@ describe('Refreshing tokens', () => {
   };
   for (const [what, make] of Object.entries(STRANGE)) {
     it(`refuses ${what}, and leaves the family as it is`, async () => {
-      expectRefusal(await refresh(make()), 401, INVALID);
+      expectRefusal(await refresh(make()), 401, INVALID, { field: 'refresh' });
       expect((await refresh(tokens.refresh)).status).to.equal(200);
     });
   }

@@ -120,7 +120,7 @@ describe('A request that needs a token', () => {
   for (const [what, make] of Object.entries(FORGERIES)) {
     it(`is refused with ${what}`, async () => {
       const answer = await get({ authorization: `Bearer ${await make()}` });
-      expectRefusal(answer, 401, 'Invalid or expired token');
+      expectRefusal(answer, 401, 'Invalid or expired token', { field: 'Authorization' });
     });
   }
 

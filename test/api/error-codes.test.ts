@@ -1,10 +1,12 @@
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { createApp } from '../../src/api/app.ts';
 import { type AnswerCode, ERROR_ANSWERS } from '../../src/api/error-answers.ts';
+import { unreadableHandler } from '../../src/api/unreadable.ts';
 import { inTransaction, openDatabase, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
@@ -137,6 +139,18 @@ describe('Every code of an error', () => {
     return post('/auth/refresh', { refresh: jwt.sign(claims, secret, options) });
   }
 
+  /** What a server that soon loses patience answers to these bytes. */
+  async function unread(bytes: string): Promise<Pick<Answer, 'status' | 'body'>> {
+    const options = { headersTimeout: 50, connectionsCheckingInterval: 10 };
+    const server = createServer(options).on('clientError', unreadableHandler(new Set()));
+    servers.push(server);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write(bytes);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    return { status: Number(head.split(' ')[1]), body: JSON.parse(body) };
+  }
+
   const wholeOnly = () =>
     elsewhere({ channels: new Map([[MPESA, { gateway: 'simulator', amountStepCents: 100 }]]) });
   const overHttps = () => elsewhere({ config: { ...service.config, requireHttps: true } });
@@ -146,7 +160,10 @@ describe('Every code of an error', () => {
   };
 
   /** A way to each code, with the field that is to blame. */
-  const WAYS: Record<AnswerCode, [field: string | null, provoke: () => Promise<Answer>]> = {
+  const WAYS: Record<
+    AnswerCode,
+    [field: string | null, provoke: () => Promise<Pick<Answer, 'status' | 'body'>>]
+  > = {
     invalid_request: [null, () => post(COLLECT, '[]')],
     body_not_json: [null, () => post(COLLECT, '{')],
     field_required: ['amount', () => collect({ amount: null })],
@@ -178,9 +195,9 @@ describe('Every code of an error', () => {
       () =>
         request('GET', `${service.baseUrl}/channels`, { headers: { authorization: 'Basic x' } }),
     ],
-    invalid_token: [null, () => get('/channels', 'wrong')],
+    invalid_token: ['Authorization', () => get('/channels', 'wrong')],
     token_revoked: [
-      null,
+      'Authorization',
       async () => {
         await set('token_families', 'revoked_at = now()');
         return get('/channels');
@@ -245,6 +262,8 @@ describe('Every code of an error', () => {
     duplicate_ref_no: ['ref_no', () => twice(() => collect({ ref_no: 'same' }))],
     reversal_done: ['checkout_ref_no', () => reversed('done')],
     reversal_in_progress: ['checkout_ref_no', () => reversed('open')],
+    request_timeout: [null, () => unread('GET / HTTP/1.1\r\nHost')],
+    headers_too_large: [null, () => unread(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`)],
     idempotency_key_running: ['Idempotency-Key', whileKeyIsLocked],
     body_too_large: [null, () => collect({ account_number: 'x'.repeat(MAX_BODY_BYTES) })],
     media_type_unsupported: [
@@ -285,14 +304,16 @@ describe('Every code of an error', () => {
   it('is described in the documentation, with its status', async () => {
     const { body: document } = await request('GET', `${service.origin}/openapi.json`);
     const { body: page } = await request('GET', `${service.origin}/docs`);
-    const { enum: codes, 'x-enumDescriptions': meanings } =
-      document.components.schemas.Error.properties.code;
-    expect(codes).to.have.members(Object.keys(WAYS));
-    expect(Object.keys(meanings)).to.deep.equal(codes);
-    for (const code of codes as AnswerCode[]) {
+    const { type, enum: closed, ...described } = document.components.schemas.Error.properties.code;
+    const meanings = described['x-enumDescriptions'];
+    // A client that is made from the document must take a code that is added.
+    expect([type, closed]).to.deep.equal(['string', undefined]);
+    expect(Object.keys(meanings)).to.have.members(Object.keys(WAYS));
+    expect(page).to.include('<th>Code</th><th>Status</th><th>Meaning</th>');
+    for (const code of Object.keys(meanings) as AnswerCode[]) {
       expect(meanings[code]).to.match(new RegExp(`^${ERROR_ANSWERS[code].status}\\. \\w`));
       expect(page).to.include(
-        `<tr><th><code>${code}</code></th><td>${ERROR_ANSWERS[code].status}.`,
+        `<tr><th><code>${code}</code></th><td>${ERROR_ANSWERS[code].status}</td>`,
       );
     }
   });

@@ -173,7 +173,6 @@ describe('The API over HTTP', () => {
       ['OPTIONS', '/api/v1/nothing'],
       ['POST', '/nothing'],
       ['GET', '/api/v1/nothing/%2e%2e/healthz'],
-      ['GET', '/gateway/callbacks/simulator/x'],
       ['POST', '/gateway/callbacks'],
     ];
     for (const [method, path] of UNKNOWN) {
@@ -195,6 +194,14 @@ describe('The API over HTTP', () => {
       ['POST', '/', 'GET, HEAD, OPTIONS'],
       ['POST', '/docs', 'GET, HEAD, OPTIONS'],
       ['DELETE', '/openapi.json', 'GET, HEAD, OPTIONS'],
+      ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+      ['PUT', '/readyz', 'GET, HEAD, OPTIONS'],
+      ['GET', '/gateway/callbacks/simulator/x', 'POST, OPTIONS'],
+      // Their paths match those of details too, whose ids have another form.
+      ['GET', '/api/v1/payouts/initiate', 'POST, OPTIONS'],
+      ['DELETE', '/api/v1/payouts/initiate', 'POST, OPTIONS'],
+      ['GET', '/api/v1/collections/checkouts/initiate', 'POST, OPTIONS'],
+      ['POST', '/api/v1/payouts/list', 'GET, HEAD, OPTIONS'],
     ];
     const allowedBy = ({ headers }: { headers: Headers }) =>
       headers.get('allow')?.split(', ').sort();
@@ -230,6 +237,15 @@ describe('The API over HTTP', () => {
       const answer = await fetch(`${origin}/`, { redirect: 'manual' });
       expect([answer.status, answer.headers.get('location')]).to.deep.equal([302, '/docs']);
       expect((await request('GET', `${origin}/`)).body).to.include('<h1>Malipo API</h1>');
+    });
+
+    it('more than 1,000 query parameters with Invalid request, and reads all of fewer', async () => {
+      const { access } = merchant;
+      const list = (count: number) =>
+        request('GET', `${baseUrl}/payouts?${'a&'.repeat(count - 1)}page=0`, { access });
+      const field = 'page';
+      expectRefusal(await list(1_000), 400, 'Invalid query parameter: page', { field });
+      expectRefusal(await list(1_001), 400, 'Invalid request');
     });
 
     it('a path that cannot be decoded with Not found', async () => {

@@ -20,7 +20,7 @@ describe('The metrics on the port that merchants reach', () => {
   after(() => store.drop());
 
   /** What the app answers, with this environment, to a request for its metrics. */
-  async function ask(env: Record<string, string>, authorization?: string) {
+  async function ask(env: Record<string, string>, authorization?: string, method = 'GET') {
     const config = loadConfig({ DATABASE_URL: store.url, ...env });
     const service = createService(config, winston.createLogger({ silent: true }), store.database);
     createMetrics(service, 'web');
@@ -28,6 +28,7 @@ describe('The metrics on the port that merchants reach', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const answer = await fetch(`http://127.0.0.1:${port}/metrics`, {
+      method,
       headers: authorization ? { authorization } : {},
     });
     const text = await answer.text();
@@ -35,7 +36,7 @@ describe('The metrics on the port that merchants reach', () => {
       server.close(() => resolve());
       server.closeAllConnections();
     });
-    return { status: answer.status, text };
+    return { status: answer.status, text, allowed: answer.headers.get('allow') };
   }
 
   it('are not there without a token of their own', async () => {
@@ -46,6 +47,17 @@ describe('The metrics on the port that merchants reach', () => {
     const { status, text } = await ask({ METRICS_TOKEN }, `Bearer ${METRICS_TOKEN}`);
     expect(status).to.equal(200);
     expect(text).to.include('malipo_http_request_duration_seconds');
+  });
+
+  it('say which methods they have', async () => {
+    for (const [method, expected] of [
+      ['POST', 405],
+      ['OPTIONS', 204],
+    ] as const) {
+      const { status, allowed } = await ask({ METRICS_TOKEN }, undefined, method);
+      expect([status, allowed]).to.deep.equal([expected, 'GET, HEAD, OPTIONS']);
+    }
+    expect((await ask({}, undefined, 'POST')).status).to.equal(404);
   });
 
   it('show that no channel has refused anything, before one has', async () => {

@@ -110,6 +110,17 @@ describe('The documentation', () => {
     expect(count).to.be.above(100);
   });
 
+  it('shows examples that agree with themselves', () => {
+    const exampleOf = (path: string) =>
+      document.paths[path].get.responses['200'].content['application/json'].example;
+    const collection = exampleOf('/collections/checkouts/{checkout_id}');
+    expect(collection).to.include({ status: 'pending', amount: '250.00', commission: '3.75' });
+    expect(collection).to.include({ net_amount: '246.25', payment_completed_at: null });
+    expect(exampleOf('/payouts/{payout_id}').payment_completed_at).to.equal(null);
+    const { requestBody } = document.paths['/payouts/initiate'].post;
+    expect(requestBody.content['application/json'].example).to.not.have.property('app_code');
+  });
+
   it('rules out no further field of an answer or a webhook, which may be added', () => {
     for (const schema of [document, all.map(({ answer }) => answer)]) {
       expect(JSON.stringify(schema)).to.not.match(/additionalProperties|unevaluatedProperties/);
@@ -130,10 +141,33 @@ describe('The documentation', () => {
     }
   });
 
+  it('says of every failure whether something may have been recorded', () => {
+    for (const [path, method, { responses, security, parameters }] of operations()) {
+      const isPayment = method === 'post' && security.length > 0;
+      const sayings = {
+        get: /; nothing was changed$/,
+        post: isPayment
+          ? /may have been recorded.*same `ref_no`.*never.*409/
+          : /may have been done/,
+      };
+      for (const status of [500, 503]) {
+        expect(responses[status].description, path).to.match(sayings[method as 'get' | 'post']);
+      }
+      const key = parameters.find(({ name }: Any) => name === 'Idempotency-Key');
+      expect(key !== undefined, path).to.equal(isPayment);
+      if (key) expect(key.description).to.match(/500 or 503.*502/);
+    }
+    const { responses } = document.paths['/payouts/initiate'].post;
+    expect(responses[503].description).to.include('`channel_paused`: nothing was recorded');
+  });
+
   it('names every refusal of the API for some endpoint', () => {
     const named = new Set(all.flatMap((endpoint) => refusalsOf(endpoint).map(([code]) => code)));
     // What is no endpoint is of none, and each can fail.
-    const ofNone = ['path_not_found', 'method_not_allowed', 'internal_error'];
+    const ofNone = [
+      ...['path_not_found', 'method_not_allowed', 'internal_error'],
+      ...['request_timeout', 'headers_too_large'],
+    ];
     const expected = Object.keys(ERROR_ANSWERS).filter((code) => !ofNone.includes(code));
     expect([...named]).to.have.members(expected);
   });
@@ -152,6 +186,11 @@ describe('The documentation', () => {
       }
     }
     expect(page).to.include('POST to your callback_url');
+  });
+
+  it('shows code as code', () => {
+    expect(page).to.include('webhook to <code>callback_url</code>');
+    expect(page).to.not.include('`');
   });
 
   it('needs no script, no inline style and nothing from elsewhere', async () => {

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { Agent, type RequestListener, request, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type ApiServer, startApiServer } from '../../src/api/server.ts';
 import { eventually } from '../support/eventually.ts';
 
-describe('A server that stops', () => {
+describe('A server', () => {
   const agent = new Agent({ keepAlive: true });
   let stopping: AbortController;
   let server: ApiServer;
@@ -16,6 +17,7 @@ describe('A server that stops', () => {
     waiting = [];
     const app: RequestListener = (incoming, response) => {
       if (incoming.url === '/wait') waiting.push(response);
+      else if (incoming.url === '/begin') response.write('begun');
       else response.end('done');
     };
     const config = { tls: null, port: 0, host: '127.0.0.1' };
@@ -43,7 +45,7 @@ describe('A server that stops', () => {
     await server.close();
   });
 
-  it('goes on answering, and closes the connection of every answer', async () => {
+  it('goes on answering while it stops, and closes the connection of every answer', async () => {
     const underWay = get('/wait');
     await isUnderWay();
     stopping.abort('SIGTERM');
@@ -69,13 +71,32 @@ describe('A server that stops', () => {
     await closed;
   });
 
-  it('does not wait for connections that idle, have said nothing, or stopped half-way', async () => {
+  it('does not wait at its end for connections that idle, have said nothing, or stopped half-way', async () => {
     await get('/');
     const sockets = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1')];
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     sockets[1]!.write('GET / HTTP/1.1\r\nHost');
     for (const socket of sockets) socket.on('error', () => {});
     stopping.abort('SIGTERM');
+    await server.close();
+  });
+
+  it('refuses in JSON what is no HTTP, and closes the connection', async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('nonsense\r\n\r\n');
+    const [head, body] = (await text(socket)).split('\r\n\r\n');
+    expect(head).to.match(/^HTTP\/1\.1 400 Bad Request\r\nConnection: close\r\n/);
+    expect(JSON.parse(body!)).to.deep.equal({ detail: 'Invalid request', code: 'invalid_request' });
+    await server.close();
+  });
+
+  it('adds nothing to an answer that has begun when the rest of the request is no HTTP', async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('POST /begin HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    const [begun] = await once(socket, 'data');
+    socket.write('no chunk\r\n');
+    expect(String(begun)).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(await text(socket)).to.not.include('HTTP/1.1');
     await server.close();
   });
 });

@@ -30,6 +30,7 @@ for (const backend of backendsUnderTest()) {
       id = answer.body.id;
       await request('GET', `${baseUrl}/collections/checkouts/${id}`, { access });
       await request('GET', `${baseUrl}/collections/checkouts/${id}`, { access: 'wrong' });
+      await request('GET', `${baseUrl}/payouts/initiate`, { access });
       await request('GET', `${service.origin}/nowhere/${id}`);
       await eventually('the webhook', async () => shop.webhooksFor(answer.body.ref_no).length > 0);
       samples = await eventually('its attempt', async () => {
@@ -53,6 +54,7 @@ for (const backend of backendsUnderTest()) {
       expect(sum(requests, { method: 'GET', route, status: '401' })).to.equal(1);
       expect(sum(requests, { route: '/collections/checkouts/initiate' })).to.equal(1);
       expect(sum(requests, { route: '/gateway/callbacks/{gateway}/{token}' })).to.equal(1);
+      expect(sum(requests, { route: '/payouts/initiate', status: '405' })).to.equal(1);
       expect(sum(requests, { route: 'other', status: '404' })).to.equal(1);
     });
 

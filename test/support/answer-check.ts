@@ -26,10 +26,11 @@ const documented: Documented[] = (Object.values(endpoints) as Endpoint[])
     endpoint,
     path: new RegExp(`^${BASE_PATH}${endpoint.path.replace(/\{\w+\}/g, '[^/]+')}/?$`),
     isAnswer: ajv.compile(strict(endpoint.answer)),
-    // A path whose parameter cannot be decoded is none.
+    // A path whose parameter cannot be decoded is none, and one of another endpoint has its methods.
     codes: new Set([
       'internal_error',
       'path_not_found',
+      'method_not_allowed',
       ...refusalsOf(endpoint).map(([code]) => code),
     ]),
   }));

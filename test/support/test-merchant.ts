@@ -65,5 +65,5 @@ export async function createTestApp(
     name: 'Second till',
     products,
   });
-  return { ...app, ...(await issueAppTokens(database, config, app)) };
+  return { ...(await issueAppTokens(database, config, app)), ...app };
 }

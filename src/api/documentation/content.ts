@@ -1,4 +1,4 @@
-import { OWN_KEYWORDS, type Schema } from '../schemas/fields.ts';
+import { IMPLIED, OWN_KEYWORDS, type Schema } from '../schemas/fields.ts';
 
 /** Describes JSON of this schema, with an example. */
 export function contentOf(schema: Schema) {
@@ -12,7 +12,7 @@ export function published(schema: Schema): Schema {
   );
 }
 
-/** Makes a value that a schema takes, from the examples of its parts. */
+/** Makes a value that a schema takes, from the examples of its parts, without what a token implies. */
 function exampleOf(schema: Schema): unknown {
   const examples = schema.examples as unknown[] | undefined;
   if (examples?.length) return examples[0];
@@ -21,7 +21,8 @@ function exampleOf(schema: Schema): unknown {
   const types = [schema.type].flat();
   if (types.includes('object')) {
     const entries = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
-    return Object.fromEntries(entries.map(([name, field]) => [name, exampleOf(field)]));
+    const shown = entries.filter(([name]) => !schema[IMPLIED]?.includes(name));
+    return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
   }
   if (types.includes('array')) return [exampleOf(schema.items as Schema)];
   if (types.includes('null')) return null;

@@ -80,7 +80,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description:
-    'Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Only the 502 of a reversal is different, because the reversal is recorded',
+    'Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Three are different: what got 500 or 503 `unavailable` may have been recorded, and the reversal of a 502 is. Then the answer that was kept comes',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -120,20 +120,33 @@ function failures(endpoint: Endpoint) {
     byStatus.set(status, examples);
   }
   return Object.fromEntries(
-    [...byStatus].map(([status, examples]) => [status, failure(status, examples)]),
+    [...byStatus].map(([status, examples]) => [status, failure(endpoint, status, examples)]),
   );
 }
 
-const FAILURES: Readonly<Record<number, string>> = {
-  500: 'A fault of ours; whether anything was recorded is not known',
-  502: 'Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no`',
-};
-
-function failure(status: number, examples: object) {
+function failure(endpoint: Endpoint, status: number, examples: object) {
   const waits = status === 429 || status === 503;
   return {
-    description: FAILURES[status] ?? 'Refused; nothing was changed',
+    description: consequence(endpoint, status),
     ...(waits && { headers: { 'Retry-After': header('Seconds to wait') } }),
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' }, examples } },
   };
 }
+
+/** Says what a failure leaves behind. The answer of a commit may be lost, so 500 and 503 do not know. */
+function consequence(endpoint: Endpoint, status: number): string {
+  const isUnsure = endpoint.method === 'post' && (status === 500 || status === 503);
+  if (status === 502) return RECORDED;
+  if (!isUnsure) return `${status === 500 ? 'A fault of ours' : 'Refused'}; nothing was changed`;
+  if (!takesKey(endpoint)) return MAYBE_DONE;
+  const pauses = endpoint.refusals?.some(([code]) => code === 'channel_paused');
+  const paused = status === 503 && pauses ? '`channel_paused`: nothing was recorded. ' : '';
+  return `${paused}${status === 500 ? '`internal_error`' : '`unavailable`'}: ${MAYBE_RECORDED}`;
+}
+
+const RECORDED =
+  'Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no`';
+const MAYBE_RECORDED =
+  'it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded';
+const MAYBE_DONE =
+  'It may have been done: a refresh token may be spent. If it is refused from now on, log in again';

@@ -1,4 +1,6 @@
+import { ERROR_ANSWERS } from '../error-answers.ts';
 import type { Schema } from '../schemas/fields.ts';
+import { html, prose, raw } from './html.ts';
 import type { openApiDocument } from './openapi.ts';
 
 /**
@@ -57,10 +59,10 @@ export function renderPage(document: Document): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <link rel="stylesheet" href="/docs/style.css"></head><body>
 <nav>${raw(renderNavigation(document, [...calls, ...events]))}</nav><main>
-<h1>${document.info.title}</h1><p>${document.info.description}</p>
+<h1>${document.info.title}</h1><p>${prose(document.info.description)}</p>
 <p>Base address: <code>${document.servers[0]!.url}</code>. Programs read <a href="/openapi.json">openapi.json</a>.</p>
 ${raw(sections.join(''))}
-${raw(renderErrors(document.components.schemas.Error))}
+${raw(renderErrors())}
 <section><h2 id="Webhooks">Webhooks</h2>${raw(
     events.map(({ title, operation }) => renderOperation(title, operation)).join(''),
   )}</section></main></body></html>`;
@@ -88,15 +90,14 @@ function renderNavigation(
     .join('');
 }
 
-/** The table of all error codes. Each has its status and its meaning as its description. */
-function renderErrors({ properties }: Schema): string {
-  const { code } = properties as Record<string, Schema>;
-  const rows = Object.entries(code!['x-enumDescriptions'] as Record<string, string>).map(
-    ([name, meaning]) => html`<tr><th><code>${name}</code></th><td>${meaning}</td></tr>`,
+function renderErrors(): string {
+  const rows = Object.entries(ERROR_ANSWERS).map(
+    ([code, { status, meaning }]) =>
+      html`<tr><th><code>${code}</code></th><td>${String(status)}</td><td>${prose(meaning)}</td></tr>`,
   );
   return html`<section><h2 id="Errors">Errors</h2>
 <p>An error is <code>{"detail": …, "code": …, "field": …}</code>. <code>detail</code> says in words what is wrong. <code>code</code> is for programs; codes may be added. <code>field</code> names the field, parameter or header to blame, and is left out where none is. Unless an error says otherwise, nothing was changed.</p>
-<table>${raw(rows.join(''))}</table></section>`;
+<table><thead><tr><th>Code</th><th>Status</th><th>Meaning</th></tr></thead>${raw(rows.join(''))}</table></section>`;
 }
 
 function renderOperation(title: string, operation: Operation): string {
@@ -104,7 +105,7 @@ function renderOperation(title: string, operation: Operation): string {
   const open = operation.security?.length === 0 ? ' No token needed.' : '';
   return html`<article id="${operationId}"><h3>${summary}</h3>
 <p class="call"><code>${title}</code>${deprecated ? ' (deprecated)' : ''}</p>
-<p>${description ?? ''}${open}</p>
+<p>${prose(description ?? '')}${open}</p>
 ${raw(renderParameters(parameters))}
 ${raw(requestBody ? renderBody('Body', requestBody.content['application/json']) : '')}
 ${raw(renderResponses(operation))}</article>`;
@@ -136,10 +137,9 @@ function renderRow(name: string, note: string, schema: Schema): string {
   const type = [
     schema.type ?? (schema.enum ? (schema.enum as string[]).join(' | ') : schema.const),
   ].flat();
-  const fallback = schema.default === undefined ? '' : ` Default ${String(schema.default)}.`;
-  return html`<tr><th><code>${name}</code></th><td>${type.join(' or ')}<br><small>${note}</small></td><td>${String(
-    schema.description ?? '',
-  )}${fallback}</td></tr>`;
+  const fallback = schema.default === undefined ? [] : [`Default ${String(schema.default)}`];
+  const about = [schema.description ?? [], fallback].flat().join('. ');
+  return html`<tr><th><code>${name}</code></th><td>${type.join(' or ')}<br><small>${note}</small></td><td>${prose(about)}</td></tr>`;
 }
 
 function renderResponses({ responses }: Operation): string {
@@ -158,53 +158,3 @@ function renderResponses({ responses }: Operation): string {
       : '',
   )}`;
 }
-
-class Raw {
-  readonly text: string;
-  constructor(text: string) {
-    this.text = text;
-  }
-}
-
-function raw(text: string): Raw {
-  return new Raw(text);
-}
-
-/** A template whose values are escaped, unless they are HTML already. */
-function html(parts: TemplateStringsArray, ...values: (string | Raw)[]): string {
-  return parts.reduce((text, part, index) => {
-    const value = values[index - 1]!;
-    return text + (value instanceof Raw ? value.text : escapeHtml(value)) + part;
-  });
-}
-
-const ENTITIES: Record<string, string> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
-}
-
-export const STYLE = `
-:root { color-scheme: light dark; --line: #8884; --code: #8881; }
-body { margin: 0; font: 16px/1.5 system-ui, sans-serif; display: grid; grid-template-columns: 17rem 1fr; }
-nav { position: sticky; top: 0; height: 100vh; overflow: auto; padding: 1.5rem; box-sizing: border-box; border-right: 1px solid var(--line); font-size: 14px; }
-nav ul { list-style: none; padding-left: .75rem; margin: .25rem 0 1rem; }
-main { padding: 1.5rem 2.5rem 6rem; max-width: 56rem; min-width: 0; }
-article { border-top: 1px solid var(--line); padding: 1rem 0 2rem; }
-h3 { margin: 0; } h4 { margin: 1.25rem 0 .5rem; }
-.call code { font-size: 15px; font-weight: 600; }
-code, pre { font-family: ui-monospace, monospace; font-size: 14px; background: var(--code); border-radius: 4px; padding: .1em .3em; }
-pre { padding: .75rem; overflow: auto; }
-table { border-collapse: collapse; width: 100%; font-size: 14px; }
-th, td { text-align: left; vertical-align: top; padding: .35rem .75rem .35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
-th { white-space: nowrap; font-weight: 400; }
-summary { cursor: pointer; margin-top: 1rem; }
-a { color: inherit; }
-@media (max-width: 50rem) { body { display: block; } nav { position: static; height: auto; } }
-`;

@@ -6,7 +6,7 @@ import type { InputSchema } from '../schemas/validator.ts';
 export function refusalsOf(endpoint: Endpoint): Refused[] {
   const { roles, approvedFor, product, body, query, method, refusals = [] } = endpoint;
   return [
-    ...(query ? Object.keys(query.properties).map((name): Refused => ['invalid_query', name]) : []),
+    ...(query ? queryRefusals(query) : []),
     ...(body ? bodyRefusals(body) : []),
     ...(roles ? TOKEN_REFUSALS : []),
     ...(roles && roles.length < 3 ? ([['role_insufficient']] as Refused[]) : []),
@@ -17,6 +17,11 @@ export function refusalsOf(endpoint: Endpoint): Refused[] {
     ['https_required'],
     ['unavailable'],
   ];
+}
+
+function queryRefusals({ properties }: InputSchema): Refused[] {
+  const wrong = Object.keys(properties).map((name): Refused => ['invalid_query', name]);
+  return [...wrong, ['invalid_request']];
 }
 
 function bodyRefusals({ required = [], properties, ...body }: InputSchema): Refused[] {
@@ -36,8 +41,8 @@ function bodyRefusals({ required = [], properties, ...body }: InputSchema): Refu
 const TOKEN_REFUSALS: Refused[] = [
   ['credentials_missing'],
   ['invalid_token_format'],
-  ['invalid_token'],
-  ['token_revoked'],
+  ['invalid_token', 'Authorization'],
+  ['token_revoked', 'Authorization'],
   ['ip_not_allowed'],
   ['merchant_inactive'],
   ['app_inactive'],

@@ -1,7 +1,8 @@
 import { Router } from 'express';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 import { openApiDocument } from './openapi.ts';
-import { renderPage, STYLE } from './page.ts';
+import { renderPage } from './page.ts';
+import { STYLE } from './style.ts';
 
 /**
  * Serves `/openapi.json` for programs and `/docs` for people, and leads there from `/`. Both are

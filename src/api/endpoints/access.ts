@@ -28,10 +28,10 @@ export const accessEndpoints = {
     body: bodies.refreshToken,
     answer: records.tokens,
     refusals: [
-      ['invalid_token'],
+      ['invalid_token', 'refresh'],
       ['refresh_expired'],
       ['rate_limited'],
-      ['token_revoked'],
+      ['token_revoked', 'refresh'],
       ['ip_not_allowed'],
       ['merchant_inactive'],
       ['app_inactive'],

@@ -4,7 +4,8 @@ import { type Endpoint, patternOf } from '../endpoints/endpoints.ts';
 
 /**
  * Answers what asks for a known path with a method that it does not have: 405, or 204 to OPTIONS,
- * both with the header `Allow`. Comes after the endpoints. Express answers HEAD as GET.
+ * both with the header `Allow`. Comes after these endpoints, and before those whose pattern matches
+ * their paths too and that must not get them. Express answers HEAD as GET.
  */
 export function refuseOtherMethods(
   router: Router,

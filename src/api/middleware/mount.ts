@@ -129,7 +129,7 @@ function inputParser(endpoint: Endpoint) {
   const parseQuery = endpoint.query ? queryParser(endpoint.query) : null;
   return async (req: Request, res: Response, caller?: Caller) => ({
     query: parseQuery ? parseQuery(req.query) : {},
-    body: parseBody ? parseBody(await readJson(req, res), fieldsOf(caller)) : {},
+    body: parseBody ? parseBody(await readJson(req, res), impliedFields(caller)) : {},
     params: req.params as Record<string, string>,
   });
 }
@@ -138,7 +138,7 @@ function inputParser(endpoint: Endpoint) {
  * Returns the fields that a body may leave out because the token says them. They count as sent, so
  * a request that is repeated with them has the fingerprint of the one without.
  */
-function fieldsOf(caller: Caller | undefined): Record<string, unknown> {
+function impliedFields(caller: Caller | undefined): Record<string, unknown> {
   return caller?.app ? { app_code: caller.app.code } : {};
 }
 

@@ -5,6 +5,7 @@ import { rateOf } from '../../domain/identity/authenticate.ts';
 import { chooseApp } from '../../domain/identity/choose-app.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
+import { refuseOtherMethods } from '../middleware/methods.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { collectionDetail, collectionRecord, listedCollection } from '../presenters.ts';
 import { callbackUrlIn, gatewayFor } from './payment-initiation.ts';
@@ -15,6 +16,8 @@ export function addCollectionRoutes(context: ApiContext): void {
     answerWith(await initiate(context, call), collectionRecord),
   );
   mountList(context, endpoints.listCollections, 'collection', collectionDetail);
+  // Before the detail, whose path matches this one too.
+  refuseOtherMethods(context.router, [endpoints.initiateCollection]);
   mountDetail(context, endpoints.getCollection, 'collection', collectionDetail);
   mountList(context, endpoints.listCollectionsDeprecated, 'collection', listedCollection);
 }

@@ -4,8 +4,11 @@ import { storeCallback, storeRejectedCallback } from '../../domain/settlement/ca
 import { retiredCallbackKey } from '../../domain/settlement/retired-callback-keys.ts';
 import { readCallbackToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
+import { patternOf } from '../endpoints/endpoints.ts';
+import { refuseOtherMethods } from '../middleware/methods.ts';
 import { logFieldsOf } from '../middleware/request-context.ts';
 
+const PATH = '/gateway/callbacks/{gateway}/{token}';
 const MAX_CALLBACK_BYTES = 64 * 1_024;
 /** The limit for stored callbacks with a wrong token: a stranger must not fill the disk. */
 const MAX_REJECTED_PER_MINUTE = 60;
@@ -22,7 +25,7 @@ export function gatewayCallbackRoutes({ database, config, logger, meters }: Serv
   const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
   const anyBytes = express.raw({ type: () => true, limit: MAX_CALLBACK_BYTES });
 
-  router.post('/gateway/callbacks/:gateway/:token', asItCame, anyBytes, async (req, res) => {
+  router.post(patternOf(PATH), asItCame, anyBytes, async (req, res) => {
     const gateway = String(req.params.gateway);
     const body = Buffer.isBuffer(req.body) ? req.body.toString('utf8') : '';
     const target = await readCallbackToken(keys, gateway, String(req.params.token), (id) =>
@@ -41,6 +44,7 @@ export function gatewayCallbackRoutes({ database, config, logger, meters }: Serv
     meters.gatewayCallbacks.inc({ gateway });
     res.json({ ResultCode: 0, ResultDesc: 'Accepted' });
   });
+  refuseOtherMethods(router, [{ method: 'post', path: PATH }]);
 
   return router;
 }

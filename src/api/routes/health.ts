@@ -1,6 +1,7 @@
 import { Router } from 'express';
 import { createReadiness } from '../../connections/readiness.ts';
 import type { Service } from '../../process/boot.ts';
+import { refuseOtherMethods } from '../middleware/methods.ts';
 
 /**
  * Serves `/healthz`, which says that the process lives, and `/readyz`, which says that it may get
@@ -17,5 +18,9 @@ export function healthRoutes({ database }: Service, isStopping: () => boolean): 
     const ready = !isStopping() && (await problem()) === null;
     res.status(ready ? 200 : 503).json({ status: ready ? 'ready' : 'not ready' });
   });
+  refuseOtherMethods(router, [
+    { method: 'get', path: '/healthz' },
+    { method: 'get', path: '/readyz' },
+  ]);
   return router;
 }

@@ -2,6 +2,7 @@ import { Router } from 'express';
 import type { Registry } from 'prom-client';
 import { Refusal } from '../../domain/errors.ts';
 import { equalInConstantTime } from '../../process/key-ring.ts';
+import { refuseOtherMethods } from '../middleware/methods.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
 
@@ -15,8 +16,9 @@ export function metricsRoutes(token: string | undefined, registry: Registry): Ro
   router.get('/metrics', async (req, res) => {
     const [, given] = BEARER.exec(req.get('authorization') ?? '') ?? [];
     if (given === undefined) throw new Refusal('credentials_missing');
-    if (!equalInConstantTime(given, token)) throw new Refusal('invalid_token');
+    if (!equalInConstantTime(given, token)) throw new Refusal('invalid_token', 'Authorization');
     res.type(registry.contentType).send(await registry.metrics());
   });
+  refuseOtherMethods(router, [{ method: 'get', path: '/metrics' }]);
   return router;
 }

@@ -5,6 +5,7 @@ import { createPayout } from '../../domain/payouts/create-payout.ts';
 import { channelOfPayout } from '../../domain/payouts/payout-channel.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
+import { refuseOtherMethods } from '../middleware/methods.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { listedPayout, payoutDetail, payoutRecord } from '../presenters.ts';
 import { DEFAULT_NARRATION } from '../schemas/bodies.ts';
@@ -16,8 +17,9 @@ export function addPayoutRoutes(context: ApiContext): void {
     answerWith(await initiate(context, call), payoutRecord),
   );
   mountList(context, endpoints.listPayouts, 'payout', payoutDetail);
-  // Before the detail, whose path matches this one too.
   mountList(context, endpoints.listPayoutsDeprecated, 'payout', listedPayout);
+  // Before the detail, whose path matches these two too.
+  refuseOtherMethods(context.router, [endpoints.initiatePayout, endpoints.listPayoutsDeprecated]);
   mountDetail(context, endpoints.getPayout, 'payout', payoutDetail);
 }
 

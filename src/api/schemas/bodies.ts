@@ -97,7 +97,7 @@ export const newPayout = body(
     app_code: {
       ...appCode,
       description:
-        'Which app of yours to book on; its secret signs the webhook. The token of an app stands for that app; people must name one',
+        'Which app of yours to book on; its secret signs the webhook. Left out with an app’s token: that app. People must name one',
     },
   },
   ['category', 'narration', 'channel'],

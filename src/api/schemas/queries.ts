@@ -33,7 +33,7 @@ function list(pageSize: number): Record<string, Schema> {
 
 const dayOrTime = { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] };
 const DAY_OR_TIME =
-  'a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the millisecond. Itself included';
+  'a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included';
 
 const dates = {
   date_from: { ...dayOrTime, description: `Created from here on: ${DAY_OR_TIME}` },

@@ -5,7 +5,7 @@ import type { Product } from '../merchants/manage-apps.ts';
 import type { Rate } from '../money.ts';
 import type { Role } from './manage-users.ts';
 import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
-import { SECRET_LAPSED, verifyToken } from './tokens.ts';
+import { SECRET_LAPSED, TOKEN_FIELDS, verifyToken } from './tokens.ts';
 
 /** The caller that a valid access token stands for. */
 export interface Caller {
@@ -48,8 +48,8 @@ export async function authenticate(
 ): Promise<Caller> {
   const { fam } = verifyToken(jwtKeys, token, 'access');
   const row = await firstRow<FamilyRow>(database, FAMILY, { family: fam, ip });
-  if (!row) throw new Refusal('invalid_token');
-  if (row.revoked) throw new Refusal('token_revoked');
+  if (!row) throw new Refusal('invalid_token', TOKEN_FIELDS.access);
+  if (row.revoked) throw new Refusal('token_revoked', TOKEN_FIELDS.access);
   requireAccess(row);
   return {
     merchant_id: row.merchant_id,

@@ -6,7 +6,7 @@ import type { Product } from '../merchants/manage-apps.ts';
 import type { MerchantRecord } from '../merchants/manage-merchants.ts';
 import { isPassword } from './password.ts';
 import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
-import { rotateFamily, startFamily, type TokenPair, verifyToken } from './tokens.ts';
+import { rotateFamily, startFamily, TOKEN_FIELDS, type TokenPair, verifyToken } from './tokens.ts';
 
 /** Whom a pair of tokens stands for: an app of the merchant, or a person, who has no app. */
 interface Holder
@@ -27,7 +27,7 @@ export async function issueAppTokens(
   keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
   { app_key, app_secret }: { app_key: string; app_secret: string },
   ip: string | null = null,
-): Promise<Tokens & { app_code: number }> {
+): Promise<Tokens> {
   const app = await firstRow<Holder & Access & { merchant_id: number; app_code: number }>(
     database,
     `SELECT m.*, a.code AS app_code, a.merchant_id, a.products, a.active AS app_active,
@@ -44,7 +44,7 @@ export async function issueAppTokens(
   const subject = { merchant_id, app_code };
   const tokens = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id });
   if (!tokens) throw new Refusal('invalid_app_credentials');
-  return { ...tokens, ...holderFields(app), app_code };
+  return { ...tokens, ...holderFields(app) };
 }
 
 /** Logs a person in. @throws Refusal `invalid_credentials`, `merchant_inactive` */
@@ -102,11 +102,11 @@ export async function refreshTokens(
   // A refusal here does not spend the token. A token that was spent before is not refused here:
   // the rotation ends its family.
   if (holder?.living) {
-    if (!holder.user_active) throw new Refusal('token_revoked');
+    if (!holder.user_active) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
     requireAccess(holder);
   }
   const tokens = await rotateFamily(database, jwtKeys, claims);
-  if (!holder) throw new Refusal('token_revoked');
+  if (!holder) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
   return { ...tokens, ...holderFields(holder) };
 }
 

@@ -21,8 +21,11 @@ export interface TokenPair {
   refresh: string;
 }
 
+/** The header or field of a request that has each kind of token. A refusal blames it. */
+export const TOKEN_FIELDS = { access: 'Authorization', refresh: 'refresh' } as const;
+
 interface Claims {
-  typ: 'access' | 'refresh';
+  typ: keyof typeof TOKEN_FIELDS;
   /** The family that a revocation ends as a whole. */
   fam: string;
   /** Makes every token unique, even two of the same second. */
@@ -102,7 +105,7 @@ export async function rotateFamily(
     );
     return false;
   });
-  if (!rotated) throw new Refusal('token_revoked');
+  if (!rotated) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
   return pair(keys, fam, new_jti);
 }
 
@@ -138,6 +141,6 @@ export function verifyToken(keys: KeyRing, token: string, type: Claims['typ']): 
     // The signature was checked before the expiry, so the claims can be trusted.
     const expired = error instanceof jwt.TokenExpiredError && type === 'refresh';
     const wasRefresh = expired && (jwt.decode(token) as Claims | null)?.typ === 'refresh';
-    throw new Refusal(wasRefresh ? 'refresh_expired' : 'invalid_token');
+    throw new Refusal(wasRefresh ? 'refresh_expired' : 'invalid_token', TOKEN_FIELDS[type]);
   }
 }

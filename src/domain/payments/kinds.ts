@@ -85,9 +85,9 @@ export const REVERSAL_STATES: Readonly<Record<PaymentStatus, { code: number; lab
   completed: { code: 3, label: 'reversed' },
 };
 
-/** Returns the net that the collection wallet was credited with and gives back, in cents. */
-export function netOf(reversal: Pick<Reversal, 'amount_cents' | 'commission_cents'>): number {
-  return reversal.amount_cents - reversal.commission_cents;
+/** Returns the net that the collection wallet is credited with, or gives back, in cents. */
+export function netOf(payment: Pick<Collection, 'amount_cents' | 'commission_cents'>): number {
+  return payment.amount_cents - payment.commission_cents;
 }
 
 /**

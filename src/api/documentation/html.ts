@@ -1,0 +1,37 @@
+/** Text that is HTML already. */
+class Raw {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Marks a text as HTML. */
+export function raw(text: string): Raw {
+  return new Raw(text);
+}
+
+/** A template whose values are escaped, unless they are HTML already. */
+export function html(parts: TemplateStringsArray, ...values: (string | Raw)[]): string {
+  return parts.reduce((text, part, index) => {
+    const value = values[index - 1]!;
+    return text + (value instanceof Raw ? value.text : escapeHtml(value)) + part;
+  });
+}
+
+/** Makes HTML of a description, whose code stands between backticks. */
+export function prose(text: string): Raw {
+  return raw(escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>'));
+}
+
+const ENTITIES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
