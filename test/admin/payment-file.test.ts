@@ -24,7 +24,9 @@ import { startTestService, type TestService } from '../support/test-service.ts';
 const QUEUE = 'submission-simulator';
 const logger = winston.createLogger({ silent: true });
 
-type File = Record<string, Document[]> & { payment: Document; queues_problem: string | null };
+type File = Record<string, Document[]> & { payment: Document; queues_problem: string | null } & {
+  channel_pause: Document | null;
+};
 
 for (const backendName of backendsUnderTest()) {
   describe(`admin payment show, with queues in ${backendName}`, () => {
@@ -158,6 +160,20 @@ describe('admin payment show', () => {
     await admin.change(`discrepancy resolve ${id} --as returned`);
     const [back] = (await show(paidTwice.id)).related!;
     expect(await asked(String(back!.id))).to.equal('support');
+  });
+
+  it('says that a payment waits because its channel is paused, since when, by whom and why', async () => {
+    const collection = await newCollection(admin.database, merchant);
+    const title = async () => (await admin.text(`payment show ${collection.id}`)).split('\n')[0];
+    expect(await title()).to.match(/next: submit at \d{4}-\S+ \S+ EAT$/);
+    await admin.change('channel pause 63902');
+    expect(await title()).to.match(
+      /, but channel 63902 \(M-PESA\) is paused since \d{4}-\S+ \S+ EAT by .+: .+$/,
+    );
+    const { channel_pause } = await show(collection.id);
+    expect(channel_pause).to.include({ code: 63902 });
+    await admin.change('channel resume 63902');
+    expect(await title()).not.to.include('paused');
   });
 
   it('shows what became of money that was returned, with the journals of the return', async () => {

@@ -2,8 +2,9 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import winston from 'winston';
-import { rows } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
+import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { recordCallbackBase } from '../../src/domain/upkeep/callback-base.ts';
@@ -290,6 +291,16 @@ describe('admin queues status, about callbacks', () => {
     expect(lines).to.include(`Installation ${id}; gateways call back at http://127.0.0.1:5000\n`);
     const { data: own } = await look({ PUBLIC_URL: 'https://pay.example' });
     expect(own.callback_url).to.equal('https://pay.example');
+  });
+
+  it('names the paused channels, and calls none of them a problem', async () => {
+    expect((await look()).lines).not.to.include('Paused channels');
+    await inTransaction(store.database, (trx) => pauseChannel(trx, 63902));
+    const { data, problems, lines } = await look();
+    expect(problems).to.deep.equal([NO_DISPATCHER]);
+    expect(lines).to.match(/^Paused channels: 63902 \(M-PESA\) since \d{4}-\S+ \S+ EAT$/m);
+    expect((data.paused_channels as Document[])[0]).to.include({ code: 63902 });
+    await inTransaction(store.database, (trx) => resumeChannel(trx, 63902));
   });
 
   it('says of a channel that its callbacks do not arrive, until one arrives', async () => {

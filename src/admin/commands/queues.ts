@@ -1,4 +1,5 @@
 import { installationId } from '../../connections/installation.ts';
+import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import {
   isPolledOnly,
@@ -13,6 +14,7 @@ import { emptyQueues } from '../../jobs/empty-queues.ts';
 import { allQueues } from '../../jobs/queue-states.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../process/callback-base.ts';
+import { channelWords, sinceWords } from '../output/pauses.ts';
 import { moment, render, table } from '../output/table.ts';
 import { loadQueueBackend } from '../queue-backend.ts';
 import { changes, type Lines, type Noun, reads } from '../verb.ts';
@@ -47,6 +49,7 @@ const status = reads({
       submissions_paused: other,
       callback_url,
       learned_lately,
+      paused_channels: [...(await channelPauses(database)).values()],
       webhooks_exhausted: await countExhausted(database, COUNT_MAX),
     };
     return { isFailure: data.problems.length > 0, data, lines: statusLines(data) };
@@ -61,12 +64,16 @@ interface Status extends QueueStatus {
   installation_id: string;
   callback_url: string | null;
   learned_lately: LearnedLately[];
+  paused_channels: ChannelPause[];
   webhooks_exhausted: number;
 }
 
 function statusLines(status: Status): Lines {
   const { queues, deliveries_waiting: deliveries, webhooks_exhausted, problems } = status;
   const failed = queues.reduce((sum, queue) => sum + queue.failed_waiting, 0);
+  const paused = status.paused_channels.map(
+    (pause) => `${channelWords(pause.code)} ${sinceWords(pause)}`,
+  );
   const longest = deliveries.count > 0 ? `, the oldest for ${age(deliveries.oldest_ms)}` : '';
   return [
     `Queues are in ${status.queues_in === 'redis' ? 'Redis' : 'PostgreSQL'}`,
@@ -84,6 +91,7 @@ function statusLines(status: Status): Lines {
       ({ channel, by_callback, by_poll }) =>
         `Channel ${channel} in the last half hour: ${by_callback} called back, ${by_poll} ended by questions only`,
     ),
+    paused.length > 0 && `Paused channels: ${paused.join('; ')}`,
     failed > 0 && `Failed jobs that wait for somebody: ${failed}; jobs list --state waiting`,
     '',
     problems.length === 0 ? 'All is well' : 'Problems:',

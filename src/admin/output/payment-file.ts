@@ -11,6 +11,7 @@ import { recordLines } from './answers.ts';
 import { discrepancies } from './discrepancies.ts';
 import { rowDocument, shortened } from './document.ts';
 import { failedJobs, sinceThen } from './failed-jobs.ts';
+import { channelWords, sinceWords } from './pauses.ts';
 import { moment, render } from './table.ts';
 
 /** These columns drive jobs and tell support nothing. */
@@ -28,6 +29,7 @@ export function fileAnswer(file: PaymentFile, found: FoundJobs): Answer {
       hold: file.hold,
       asked_by: askedBy(file),
     },
+    channel_pause: file.pause && rowDocument(file.pause),
     jobs: file.steps.map((step, index) => jobDocument(step, found, index)),
     queues_problem: found.problem,
     outbox: documents(file.outbox),
@@ -94,7 +96,7 @@ function discrepancyLines(found: DiscrepancyCase): Lines {
   return ['', recordLines(discrepancies, found), title, commands];
 }
 
-function stateOf({ payment, hold }: PaymentFile): string {
+function stateOf({ payment, hold, pause }: PaymentFile): string {
   const { status, overdue, next_step, next_step_at, parked_reason } = payment;
   const shown = shownStatus(payment);
   const known = shown === status ? status : `${status}, shown as ${shown}`;
@@ -102,7 +104,11 @@ function stateOf({ payment, hold }: PaymentFile): string {
   if (parked_reason !== null) return `${state}, parked: ${shortened(parked_reason)}`;
   if (next_step === null || next_step_at === null) return state;
   const next = `${state}; next: ${next_step} at ${moment(next_step_at)}`;
-  return hold === null ? next : `${next}, but ${hold}`;
+  const brakes = [
+    ...(hold === null ? [] : [hold]),
+    ...(pause ? [`channel ${channelWords(pause.code)} is paused ${sinceWords(pause)}`] : []),
+  ];
+  return brakes.length === 0 ? next : `${next}, but ${brakes.join('; and ')}`;
 }
 
 /** Returns the status that the merchant sees. */

@@ -1,5 +1,6 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { type AuditRecord, listAudit } from '../audit-log.ts';
+import { type ChannelPause, channelPauses } from '../channels/channel-store.ts';
 import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
 import {
   type AnyPayment,
@@ -27,6 +28,8 @@ export interface PaymentFile {
   payment: AnyPayment;
   /** Why it is not sent because of its merchant, if that is what it waits for. */
   hold: PayoutHold | null;
+  /** The pause of its channel, if it waits to be sent. */
+  pause: ChannelPause | null;
   /** The app that asked for it. Null for a return: no merchant asked for it. */
   askedBy: { app_code: number; app_name: string } | null;
   /** What it waits for, and what its callbacks and deliveries wait for. */
@@ -70,9 +73,11 @@ export async function readPaymentFile(
       { order: 'oldest first', limit: MAX_FAILED_JOBS },
     ),
   ]);
+  const isToBeSent = payment.next_step === 'submit';
   return {
     payment,
-    hold: payment.next_step === 'submit' ? await payoutHoldOf(database, payment) : null,
+    hold: isToBeSent ? await payoutHoldOf(database, payment) : null,
+    pause: (isToBeSent && (await channelPauses(database)).get(payment.channel)) || null,
     askedBy: await appOf(database, payment),
     steps: await stepsOf(database, ref),
     outbox: await outboxOf(database, ref),
