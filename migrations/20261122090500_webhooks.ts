@@ -44,6 +44,8 @@ export async function up(knex: Knex): Promise<void> {
       attempts integer NOT NULL DEFAULT 0,
       -- The attempts that were made when an operator sent it again. The ladder began anew then.
       attempts_before_resend integer NOT NULL DEFAULT 0,
+      -- The first answer 2xx. It stays when the webhook is sent again.
+      delivered_at timestamptz,
       -- Set while the delivery may have a job.
       admitted_at timestamptz,
       next_step text,

@@ -3,13 +3,19 @@ import { demonstrate } from './demonstration.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { type Sandbox, startSandbox } from './start.ts';
 
+const words = process.argv.slice(2);
 /** Ends after the demonstration. */
-const exitAfterwards = process.argv.includes('--exit');
+const exitAfterwards = words.includes('--exit');
 /** For development: no demonstration, the logs as they come, and each change at work at once. */
-const reload = process.argv.includes('--reload');
+const reload = words.includes('--reload');
 /** Within this time a signal that comes again is the same one: npm passes on the terminal's. */
 const SAME_SIGNAL_MS = 1_000;
 
+const unknown = words.find((word) => word !== '--exit' && word !== '--reload');
+if (unknown !== undefined) {
+  console.error(`The sandbox knows --exit, which ends it after the demonstration, not ${unknown}`);
+  process.exit(1);
+}
 process.exit(await runSandbox());
 
 /**

@@ -10,9 +10,10 @@ type Offer = readonly [pattern: string, words: readonly string[]];
  * them all, so that the Tab key starts no program. Other values are completed as file names.
  */
 export function bashScript(nouns: Nouns): string {
-  const defaults = Object.entries(nouns).flatMap(([name, { defaultVerb }]) =>
-    defaultVerb ? [`  [[ "$noun $verb" == "${name} -"* ]] && verb=${defaultVerb}`] : [],
-  );
+  const defaults = Object.entries(nouns).flatMap(([name, { defaultVerb, verbs }]) => {
+    const isLeftOut = `"$noun" == ${name} && " ${Object.keys(verbs).join(' ')} " != *" $verb "*`;
+    return defaultVerb ? [`  [[ ${isLeftOut} ]] && verb=${defaultVerb}`] : [];
+  });
   const offers = offersOf(nouns).map(([pattern, words]) => {
     return `    ${pattern}) words='${words.join(' ')}' ;;`;
   });

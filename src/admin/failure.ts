@@ -21,7 +21,7 @@ function lineOf(error: Error): string {
   }
   const cause = withoutSql(error);
   if (isOutage(error)) {
-    return `The database failed: ${cause}. Look whether it was done before you do it again`;
+    return `The database failed: ${cause}. If it was to change something, look whether that was done before you do it again`;
   }
   return `Unexpected failure: ${cause}`;
 }

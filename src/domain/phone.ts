@@ -10,15 +10,17 @@ export function isKenyanMobile(value: unknown): value is string {
   return phone?.number === value && phone.country === 'KE' && phone.isValid();
 }
 
-/** Digits with spaces or dashes between them, after a plus or not. */
-const AS_WRITTEN = /^\+?\d(?:[ -]?\d)*$/;
+/** Digits with a space, a dash, a dot or a bracket between them, after a plus or not. */
+const AS_WRITTEN = /^\+?\(?\d(?:(?:[ .-]|\) ?| ?\()?\d)*$/;
+/** What people dial in place of the plus. */
+const DIALLED_PLUS = /^00/;
 
 /**
- * Reads a Kenyan mobile number as people write it: +254712345678, 254712345678, 0712 345 678 or
- * 712-345-678. @returns it in E.164 form, or undefined when it is none.
+ * Reads a Kenyan mobile number as people write it: +254712345678, 254712345678, 00254712345678,
+ * 0712 345 678, (0712) 345.678 or 712-345-678. @returns it in E.164 form, or undefined when it is none.
  */
 export function kenyanMobileIn(text: string): string | undefined {
   if (!AS_WRITTEN.test(text)) return undefined;
-  const number = parsePhoneNumberFromString(text, 'KE')?.number;
+  const number = parsePhoneNumberFromString(text.replace(DIALLED_PLUS, '+'), 'KE')?.number;
   return isKenyanMobile(number) ? number : undefined;
 }

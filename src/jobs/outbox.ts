@@ -67,6 +67,8 @@ export async function changeStep(
   change: StepChange,
   options: {
     set?: Record<string, unknown>;
+    /** A further assignment in SQL, which may use the values of `set` as `:set_…`. */
+    assign?: string;
     onlyIf?: Record<string, unknown>;
     /** A further CTE, which reads the changed row from the CTE `moved`, and its bindings. */
     also?: { cte: string; bindings: object };
@@ -75,9 +77,10 @@ export async function changeStep(
   const { table, id } = STEP_TABLES[ref.kind];
   const step = stepSql(ref.kind, change);
   const set = Object.keys(options.set ?? {}).map((name) => `, ${name} = :set_${name}`);
+  const assign = options.assign ? `, ${options.assign}` : '';
   const onlyIf = Object.keys(options.onlyIf ?? {}).map((name) => ` AND ${name} = :if_${name}`);
   const moved = `moved AS (
-      UPDATE ${table} SET ${step.assignments}${set.join('')}
+      UPDATE ${table} SET ${step.assignments}${set.join('')}${assign}
       WHERE merchant_id = :merchant_id AND ${id} = :id${onlyIf.join('')}
       RETURNING *
     )`;

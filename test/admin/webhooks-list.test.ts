@@ -85,6 +85,7 @@ describe('admin webhooks list', () => {
       host: 'user-hooks.shop.example:8443',
       status: 'exhausted',
       attempts: ATTEMPTS,
+      delivered_at: null,
       last_status: 503,
       last_error: null,
       next_attempt_at: null,
@@ -98,7 +99,9 @@ describe('admin webhooks list', () => {
     });
     const text = await admin.text(`webhooks list --merchant ${merchant.merchant_id}`);
     expect(text)
-      .to.match(/^WEBHOOK-ID +MERCHANT +PAYMENT +TYPE +HOST +STATUS +ATTEMPTS +LAST ANSWER +LAST/m)
+      .to.match(
+        /^WEBHOOK-ID +MERCHANT +PAYMENT +TYPE +HOST +STATUS +ATTEMPTS +DELIVERED +LAST ANSWER +LAST/m,
+      )
       .and.match(new RegExp(`^${refused} .* collection ${payment!.ref_no} .* 503 +\\d{4}-`, 'm'))
       .and.match(/ connect ECONNREFUSED +\d{4}-/)
       .and.match(/\(2 webhooks\)\n$/)

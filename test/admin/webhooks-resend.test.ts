@@ -5,6 +5,7 @@ import {
   RETRY_DELAYS_MS,
   recordAttempt,
 } from '../../src/domain/webhooks/delivery.ts';
+import { countExhausted } from '../../src/domain/webhooks/list-deliveries.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
@@ -221,6 +222,20 @@ describe('admin webhooks', () => {
         attempts: 2 * LADDER,
         next_step: null,
       });
+    });
+
+    it('keeps when the receiver took it first, whatever becomes of the copy', async () => {
+      const id = await newWebhook();
+      expect(await show(id)).to.include({ delivered_at: null });
+      await attempt(id, { status: 200 });
+      const { delivered_at } = await show(id);
+      expect(delivered_at).to.match(/^\d{4}-.*Z$/);
+      const before = await countExhausted(admin.database, CAP);
+      await resend(id);
+      await attempt(id, { status: 500 }, LADDER);
+      expect(await show(id)).to.include({ status: 'exhausted', delivered_at });
+      // Nobody has to tell the merchant.
+      expect(await countExhausted(admin.database, CAP)).to.equal(before);
     });
 
     it('brings an attempt that waits on the ladder forward', async () => {

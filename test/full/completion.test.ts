@@ -38,6 +38,7 @@ describe('Completion in bash', () => {
     'reconcile --ch': ['--channel'],
     'reconcile --channel 63907 --kind p': ['payout'],
     'reconcile run --kind p': ['payout'],
+    'reconcile 63907 --kind p': ['payout'],
     'completion ': ['bash', 'zsh', '--help'],
     'merchant show --merchant ': [],
     'merchant approve --reason ': [],

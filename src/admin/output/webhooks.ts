@@ -21,6 +21,7 @@ export const webhookView: View<ListedDelivery> = {
     ['HOST', ({ callback_url }) => hostOf(callback_url)],
     'status',
     'attempts',
+    ['DELIVERED', 'delivered_at'],
     ['LAST ANSWER', ({ last_status, last_error }) => last_status ?? last_error],
     ['LAST ATTEMPT', 'last_attempt_at'],
     ['NEXT', nextOf],

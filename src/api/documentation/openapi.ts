@@ -14,7 +14,7 @@ export function openApiDocument(publicUrl: string) {
       title: 'Malipo API',
       version: '1',
       description:
-        'Payments for merchants in Kenya. Amounts are strings with two decimals in KES, phones are in E.164 form, and times are UTC. Every error has `detail` in words, `code` for programs and, where one is to blame, the `field`. Fields and codes may be added: ignore those that you do not know.',
+        'Payments for merchants in Kenya. Amounts are strings with two decimals in KES, phones are in E.164 form, and times are UTC. An app gets a token with `POST /auth/app/token`, a person with `POST /auth/login`; send its `access` with every other request, as the header `Authorization: Bearer ACCESS`. Every error has `detail` in words, `code` for programs and, where one is to blame, the `field`. Fields and codes may be added: ignore those that you do not know.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}${BASE_PATH}` }],

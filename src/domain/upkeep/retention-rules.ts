@@ -69,7 +69,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   journals: { keep: 'forever', why: BOOKS },
   entries: { keep: 'forever', why: BOOKS },
   events: { keep: 'forever', why: 'What merchants were told, once for each payment' },
-  webhook_deliveries: { keep: 'forever', why: 'Whether the merchant took an event' },
+  webhook_deliveries: { keep: 'forever', why: 'Whether and when the merchant took an event' },
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
   audit_log: { keep: 'forever', why: 'Who changed what' },
   attempts: {

@@ -91,19 +91,27 @@ export async function recordAttempt(
 ): Promise<DeliveryResult> {
   const result = resultOf(delivery, outcome);
   const ended = result !== 'retry';
-  const status = ended ? result : 'pending';
   await changeStep(
     database,
     { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
     ended ? 'none' : nextAttempt(rungOf(delivery), random),
     {
-      set: { status, attempts: delivery.attempts + 1, admitted_at: null },
+      set: {
+        status: ended ? result : 'pending',
+        attempts: delivery.attempts + 1,
+        admitted_at: null,
+      },
+      assign: DELIVERED_AT,
       onlyIf: { step_no: delivery.step_no },
       also: attemptOf(outcome),
     },
   );
   return result;
 }
+
+/** The first time stays, whatever becomes of a copy that an operator sends. */
+const DELIVERED_AT = `delivered_at = coalesce(delivered_at,
+  CASE WHEN CAST(:set_status AS text) = 'delivered' THEN clock_timestamp() END)`;
 
 function resultOf(delivery: Delivery, { status }: AttemptOutcome): DeliveryResult {
   if (status !== null && status >= 200 && status < 300) return 'delivered';

@@ -3,7 +3,7 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { MerchantPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ENDING_KINDS } from './number-events.ts';
 
-/** The deliveries that have not reached their merchant. */
+/** The deliveries that have not ended with an answer 2xx. One sent again may have had it before. */
 export const UNDELIVERED = ['exhausted', 'stopped', 'pending'] as const;
 export const DELIVERY_STATUSES = [...UNDELIVERED, 'delivered'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -20,6 +20,8 @@ export interface ListedDelivery {
   callback_url: string;
   status: DeliveryStatus;
   attempts: number;
+  /** The first time that the receiver took it, also if it was sent again since. */
+  delivered_at: Date | null;
   /** All null when there was no attempt, or when retention has removed it. */
   last_status: number | null;
   last_error: string | null;
@@ -78,7 +80,7 @@ export function listDeliveries(
   return rows<ListedDelivery>(
     database,
     `SELECT e.id, e.merchant_id, e.payment_kind, e.payment_id,
-       ${REF_NO} AS ref_no, e.type, e.callback_url, d.status, d.attempts,
+       ${REF_NO} AS ref_no, e.type, e.callback_url, d.status, d.attempts, d.delivered_at,
        a.response_status AS last_status, a.error AS last_error,
        a.attempted_at AS last_attempt_at, d.next_step_at AS next_attempt_at, d.parked_reason,
        e.created_at
@@ -103,12 +105,13 @@ export function listDeliveries(
   );
 }
 
-/** Counts the webhooks that were given up, up to `most`. */
+/** Counts the webhooks that were given up and that no receiver has ever taken, up to `most`. */
 export async function countExhausted(database: Database, most: number): Promise<number> {
   const row = await firstRow<{ count: number }>(
     database,
     `SELECT count(*) AS count FROM (
-       SELECT 1 FROM webhook_deliveries WHERE ${CONDITIONS.exhausted} LIMIT :most
+       SELECT 1 FROM webhook_deliveries WHERE ${CONDITIONS.exhausted} AND delivered_at IS NULL
+       LIMIT :most
      ) AS exhausted`,
     { most },
   );

@@ -27,6 +27,8 @@ export interface Webhook {
   /** Null without a delivery, as the others below. */
   status: DeliveryStatus | null;
   attempts: number | null;
+  /** The first time that the receiver took it, also if it was sent again since. */
+  delivered_at: Date | null;
   attempts_before_resend: number | null;
   /** Set while a job of it waits or runs. */
   admitted_at: Date | null;
@@ -55,7 +57,7 @@ export function findWebhook(
     `SELECT e.id, e.merchant_id, m.name AS merchant_name, e.app_code, a.name AS app_name,
        e.payment_kind, e.payment_id, ${REF_NO} AS ref_no, e.type, e.change_no, e.sequence,
        e.endpoint, e.callback_url, e.body, e.created_at, d.status, d.attempts,
-       d.attempts_before_resend, d.admitted_at, d.next_step_at AS next_attempt_at,
+       d.delivered_at, d.attempts_before_resend, d.admitted_at, d.next_step_at AS next_attempt_at,
        d.next_step_at <= clock_timestamp() AS is_due, d.parked_reason
      FROM merchants m
      CROSS JOIN LATERAL (

@@ -203,7 +203,7 @@ describe("The operator's command line", () => {
     );
     expect(failureOf(error)).to.deep.equal({
       status: 1,
-      line: 'The database failed: Connection terminated unexpectedly. Look whether it was done before you do it again',
+      line: 'The database failed: Connection terminated unexpectedly. If it was to change something, look whether that was done before you do it again',
     });
     const other = new Error('postgres://root:hunter2@db - is not known\nat once');
     expect(failureOf(other).line).to.equal('Unexpected failure: postgres://***@db - is not known');
