@@ -41,8 +41,8 @@ const QUICK = {
   RATE_LIMIT_BURST: '100000',
 };
 const SIMULATOR_DELAY_MS = 50;
-/** Long enough for the failure before it to be known, even on a busy machine. */
-const LATE_SUCCESS_MS = 2_000;
+/** Long enough for the failure before it to be known and refunded, even on a busy machine. */
+const LATE_SUCCESS_MS = 4_000;
 const SLOW_SUCCESS_MS = 1_500;
 
 /**
