@@ -1,8 +1,8 @@
 import { validate as isUuid } from 'uuid';
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { isEmail } from '../../domain/email.ts';
+import { isDay } from '../../domain/period.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
-import { isDay } from '../../domain/reconciliation/statement-file.ts';
 import { startOfDay, type Zone } from '../zone.ts';
 import { optional, type Reader, UsageError } from './option.ts';
 

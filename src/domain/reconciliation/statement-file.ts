@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { parse } from 'csv-parse';
+import { isDay } from '../period.ts';
 import { storableText } from '../storable-text.ts';
 import type { StatementLine } from './statement.ts';
 
@@ -117,10 +118,4 @@ function timeOf(text: string, utcOffset: string): Date | null {
   if (!isDay(day)) return null;
   const moment = new Date(`${day}T${time}${offset}`);
   return Number.isNaN(moment.getTime()) ? null : moment;
-}
-
-/** Tells whether a text is a day of the calendar, YYYY-MM-DD. */
-export function isDay(text: string): boolean {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(`${text}T`);
 }
