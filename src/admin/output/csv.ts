@@ -1,5 +1,5 @@
-/** A spreadsheet takes a text that begins like this for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
+/** A spreadsheet takes a text that begins like this for a formula, also after blanks and in full width. */
+const FORMULA = /^(?:[\t\r]|\s*[=+\-@＝＋－＠])/;
 /** A text with one of these stands in quotes. */
 const SPECIAL = /[",\r\n]/;
 

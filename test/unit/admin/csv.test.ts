@@ -24,6 +24,11 @@ describe('CSV', () => {
       expect(of(text), text).to.equal(`'${text}\r`);
     }
     expect(of('=HYPERLINK("http://x","y")')).to.equal(`"'=HYPERLINK(""http://x"",""y"")"\r`);
+    for (const text of [' =1+1', '  -5', '＝1+1', '＋1', '－1', '＠SUM(A1)']) {
+      expect(of(text), text).to.equal(`'${text}\r`);
+    }
+    expect(of('\n=1+1')).to.equal(`"'\n=1+1"\r`);
+    expect(of(' a')).to.equal(' a\r');
     expect(of('a=b')).to.equal('a=b\r');
   });
 
