@@ -6,14 +6,16 @@ import { OutputError } from './output/print.ts';
 
 export const FAILED = 1;
 const WRONG_USAGE = 2;
+const AFTER_CHANGE = 'Look whether it was done before you do it again';
+const AFTER_READ = 'Nothing was changed. Try again; if it took too long, narrow the search';
 
-/** Returns the exit status of a failure, and the one line that reports it. */
-export function failureOf(error: unknown): { status: number; line: string } {
+/** Returns the exit status of a failure of a verb that changes something or not, and its one line. */
+export function failureOf(error: unknown, changes = true): { status: number; line: string } {
   if (error instanceof UsageError) return { status: WRONG_USAGE, line: error.message };
-  return { status: FAILED, line: lineOf(error as Error) };
+  return { status: FAILED, line: lineOf(error as Error, changes) };
 }
 
-function lineOf(error: Error): string {
+function lineOf(error: Error, changes: boolean): string {
   if (error instanceof OperatorRefusal || error instanceof OutputError) return error.message;
   // A configuration has a line for each bad variable.
   if (error instanceof BootError || error.name === 'ConfigError') {
@@ -21,7 +23,7 @@ function lineOf(error: Error): string {
   }
   const cause = withoutSql(error);
   if (isOutage(error)) {
-    return `The database failed: ${cause}. If it was to change something, look whether that was done before you do it again`;
+    return `The database failed: ${cause}. ${changes ? AFTER_CHANGE : AFTER_READ}`;
   }
   return `Unexpected failure: ${cause}`;
 }

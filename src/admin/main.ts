@@ -5,7 +5,7 @@ import type { Input } from './options/new-password.ts';
 import { columnsOf, type Output, showAs } from './output/display.ts';
 import { print } from './output/print.ts';
 import { readCommandLine } from './program.ts';
-import { perform } from './verb.ts';
+import { type Order, perform } from './verb.ts';
 
 /** The surroundings of the command line besides the database. `process` is one. */
 export interface Terminal {
@@ -20,19 +20,21 @@ export interface Terminal {
  * error. @returns the exit status: 0, 1 for a failure, 2 for a wrong command line.
  */
 export async function runAdmin(args: string[], terminal: Terminal = process): Promise<number> {
+  let changes = false;
   try {
-    const { output, status } = await respond(args, terminal);
+    const order = readCommandLine(args, terminal.env, await loadNouns(args));
+    if (typeof order !== 'string') changes = order.verb.changes;
+    const { output, status } = await respond(order, terminal);
     await print(terminal.stdout, `${output}\n`);
     return status;
   } catch (error) {
-    const { status, line } = failureOf(error);
+    const { status, line } = failureOf(error, changes);
     await print(terminal.stderr, `${line}\n`);
     return status;
   }
 }
 
-async function respond(args: string[], { env, stdin, stdout }: Terminal) {
-  const order = readCommandLine(args, env, await loadNouns(args));
+async function respond(order: string | Order, { env, stdin, stdout }: Terminal) {
   if (typeof order === 'string') return { output: order, status: 0 };
   const service = order.verb.isLocal ? null : await bootService(env);
   try {

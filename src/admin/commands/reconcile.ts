@@ -40,8 +40,8 @@ const columnMap = read.reader<StatementFile['columns']>(
 
 const options = {
   channel: required('channel', read.channel, 'The channel of the payments'),
-  from: required('from', read.day, 'First day (UTC)'),
-  to: required('to', read.day, 'Last day (UTC)'),
+  from: required('from', read.day, 'First day, in UTC also without --utc'),
+  to: required('to', read.day, 'Last day, in UTC also without --utc'),
   file: optional('file', path, 'A CSV file with a header line'),
   columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
   kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it'),

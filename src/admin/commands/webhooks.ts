@@ -5,7 +5,7 @@ import {
   listDeliveries,
   UNDELIVERED,
 } from '../../domain/webhooks/list-deliveries.ts';
-import { type Resending, resendWebhook } from '../../domain/webhooks/resend-webhook.ts';
+import { isUnderWay, type Resending, resendWebhook } from '../../domain/webhooks/resend-webhook.ts';
 import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { optional, required, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
@@ -78,7 +78,7 @@ const resend = changes({
     const { after, isResent } = resending;
     const words = isResent
       ? `goes out again, as attempt ${after.attempts! + 1}`
-      : 'goes out by itself at once: nothing was changed';
+      : `is ${isUnderWay(after) ? 'under way' : 'due'}: nothing was changed`;
     return {
       data: { ...webhookDocument(after), resent: isResent },
       lines: [`Webhook ${id} ${words}`, `  next  ${nextWords(after)}`],

@@ -72,7 +72,7 @@ export function nextWords(webhook: Webhook): string {
 
 function whenWords(webhook: Webhook): string {
   if (isUnderWay(webhook)) return 'under way';
-  return isDue(webhook) ? 'due: it waits for a place at its endpoint' : 'later';
+  return isDue(webhook) ? 'due: the dispatcher lets it go when its endpoint has a place' : 'later';
 }
 
 function whyWords({ attempts, attempts_before_resend }: Webhook): string {

@@ -6,7 +6,7 @@ import { findWebhook, type Webhook } from './webhook-file.ts';
 export interface Resending {
   before: Webhook;
   after: Webhook;
-  /** False when it goes out by itself at once: a second copy would help nobody. */
+  /** False when it is under way or due: a second copy would help nobody. */
   isResent: boolean;
 }
 

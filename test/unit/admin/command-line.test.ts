@@ -191,7 +191,7 @@ describe("The operator's command line", () => {
         write: (_chunk, _encoding, done) => done(Object.assign(new Error(code), { code })),
       });
     await print(broken('EPIPE'), 'x');
-    expect(failureOf(await rejection(print(broken('ENOSPC'), 'x')))).to.deep.equal({
+    expect(failureOf(await rejection(print(broken('ENOSPC'), 'x')), true)).to.deep.equal({
       status: 1,
       line: 'It is done, but the answer cannot be written: ENOSPC',
     });
@@ -201,12 +201,15 @@ describe("The operator's command line", () => {
     const error = new Error(
       "\n  UPDATE users SET password_hash = 'x - y'\n - Connection terminated unexpectedly",
     );
-    expect(failureOf(error)).to.deep.equal({
+    expect(failureOf(error, true)).to.deep.equal({
       status: 1,
-      line: 'The database failed: Connection terminated unexpectedly. If it was to change something, look whether that was done before you do it again',
+      line: 'The database failed: Connection terminated unexpectedly. Look whether it was done before you do it again',
     });
+    expect(failureOf(error, false).line).to.match(/\. Nothing was changed\. .*narrow the search$/);
     const other = new Error('postgres://root:hunter2@db - is not known\nat once');
-    expect(failureOf(other).line).to.equal('Unexpected failure: postgres://***@db - is not known');
+    expect(failureOf(other, true).line).to.equal(
+      'Unexpected failure: postgres://***@db - is not known',
+    );
   });
 
   it('needs an actor for a change', () => {
