@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
+import { openDatabase, rows } from '../../src/connections/database.ts';
 import type { PaymentFilter } from '../../src/domain/support/payment-filter.ts';
 import { searchPayments } from '../../src/domain/support/search-payments.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
@@ -90,6 +90,31 @@ describe('A search for payments among many', () => {
       }
     });
   }
+
+  it('reads no table either where the planner would, since nearly all is of one merchant', async () => {
+    const few = await createTestStore();
+    const database = openDatabase(few.url, 1);
+    try {
+      // So few rows that a planner reads the table.
+      await newPayment('collection', database, await few.newMerchant());
+      await rows(database, 'ANALYZE');
+      const scans = async () => {
+        await rows(database, 'SELECT pg_stat_force_next_flush()');
+        return rows(
+          database,
+          `SELECT relname, seq_scan FROM pg_stat_user_tables
+           WHERE relname IN ('collections', 'payouts', 'reversals', 'returns') ORDER BY relname`,
+        );
+      };
+      const before = await scans();
+      const filter = { ...day, min_cents: 77, max_cents: 77, after: undefined, limit: LIMIT };
+      expect(await searchPayments(database, filter)).to.deep.equal([]);
+      expect(await scans()).to.deep.equal(before);
+    } finally {
+      await database.destroy();
+      await few.drop();
+    }
+  });
 
   it('reads no table to go on after a payment', async () => {
     const [first] = await searchPayments(store.database, {

@@ -11,7 +11,8 @@ export async function plansOf(database: Database, work: () => Promise<unknown>):
   const note = (statement: Statement) => statements.push(statement);
   database.on('query', note);
   await work().finally(() => database.removeListener('query', note));
-  return Promise.all(statements.map((statement) => planOf(database, statement)));
+  const planned = statements.filter(({ sql }) => !/^\s*(BEGIN|COMMIT|SET)\b/i.test(sql));
+  return Promise.all(planned.map((statement) => planOf(database, statement)));
 }
 
 /** How the database would do a statement. */
