@@ -4,7 +4,7 @@ import { APPENDED, UPDATED_OFTEN } from './storage.ts';
 const ENDED = `(merchant_id, happened_at) INCLUDE (payment_kind, payment_id)
       WHERE to_status IN ('completed', 'failed')`;
 
-/** Calls to gateways, callbacks from them, and the history of every payment's status. */
+/** Calls to gateways, callbacks from them, access tokens, and the history of payments' status. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- A row is committed before every submission.
@@ -20,6 +20,8 @@ export async function up(knex: Knex): Promise<void> {
       -- The gateway's reference in the acknowledgement.
       external_ref text,
       not_found_count integer NOT NULL DEFAULT 0,
+      -- When the last question was asked whose answer counted. An answer may come twice.
+      not_found_asked_at timestamptz,
       started_at timestamptz NOT NULL DEFAULT now(),
       answered_at timestamptz,
       PRIMARY KEY (merchant_id, payment_kind, payment_id, attempt_no)
@@ -42,6 +44,10 @@ export async function up(knex: Knex): Promise<void> {
       merchant_id bigint,
       payment_kind text,
       payment_id uuid,
+      -- What the address was given out for.
+      address text NOT NULL DEFAULT 'result' CHECK (address IN ('result', 'answer', 'timeout')),
+      -- When the question was asked that it answers.
+      asked_at timestamptz,
       body text NOT NULL,
       status text NOT NULL DEFAULT 'stored' CHECK (status IN ('stored', 'processed', 'rejected')),
       -- Why it was rejected, or changed nothing.
@@ -53,6 +59,7 @@ export async function up(knex: Knex): Promise<void> {
       parked_reason text,
       received_at timestamptz NOT NULL DEFAULT now(),
       CHECK ((next_step IS NULL) = (next_step_at IS NULL)),
+      CHECK (asked_at IS NULL OR address = 'answer'),
       CHECK (status <> 'stored' OR merchant_id IS NOT NULL),
       CHECK (status <> 'stored' OR next_step IS NOT NULL OR parked_reason IS NOT NULL)
     ) WITH (${UPDATED_OFTEN});
@@ -91,5 +98,26 @@ export async function up(knex: Knex): Promise<void> {
       END LOOP;
     END $do$;
     CREATE INDEX payment_history_ended ON payment_history ${ENDED};
+
+    -- One access token for all processes, because a new one may end the one before.
+    CREATE TABLE gateway_tokens (
+      -- A hash of the account's address and user, which stand nowhere in clear.
+      account text PRIMARY KEY,
+      -- Rises with each token, so that a refusal is about one of them.
+      token_no bigint NOT NULL DEFAULT 0,
+      key_id text,
+      ciphertext bytea,
+      expires_at timestamptz,
+      renewed_at timestamptz,
+      -- The process that asks for the next token, and until when the others wait for it.
+      lease_holder uuid,
+      lease_until timestamptz,
+      -- The newest renewal, if it failed.
+      failed_at timestamptz,
+      failure text,
+      CHECK (num_nulls(key_id, ciphertext, expires_at, renewed_at) IN (0, 4)),
+      CHECK (num_nulls(lease_holder, lease_until) IN (0, 2)),
+      CHECK (num_nulls(failed_at, failure) IN (0, 2))
+    );
   `);
 }

@@ -73,8 +73,32 @@ export async function up(knex: Knex): Promise<void> {
     -- A channel that takes no new payments until somebody resumes it.
     CREATE TABLE paused_channels (
       code integer PRIMARY KEY,
+      -- True while only money that goes out is stopped. Collections go on.
+      payouts_only boolean NOT NULL DEFAULT false,
       paused_at timestamptz NOT NULL DEFAULT now()
     );
+
+    -- What a gateway has last said of the money from which payouts go.
+    CREATE TABLE gateway_floats (
+      gateway text PRIMARY KEY,
+      available_cents bigint NOT NULL,
+      heard_at timestamptz NOT NULL
+    );
+
+    -- Payments that failed because of the operator's own trouble with a gateway, until somebody
+    -- resumes the channel.
+    CREATE TABLE operator_troubles (
+      channel integer NOT NULL,
+      gateway text NOT NULL,
+      merchant_id bigint NOT NULL,
+      payment_kind text NOT NULL,
+      payment_id uuid NOT NULL,
+      -- The gateway's words.
+      trouble text NOT NULL,
+      happened_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      PRIMARY KEY (payment_kind, merchant_id, payment_id)
+    );
+    CREATE INDEX operator_troubles_newest ON operator_troubles (gateway, happened_at);
 
     -- Every change that an operator made, kept in the transaction of the change.
     CREATE TABLE audit_log (

@@ -4,9 +4,17 @@ import got from 'got';
 /** A receiver may take this long in all for one delivery. */
 const CALLBACK_TIMEOUT_MS = 10_000;
 
+export interface Callback {
+  url: string;
+  /** Stands for it in the log. */
+  reference: string;
+  body: object;
+  headers?: Record<string, string>;
+}
+
 export interface Callbacks {
   /** Posts a callback `times` times, one after the other. Never rejects. */
-  send(callback: { url: string; reference: string; body: object }, times: number): Promise<void>;
+  send(callback: Callback, times: number): Promise<void>;
   /** Aborts the deliveries under way. */
   stop(): void;
 }
@@ -17,24 +25,29 @@ export function createCallbacks(log: (line: string) => void): Callbacks {
   // Every delivery under way listens to it. Under load there are many.
   setMaxListeners(0, stopped.signal);
 
-  async function post(url: string, reference: string, body: object): Promise<void> {
-    const problem = await postOnce(url, body, stopped.signal);
-    if (problem && !stopped.signal.aborted) log(`Callback of ${reference} failed: ${problem}`);
+  async function post(callback: Callback): Promise<void> {
+    const problem = await postOnce(callback, stopped.signal);
+    if (!problem || stopped.signal.aborted) return;
+    log(`Callback of ${callback.reference} failed: ${problem}`);
   }
 
   return {
-    async send({ url, reference, body }, times) {
+    async send(callback, times) {
       for (let sent = 0; sent < times && !stopped.signal.aborted; sent += 1) {
-        await post(url, reference, body);
+        await post(callback);
       }
     },
     stop: () => stopped.abort(),
   };
 }
 
-async function postOnce(url: string, json: object, signal: AbortSignal): Promise<string | null> {
+async function postOnce(
+  { url, body, headers }: Callback,
+  signal: AbortSignal,
+): Promise<string | null> {
   const timeout = { request: CALLBACK_TIMEOUT_MS };
-  const options = { json, signal, timeout, retry: { limit: 0 }, followRedirect: false };
+  const once = { timeout, retry: { limit: 0 }, followRedirect: false };
+  const options = { json: body, headers: headers ?? {}, signal, ...once };
   try {
     const response = await got.post(url, { ...options, throwHttpErrors: false });
     return response.ok ? null : `HTTP ${response.statusCode}`;

@@ -1,7 +1,8 @@
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { formatWireAmount } from '../../src/gateways/simulator-driver/wire-amount.ts';
 import type { Behaviour, Refusal } from './behaviours.ts';
 import type { PaymentRequest } from './payment-request.ts';
+import { newReceipt } from './receipts.ts';
 import type { Resource } from './resources.ts';
 
 export interface Payment extends PaymentRequest {
@@ -67,7 +68,7 @@ export class Payments {
   async succeed(payment: Payment): Promise<void> {
     const { amount } = payment.behaviour;
     if (amount === 'another') payment.amountCents = anotherAmount(payment.amountCents);
-    payment.transId = newTransId(this.#transIds);
+    payment.transId = newReceipt(this.#transIds);
     end(payment, 'succeeded', SUCCESS);
     this.#movements.push(payment);
     await this.#options.onOutcome(payment);
@@ -140,18 +141,4 @@ function anotherAmount(amountCents: number): number {
   const halfCents = Math.floor(amountCents / 2);
   if (halfCents >= SMALLEST_OTHER_AMOUNT_CENTS) return halfCents;
   return amountCents + SMALLEST_OTHER_AMOUNT_CENTS;
-}
-
-const RECEIPT_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-const RECEIPT_CHARACTERS = `${RECEIPT_LETTERS}0123456789`;
-const RECEIPT_LENGTH = 10;
-
-/** Makes a receipt like those of M-PESA: a letter and nine letters or digits. */
-function newTransId(taken: Set<string>): string {
-  const pick = (characters: string) => characters[randomInt(characters.length)];
-  const rest = Array.from({ length: RECEIPT_LENGTH - 1 }, () => pick(RECEIPT_CHARACTERS));
-  const transId = `${pick(RECEIPT_LETTERS)}${rest.join('')}`;
-  if (taken.has(transId)) return newTransId(taken);
-  taken.add(transId);
-  return transId;
 }

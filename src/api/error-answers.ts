@@ -76,6 +76,18 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     field: 'amount',
     meaning: 'The channel takes whole shillings only (`whole_shillings` of `GET /channels`)',
   },
+  amount_below_channel: {
+    status: 400,
+    detail: 'Invalid amount',
+    field: 'amount',
+    meaning: 'Less than the channel carries (`min_amount` and `payouts` of `GET /channels`)',
+  },
+  amount_above_channel: {
+    status: 400,
+    detail: 'Invalid amount',
+    field: 'amount',
+    meaning: 'More than the channel carries (`max_amount` and `payouts` of `GET /channels`)',
+  },
   invalid_channel: {
     status: 400,
     detail: 'Invalid channel code: {subject}',

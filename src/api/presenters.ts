@@ -1,5 +1,10 @@
-import { type Channel, type ChannelRoute, channelByCode } from '../domain/channels/channel.ts';
-import { formatAmount, MAX_AMOUNT_CENTS, MIN_AMOUNT_CENTS } from '../domain/money.ts';
+import {
+  type AmountRule,
+  type Channel,
+  type ChannelRoute,
+  channelByCode,
+} from '../domain/channels/channel.ts';
+import { ANY_AMOUNT, formatAmount } from '../domain/money.ts';
 import type { Collection, Payout } from '../domain/payments/kinds.ts';
 import { asShown, netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/kinds.ts';
 import type { Payment } from '../domain/payments/payment.ts';
@@ -122,20 +127,46 @@ export function walletTransaction(transaction: WalletTransaction) {
   };
 }
 
-/** A channel, with its driver's route if it has a driver. */
+const CENTS_PER_SHILLING = 100;
+
+/** A channel, with its routes if it has a driver. */
 export function channelRecord(
   { code, name, type }: Channel,
   route: ChannelRoute | undefined,
-  isPaused: boolean,
+  isPaused: Readonly<Record<'collection' | 'payout', boolean>>,
 ) {
+  const carried = Object.values(route ?? {}).map(({ amounts }) => amounts);
+  const carriedOf = (kind: 'collection' | 'payout') => {
+    const rule = route?.[kind]?.amounts;
+    return rule ? { active: !isPaused[kind], ...amountFields(rule) } : null;
+  };
+  const [collections, payouts] = [carriedOf('collection'), carriedOf('payout')];
   return {
     code,
     name,
     type,
-    active: route !== undefined && !isPaused,
-    min_amount: formatAmount(MIN_AMOUNT_CENTS),
-    max_amount: formatAmount(MAX_AMOUNT_CENTS),
-    whole_shillings: (route?.amountStepCents ?? 1) % 100 === 0,
+    active: collections?.active === true || payouts?.active === true,
+    ...amountFields(widestOf(carried)),
+    collections,
+    payouts,
+  };
+}
+
+function amountFields({ minCents, maxCents, stepCents }: AmountRule) {
+  return {
+    min_amount: formatAmount(minCents),
+    max_amount: formatAmount(maxCents),
+    whole_shillings: stepCents % CENTS_PER_SHILLING === 0,
+  };
+}
+
+/** Returns the amounts that a channel carries at all, be it in one direction only. */
+function widestOf(rules: readonly AmountRule[]): AmountRule {
+  if (rules.length === 0) return ANY_AMOUNT;
+  return {
+    minCents: Math.min(...rules.map(({ minCents }) => minCents)),
+    maxCents: Math.max(...rules.map(({ maxCents }) => maxCents)),
+    stepCents: Math.min(...rules.map(({ stepCents }) => stepCents)),
   };
 }
 

@@ -8,6 +8,8 @@ export type ErrorCode =
   | 'amount_too_small'
   | 'amount_too_large'
   | 'amount_not_whole'
+  | 'amount_below_channel'
+  | 'amount_above_channel'
   | 'channel_not_available'
   | 'invalid_channel'
   | 'channel_required'

@@ -22,14 +22,29 @@ export interface Succeeded {
   account: string | null;
   description: string;
   completedAt: Date | null;
+  /**
+   * A callback alone is not believed, because the amount is large: the gateway must say the same
+   * when it is asked.
+   */
+  mustConfirm?: true;
 }
 
 /** The gateway's definite answer that no money moved. `code` is never 0. */
-export interface Failed {
+export interface Failed extends Refused {
   outcome: 'failed';
-  code: number;
-  description: string;
   externalRef: string | null;
+}
+
+interface Refused {
+  code: number;
+  /** For the merchant. */
+  description: string;
+  /**
+   * The operator's own trouble with the gateway, in the gateway's words: the float is too low, say,
+   * or a credential has expired. The next payment fails in the same way. Null or missing: the
+   * customer's, the recipient's or the merchant's matter.
+   */
+  operatorTrouble?: string | null;
 }
 
 /** A definite answer of the gateway about one payment. */
@@ -45,9 +60,19 @@ export type Verdict = Succeeded | Failed;
  */
 export type SubmitResult =
   | { outcome: 'acknowledged'; externalRef: string | null }
-  | { outcome: 'declined'; code: number; description: string; externalRef: string | null }
-  | { outcome: 'notTaken'; reason: string }
-  | { outcome: 'unknown'; reason: string };
+  | ({ outcome: 'declined'; externalRef: string | null } & Refused)
+  | {
+      outcome: 'notTaken';
+      reason: string;
+      /** Goes again after this, and not by the ladder: the gateway is busy, or told us to wait. */
+      retryAfterMs?: number;
+    }
+  | ({ outcome: 'unknown'; reason: string } & MayNameCode);
+
+interface MayNameCode {
+  /** A code of the gateway that the driver does not know. Somebody must look it up. */
+  unknownCode?: string | undefined;
+}
 
 /**
  * - notFound: the gateway does not know the reference (yet).
@@ -58,14 +83,46 @@ export type QueryResult =
   | Verdict
   | { outcome: 'pending' }
   | { outcome: 'notFound' }
-  | { outcome: 'noAnswer'; reason: string }
+  | ({ outcome: 'noAnswer'; reason: string } & MayNameCode)
   | { outcome: 'asked' };
+
+/**
+ * The addresses of a payment. Some gateways send the same body to each, so only the address tells
+ * what it means.
+ * - result: the outcome of the payment itself.
+ * - answer: the answer to a question about it.
+ * - timeout: the gateway could not process a request in time. That says nothing about the payment.
+ */
+export const CALLBACK_ADDRESSES = ['result', 'answer', 'timeout'] as const;
+export type CallbackAddress = (typeof CALLBACK_ADDRESSES)[number];
+
+/** Where a callback came in, and about what kind of payment. */
+export interface CallbackOrigin {
+  address: CallbackAddress;
+  kind: GatewayPaymentKind;
+}
+
+/**
+ * News in a callback.
+ * - pending: it says nothing yet.
+ * - notFound: the answer to a question: the gateway does not know the payment, and the same
+ *   reference may go again once it has said so repeatedly after the settling window.
+ * - unclear: an outcome that the driver does not understand, in the gateway's words.
+ */
+export type CallbackNews =
+  | Verdict
+  | { outcome: 'pending' }
+  | { outcome: 'notFound'; settlingWindowMs: number }
+  | { outcome: 'unclear'; code: string; description: string };
 
 /** A callback in this service's words. `reference` is null when the callback has none. */
 export interface ParsedCallback {
   reference: string | null;
-  verdict: Verdict | { outcome: 'pending' };
+  verdict: CallbackNews;
 }
 
-/** Finds the driver's reader of callbacks. The reader returns null when it cannot read a body. */
-export type ParserOf = (gateway: string) => (body: string) => ParsedCallback | null;
+/** Reads a callback. Returns null when this gateway did not write the body. */
+export type CallbackParser = (body: string, origin: CallbackOrigin) => ParsedCallback | null;
+
+/** Finds the driver's reader of callbacks. */
+export type ParserOf = (gateway: string) => CallbackParser;

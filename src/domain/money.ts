@@ -4,6 +4,9 @@ const AMOUNT_TEXT = /^\d{1,6}\.\d{2}$/;
 export const MIN_AMOUNT_CENTS = 100;
 export const MAX_AMOUNT_CENTS = 99_999_999;
 
+/** The amounts that the API takes at all. A channel may carry fewer. */
+export const ANY_AMOUNT = { minCents: MIN_AMOUNT_CENTS, maxCents: MAX_AMOUNT_CENTS, stepCents: 1 };
+
 /** Reads an amount of 1.00 to 999999.99 with two decimals. @returns null for anything else. */
 export function parseAmount(value: unknown): number | null {
   if (typeof value !== 'string' || !AMOUNT_TEXT.test(value)) return null;

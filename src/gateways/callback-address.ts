@@ -1,15 +1,17 @@
-import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
+import {
+  CALLBACK_ADDRESSES,
+  type CallbackAddress,
+  type GatewayPaymentKind,
+} from '../domain/gateway-results.ts';
 import { derivedKey, equalInConstantTime, type KeyRing, mac } from '../process/key-ring.ts';
 
 /**
- * The address to which a gateway reports the outcome of one payment. Gateways do not sign what they
- * send. So the last part of the address proves that we gave it out, and for which payment.
+ * The addresses at which a gateway reports about one payment. Gateways do not sign what they send.
+ * So the last part of the address proves that we gave it out, for which payment and for what.
  */
 
 const PATH = '/gateway/callbacks';
 const PURPOSE = 'gateway-callback';
-/** The addresses are for outcomes. Other kinds may follow. */
-const CALLBACK_KIND = 'result';
 
 export interface CallbackTarget {
   kind: GatewayPaymentKind;
@@ -17,20 +19,40 @@ export interface CallbackTarget {
   id: string;
 }
 
-/** Makes the address of a payment. Never log it: whoever knows it can report an outcome. */
+/** A use of an address. An answer's address says when its question was asked. */
+export type AddressUse = { address: 'result' | 'timeout' } | { address: 'answer'; askedAt: Date };
+
+/** What an address says that we gave out. */
+export interface CallbackSource extends CallbackTarget {
+  address: CallbackAddress;
+  /** When the question was asked to which this is the answer. Null at other addresses. */
+  askedAt: Date | null;
+}
+
+/** Makes an address of a payment. Never log it: whoever knows it can report an outcome. */
 export function callbackUrl(
   baseUrl: string,
   keys: KeyRing,
   gateway: string,
   target: CallbackTarget,
+  use: AddressUse = { address: 'result' },
 ): string {
-  const subject = `${CALLBACK_KIND}~${target.kind}~${target.merchant_id}~${target.id}`;
+  const word = use.address === 'answer' ? `answer.${use.askedAt.getTime()}` : use.address;
+  const subject = `${word}~${target.kind}~${target.merchant_id}~${target.id}`;
   const proof = proofOf(derivedKey(keys.current, PURPOSE), gateway, subject);
   return `${baseUrl}${PATH}/${gateway}/${subject}~${keys.current.id}~${proof}`;
 }
 
-const TOKEN =
-  /^(result)~(collection|payout|reversal|return)~(\d{1,15})~([0-9a-f-]{36})~([\w-]{1,32})~([\w-]{43})$/;
+const TOKEN = new RegExp(
+  [
+    `^(${CALLBACK_ADDRESSES.join('|')})(?:\\.(\\d{13}))?`,
+    '(collection|payout|reversal|return)',
+    '(\\d{1,15})',
+    '([0-9a-f-]{36})',
+    '([\\w-]{1,32})',
+    '([0-9a-f]{64})$',
+  ].join('~'),
+);
 
 /**
  * Reads the last part of an address. @returns null unless we gave out exactly this address.
@@ -41,15 +63,20 @@ export async function readCallbackToken(
   gateway: string,
   token: string,
   retiredKey: (id: string) => Promise<Buffer | null>,
-): Promise<CallbackTarget | null> {
-  const [, callbackKind, kind, merchantId, id, keyId, proof] = TOKEN.exec(token) ?? [];
+): Promise<CallbackSource | null> {
+  const [, address, askedAt, kind, merchantId, id, keyId, proof] = TOKEN.exec(token) ?? [];
   if (!keyId || !proof) return null;
   const known = keys.byId.get(keyId);
   const key = known ? derivedKey(known, PURPOSE) : await retiredKey(keyId);
   if (!key) return null;
-  const expected = proofOf(key, gateway, `${callbackKind}~${kind}~${merchantId}~${id}`);
+  const word = askedAt === undefined ? address : `${address}.${askedAt}`;
+  const expected = proofOf(key, gateway, `${word}~${kind}~${merchantId}~${id}`);
   if (!equalInConstantTime(expected, proof)) return null;
-  return { kind: kind as GatewayPaymentKind, merchant_id: Number(merchantId), id: id! };
+  return {
+    ...{ kind: kind as GatewayPaymentKind, merchant_id: Number(merchantId), id: id! },
+    address: address as CallbackAddress,
+    askedAt: askedAt === undefined ? null : new Date(Number(askedAt)),
+  };
 }
 
 /** Returns the keys that prove addresses, by the ids of the ring's keys. */
@@ -57,6 +84,36 @@ export function callbackKeysOf(keys: KeyRing): ReadonlyMap<string, Buffer> {
   return new Map([...keys.byId].map(([id, key]) => [id, derivedKey(key, PURPOSE)]));
 }
 
+const FLOAT = /^(float|float-timeout)~([\w-]{1,32})~([0-9a-f]{64})$/;
+
+/**
+ * Makes the address to which a gateway answers what is in an account. Never log it.
+ * @param use is 'float-timeout' for "not answered in time".
+ */
+export function floatUrl(
+  baseUrl: string,
+  keys: KeyRing,
+  gateway: string,
+  use: 'float' | 'float-timeout' = 'float',
+): string {
+  const proof = proofOf(derivedKey(keys.current, PURPOSE), gateway, use);
+  return `${baseUrl}${PATH}/${gateway}/${use}~${keys.current.id}~${proof}`;
+}
+
+/** Reads such an address. @returns null unless we gave out exactly this one. */
+export function readFloatToken(
+  keys: KeyRing,
+  gateway: string,
+  token: string,
+): 'float' | 'float-timeout' | null {
+  const [, use, keyId, proof] = FLOAT.exec(token) ?? [];
+  const key = keys.byId.get(keyId ?? '');
+  if (!use || !key || !proof) return null;
+  const expected = proofOf(derivedKey(key, PURPOSE), gateway, use);
+  return equalInConstantTime(expected, proof) ? (use as 'float' | 'float-timeout') : null;
+}
+
+/** In hex, because base64 may spell a word that some gateways refuse in addresses, such as "exe". */
 function proofOf(key: Buffer, gateway: string, subject: string): string {
-  return mac(key, `${gateway}~${subject}`).toString('base64url');
+  return mac(key, `${gateway}~${subject}`).toString('hex');
 }

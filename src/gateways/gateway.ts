@@ -5,14 +5,16 @@
  * failures as values and throws only on bugs.
  */
 
+import type { AmountRule } from '../domain/channels/channel.ts';
 import type { Deadline } from '../domain/deadline.ts';
 import type {
+  CallbackParser,
   GatewayPaymentKind,
-  ParsedCallback,
   QueryResult,
   SubmitResult,
 } from '../domain/gateway-results.ts';
 import type { StatementLine } from '../domain/reconciliation/statement.ts';
+import type { Pace } from './pace.ts';
 
 export type * from '../domain/gateway-results.ts';
 export type { StatementLine };
@@ -34,8 +36,12 @@ export interface SubmitRequest {
   accountNumber: string | null;
   /** The remarks that the network gets with a payout or reversal; null when there are none. */
   narration: string | null;
+  /** The merchant's name, by which the payer of a collection recognises the prompt. */
+  merchantName: string;
   /** The address for the outcome. It contains an unguessable token: never log it. */
   callbackUrl: string;
+  /** The address for "not processed in time", for gateways that want another one for that. */
+  timeoutUrl: string;
   /** Nothing of the request leaves after this, and nobody waits for the answer any longer. */
   deadline: Deadline;
   /** The receipt of the collection that a reversal or return gives back; null for other kinds. */
@@ -48,21 +54,62 @@ export interface QueryRequest {
   /** The gateway's reference from its acknowledgement, if one was received. */
   externalRef: string | null;
   /**
-   * Null while no address for callbacks is known. A driver whose answers come as callbacks does not
-   * ask then, and returns `noAnswer`.
+   * The addresses for an answer that comes as a callback, and for "not answered in time". Null
+   * while nobody knows where gateways reach us. A driver does not ask such a question then, and
+   * returns `noAnswer`.
    */
   callbackUrl: string | null;
+  timeoutUrl: string | null;
 }
 
+/**
+ * Watches the money from which payouts go. The provider answers a question with a callback, whose
+ * address belongs to the account and not to a payment.
+ */
+export interface FloatWatch {
+  /** Operators are told when less than this is left, in cents. Null: never. */
+  readonly alertBelowCents: number | null;
+  /** @returns why the question could not be asked; null when the answer will come */
+  ask(answerUrl: string, timeoutUrl: string): Promise<string | null>;
+  /** Reads an answer. @returns the cents that payouts may use; null when the body does not say. */
+  read(body: string): number | null;
+}
+
+/** One thing that was looked at, and what is wrong with it. */
+export interface Finding {
+  about: string;
+  /** Null when all is well. */
+  problem: string | null;
+}
+
+/** What operators do with an account besides payments. Nothing of it moves money. */
+export interface AccountTools {
+  /** Tries whether the account can be used. Says in plain words what is wrong. */
+  check(): Promise<Finding[]>;
+  /** Registers our addresses with a product that wants that. @returns what is wrong, or null */
+  register?(callbackUrl: string): Promise<string | null>;
+  /** Asks for the name of an organisation before it is paid. */
+  payeeName?(
+    type: 'till' | 'paybill',
+    number: string,
+  ): Promise<{ name: string } | { problem: string }>;
+}
+
+/** The kinds that merchants initiate with an amount of their own. */
+export type InitiatedKind = 'collection' | 'payout';
+
 export interface Gateway {
-  /** The driver's name, which is also in the name of its submission queue. */
+  /**
+   * The name of this account with a provider: the driver's name, and what tells it from other
+   * accounts. Payments keep it, and it is in the names of its queues.
+   */
   readonly name: string;
   /**
    * `safe`: the same reference may be submitted again once the gateway has repeatedly said, after
    * the settling window, that it does not know it. `never`: a payment whose acknowledgement was
    * lost waits for a callback, a statement or support.
    */
-  readonly resubmit: 'safe' | 'never';
+  resubmit(kind: GatewayPaymentKind): 'safe' | 'never';
   /** The time after a submission in which "not found" proves nothing. */
   readonly settlingWindowMs: number;
   /**
@@ -70,8 +117,10 @@ export interface Gateway {
    * at once.
    */
   readonly answerWindowMs: number;
-  /** Amounts that are no multiple of this are refused at once (100: whole shillings). */
-  readonly amountStepCents: number;
+  /** The amounts of the kinds that this account carries. A kind that is missing is refused. */
+  readonly amounts: Readonly<Partial<Record<InitiatedKind, AmountRule>>>;
+  /** Slows the calls down while the provider is busy. */
+  readonly pace?: Pace;
   submit(request: SubmitRequest): Promise<SubmitResult>;
   query(request: QueryRequest): Promise<QueryResult>;
   /**
@@ -79,6 +128,12 @@ export interface Gateway {
    * lacks it if its provider has statements only as files.
    */
   statement?(start: Date, end: Date): Promise<StatementResult>;
+  /** The kinds of which `statement` lists every movement. */
+  readonly statementCovers?: readonly StatementLine['kind'][];
+  /** Missing where a provider does not tell, or nothing is paid out. */
+  readonly float?: FloatWatch | undefined;
+  /** When the account's password ends, if the operator has said when it was set. */
+  readonly passwordEndsAt?: Date | null;
   /** Reads a callback's body. Returns null when this provider did not write it. Pure. */
-  parseCallback(body: string): ParsedCallback | null;
+  parseCallback: CallbackParser;
 }

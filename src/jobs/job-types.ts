@@ -82,8 +82,14 @@ export function queuesOf(type: WorkerType, gateways: string[]): string[] {
 
 /** Returns the worker type that serves a queue, or undefined when none does. */
 export function workerTypeOf(queue: string): WorkerType | undefined {
-  const gateway = queue.slice(queue.indexOf('-') + 1);
+  const gateway = gatewayOfQueue(queue) ?? '';
   return WORKER_TYPES.find((type) => queuesOf(type, [gateway]).includes(queue));
+}
+
+/** Returns the gateway of a queue that each gateway has, or undefined. */
+export function gatewayOfQueue(queue: string): string | undefined {
+  const at = queue.indexOf('-');
+  return at < 0 ? undefined : queue.slice(at + 1);
 }
 
 /** The data of a job: what its worker needs to find the row. */

@@ -99,6 +99,22 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
        GROUP BY kind`,
     ],
   },
+  gateways: {
+    gauges: {
+      malipo_operator_troubles: [
+        'Payments that failed in the last half hour by our own trouble with a gateway',
+        'gateway',
+      ],
+      malipo_gateway_float_cents: ['Money from which payouts go, in cents', 'gateway'],
+      malipo_gateway_float_age_seconds: ['Time since a gateway last said what it is', 'gateway'],
+    },
+    sql: [
+      `SELECT gateway, available_cents AS malipo_gateway_float_cents,
+         ${secondsSince('heard_at')} AS malipo_gateway_float_age_seconds FROM gateway_floats`,
+      `SELECT gateway, count(*) AS malipo_operator_troubles FROM operator_troubles
+       WHERE happened_at > now() - interval '30 minutes' GROUP BY gateway`,
+    ],
+  },
   ledger: {
     gauges: {
       malipo_ledger_breaks: ['Breaks that the last scheduled verification has found', 'kind'],

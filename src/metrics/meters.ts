@@ -57,6 +57,12 @@ export function createMeters() {
       buckets: CALL_SECONDS,
       registers,
     }),
+    unknownCodes: new Counter({
+      name: 'malipo_gateway_unknown_codes_total',
+      help: 'Answers and callbacks of gateways with a code that the driver does not know',
+      labelNames: ['gateway'],
+      registers,
+    }),
     jobs: new Histogram({
       name: 'malipo_job_duration_seconds',
       help: 'Jobs run, by queue and by what came of the run',

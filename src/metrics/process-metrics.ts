@@ -79,8 +79,12 @@ function startAtZero(
     for (const kind of ENDING_KINDS) {
       for (const state of END_STATES) paymentsEnded.zero({ kind, state });
     }
-    for (const [channel, { gateway }] of channels) {
-      for (const cause of ['callback', 'poll']) paymentsSettled.inc({ channel, gateway, cause }, 0);
+    for (const [channel, route] of channels) {
+      for (const { gateway } of Object.values(route)) {
+        for (const cause of ['callback', 'poll']) {
+          paymentsSettled.inc({ channel, gateway, cause }, 0);
+        }
+      }
     }
   }
   if (types.includes('webhooks')) {

@@ -2,6 +2,7 @@ import { inTransaction, rows, type Transaction } from '../connections/database.t
 import { databaseFault } from '../connections/database-fault.ts';
 import { allQueues, type QueueStates } from '../jobs/queue-states.ts';
 import type { Service } from '../process/boot.ts';
+import { addAccountGauges } from './account-gauges.ts';
 import { DATABASE_GAUGES, type DatabaseGauges } from './database-gauges.ts';
 import { addScrapedGauges, type Reading, type Source } from './gauges.ts';
 
@@ -30,6 +31,7 @@ export function addServiceGauges(
     sources: [queueSource(queues, names)],
   };
   addScrapedGauges(meters.registry, [databaseBackend, queueBackend], logger, maxAgeMs);
+  addAccountGauges(meters.registry, gateways);
 }
 
 async function readAll(trx: Transaction, { sql = [], read }: DatabaseGauges): Promise<Reading[]> {

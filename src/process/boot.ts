@@ -5,8 +5,10 @@ import { databaseWarnings } from '../connections/database-warnings.ts';
 import { schemaProblem } from '../connections/migrations.ts';
 import { redisCondition } from '../connections/redis-condition.ts';
 import { roleDefaultsProblem } from '../connections/role-defaults.ts';
+import { createTokenStore } from '../domain/gateway-accounts/token-store.ts';
+import { createMerchantNames } from '../domain/merchants/merchant-names.ts';
 import { noteDatabase } from '../domain/upkeep/other-database.ts';
-import { channelRoutes, createGateways, parserOf } from '../gateways/registry.ts';
+import { channelRoutes, createDrivers, parserOf } from '../gateways/registry.ts';
 import { measuredGateway } from '../metrics/measured-gateway.ts';
 import { createMeters } from '../metrics/meters.ts';
 import { createCallbackBase } from './callback-base.ts';
@@ -68,15 +70,18 @@ async function warnOfStores(
  */
 export function createService(config: Config, logger: Logger, database: Database) {
   const meters = createMeters();
-  const drivers = [...createGateways(config)];
+  const tokens = createTokenStore(database, config.secretsKeys);
+  const drivers = createDrivers(config, { tokens });
+  const accounts = [...drivers.values()].flatMap((driver) => driver.gateways);
   const gateways = new Map(
-    drivers.map(([name, driver]) => [name, measuredGateway(driver, meters.gatewayCalls)]),
+    accounts.map((gateway) => [gateway.name, measuredGateway(gateway, meters)]),
   );
   // Channels that have a driver, by code.
-  const channels = channelRoutes(config, gateways);
+  const channels = channelRoutes(config, drivers);
   const callbackBase = createCallbackBase(config, database, logger);
+  const merchantName = createMerchantNames(database);
   return {
     ...{ config, logger, database, meters },
-    ...{ gateways, channels, callbackBase, parserOf: parserOf(gateways) },
+    ...{ gateways, drivers, channels, callbackBase, parserOf: parserOf(gateways), merchantName },
   };
 }

@@ -14,6 +14,7 @@ export function brokenRules(given: GivenTexts, values: KnownValues): string[] {
   const broken = [
     ...apiRules(given, values),
     ...storeRules(given, values),
+    ...gatewayRules(given, values),
     ...(values.MALIPO_ENV === 'production' ? productionRules(given, values) : []),
   ].filter(([isBroken]) => isBroken);
   return [
@@ -72,6 +73,18 @@ function storeRules(given: GivenTexts, values: KnownValues): Check[] {
   ];
 }
 
+function gatewayRules(given: GivenTexts, values: KnownValues): Check[] {
+  const usesDaraja = [...(values.CHANNELS?.values() ?? [])].includes('daraja');
+  const [collections, payouts] = [values.DARAJA?.collections, values.DARAJA?.payouts];
+  return [
+    [usesDaraja && !given.DARAJA, 'DARAJA is required, because CHANNELS names the driver daraja'],
+    [
+      usesDaraja && values.DARAJA && !collections && !payouts,
+      'DARAJA must name the shortcode of new collections or payouts, because CHANNELS names its driver',
+    ],
+  ];
+}
+
 /** Returns the addresses in REDIS_URL. Only the first has a scheme. */
 function redisNodes(url: string, isCluster: boolean): string[] {
   const [first = '', ...others] = isCluster ? url.split(',') : [url];
@@ -107,6 +120,10 @@ function productionRules(given: GivenTexts, values: KnownValues): Check[] {
     [
       !given.TRUST_PROXY && !given.TLS_CERT && values.REQUIRE_HTTPS !== false,
       'TRUST_PROXY is required in production, or TLS_CERT and TLS_KEY: HTTPS must end somewhere (or set REQUIRE_HTTPS=false)',
+    ],
+    [
+      values.DARAJA && !values.DARAJA.baseUrl.startsWith('https:'),
+      'DARAJA must have an https base_url in production',
     ],
     [
       given.CHANNELS?.includes('simulator') || given.SIMULATOR_URL,

@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { certificatesFromText } from '../connections/certificates.ts';
 import { channelsFromText } from '../domain/channels/channel.ts';
 import { MAX_GATEWAY_TIMEOUT_MS } from '../domain/submission/call-limits.ts';
+import { darajaConfigFromText } from '../gateways/daraja/config.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from './key-ring.ts';
+import { networksFromText } from './networks.ts';
 import { duration, flag, httpUrl, integer, oneOf, parsed, text, url } from './setting-types.ts';
 import { trustedProxiesFromText } from './trusted-proxies.ts';
 
@@ -182,6 +184,24 @@ const GATEWAYS = {
     .describe(
       'Submits nothing to any gateway and refunds no payout, while all else goes on: for a restored database',
     ),
+  GATEWAY_CALLBACK_SOURCES: parsed(networksFromText)
+    .optional()
+    .describe(
+      'Addresses and networks from which gateways call back. Callbacks from elsewhere are refused. Default: all, since each address of a callback proves itself',
+    )
+    .meta({ example: '196.201.212.0/24,196.201.213.0/24,196.201.214.0/24' }),
+  DARAJA: parsed(darajaConfigFromText)
+    .optional()
+    .describe(
+      'Accounts with Safaricom’s Daraja (M-PESA): a file, or the JSON text. docs/gateways.md has its form. Required when `CHANNELS` names the driver `daraja`',
+    )
+    .meta({ example: '/etc/malipo/daraja.json' }),
+  DARAJA_SETTLING_WINDOW_MS: duration(0)
+    .default(10 * MINUTE_MS)
+    .describe('Time after a payout in which “does not exist” of Daraja proves nothing'),
+  DARAJA_ANSWER_WINDOW_MS: duration(100, 10 * MINUTE_MS)
+    .default(30_000)
+    .describe('Time in which Daraja answers a question about a payout or reversal'),
   SIMULATOR_URL: httpUrl()
     .default('http://127.0.0.1:8090')
     .describe('Address of the gateway simulator'),

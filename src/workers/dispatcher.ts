@@ -18,6 +18,7 @@ import { countEnded } from '../metrics/ended-payments.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../process/boot.ts';
 import { Bell } from './bell.ts';
+import { askForFloats, FLOAT_TICK_MS } from './float-schedule.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 import { watchRound } from './liveness-probes.ts';
 import { createPartitions, PARTITIONS_INTERVAL_MS } from './partition-schedule.ts';
@@ -105,6 +106,7 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
     every(ledgerTickMs(service), 'ledger', () => verifyOnSchedule(service, stopping)),
     every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, stopping)),
     every(PARTITIONS_INTERVAL_MS, 'partitions', () => createPartitions(service)),
+    every(FLOAT_TICK_MS, 'floats', () => askForFloats(service)),
   ];
 }
 

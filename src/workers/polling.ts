@@ -12,12 +12,14 @@ export async function pollPayment(
 ): Promise<boolean> {
   const question = await findPaymentToPoll(database, ref, stepNo);
   if (!question) return false;
-  const { payment } = question;
+  const { payment, askedAt } = question;
   const gateway = gatewayNamed(gateways, payment.gateway);
-  const result = await gateway.query(queryRequestOf(config, await callbackBase.find(), payment));
+  const base = await callbackBase.find();
+  const result = await gateway.query(queryRequestOf(config, base, payment, askedAt));
   const { pollFirstMs } = config;
   const recording = { pollFirstMs, parserOf };
-  await recordQuery(database, question, result, gateway, recording);
+  const rule = { ...gateway, resubmit: gateway.resubmit(payment.kind) };
+  await recordQuery(database, question, result, rule, recording);
   logger.info('polled', { kind: ref.kind, gateway: gateway.name, outcome: result.outcome });
   return true;
 }

@@ -3,7 +3,7 @@ import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { LostRaceError } from '../domain/payments/state-machine.ts';
 import { hasRowOf } from '../jobs/consistency.ts';
 import { LastTryError, recordFailedJob } from '../jobs/failed-jobs.ts';
-import type { JobData } from '../jobs/job-types.ts';
+import { gatewayOfQueue, type JobData } from '../jobs/job-types.ts';
 import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../process/boot.ts';
@@ -44,6 +44,7 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
   const own = { ...service, logger: service.logger.child(fields) };
   const stop = service.meters.jobs.startTimer({ queue: job.queueName });
   try {
+    await turnOf(service, job.queueName);
     const isDone = await runStep(own, job.data, fields);
     // A stale job is normal. One without a row is not: the row was never in this database.
     const isKnown = isDone || (await hasRowOf(service.database, job.data));
@@ -54,6 +55,12 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
     stop({ outcome: reaction.outcome });
     await react(own, job, token, error, reaction);
   }
+}
+
+/** Waits for the turn of a call while the gateway of the queue is busy. That spends no attempt. */
+async function turnOf({ gateways }: Service, queue: string): Promise<void> {
+  const gateway = gatewayOfQueue(queue);
+  if (gateway !== undefined) await gateways.get(gateway)?.pace?.turn();
 }
 
 /**

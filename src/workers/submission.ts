@@ -25,6 +25,8 @@ export async function submitPayment(
 ): Promise<boolean> {
   const { database, config, logger, gateways, parserOf, callbackBase } = service;
   const base = await callbackBase.require();
+  // Read before the claim: after it nothing but the call may fail.
+  const merchantName = ref.kind === 'collection' ? await service.merchantName(ref.merchant_id) : '';
   const claim = await claimSubmission(database, ref, stepNo, {
     pollFirstMs: config.pollFirstMs,
     allPaused: config.submissionPaused,
@@ -34,7 +36,7 @@ export async function submitPayment(
   const gateway = gatewayNamed(gateways, claim.payment.gateway);
   let result: SubmitResult | NotCalled;
   try {
-    const request = requestFor(claim.payment, callbackUrlOf(config, base, claim.payment));
+    const request = requestFor(service, claim.payment, base, merchantName);
     const deadline = deadlineIn(config.gatewayTimeoutMs);
     // The last thing before the call, so that a frozen worker finds out.
     result = isPast(claim.callBefore) ? TOO_OLD : await gateway.submit({ ...request, deadline });
@@ -71,7 +73,12 @@ async function afterBug(
 
 const TOO_OLD: NotCalled = { outcome: 'notCalled', reason: 'the claim was too old' };
 
-function requestFor(payment: AnyPayment, callbackUrl: string): Omit<SubmitRequest, 'deadline'> {
+function requestFor(
+  { config }: Service,
+  payment: AnyPayment,
+  base: string,
+  merchantName: string,
+): Omit<SubmitRequest, 'deadline'> {
   const givesBack = payment.kind === 'reversal' || payment.kind === 'return';
   return {
     kind: payment.kind,
@@ -79,7 +86,9 @@ function requestFor(payment: AnyPayment, callbackUrl: string): Omit<SubmitReques
     account: accountOf(payment),
     amountCents: payment.amount_cents,
     channel: payment.channel,
-    callbackUrl,
+    merchantName,
+    callbackUrl: callbackUrlOf(config, base, payment),
+    timeoutUrl: callbackUrlOf(config, base, payment, { address: 'timeout' }),
     accountNumber: payment.kind === 'collection' ? payment.account_number : null,
     narration: narrationOf(payment),
     originalTransId: givesBack ? payment.original_trans_id : null,

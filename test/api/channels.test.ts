@@ -38,6 +38,12 @@ describe('Channels', () => {
     expect(body.results.map(({ code }: { code: number }) => code)).to.deep.equal(
       CHANNELS.map(({ code }) => code),
     );
+    const ANY = {
+      active: true,
+      min_amount: '1.00',
+      max_amount: '999999.99',
+      whole_shillings: false,
+    };
     expect(body.results[0]).to.deep.equal({
       code: MPESA,
       name: 'M-PESA',
@@ -46,6 +52,8 @@ describe('Channels', () => {
       min_amount: '1.00',
       max_amount: '999999.99',
       whole_shillings: false,
+      collections: ANY,
+      payouts: ANY,
     });
     const equity = body.results.find(({ code }: { code: number }) => code === 68);
     expect(equity).to.include({ name: 'Equity', type: 'Bank', active: false });

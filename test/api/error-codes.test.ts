@@ -151,8 +151,14 @@ describe('Every code of an error', () => {
     return { status: Number(head.split(' ')[1]), body: JSON.parse(body) };
   }
 
-  const wholeOnly = () =>
-    elsewhere({ channels: new Map([[MPESA, { gateway: 'simulator', amountStepCents: 100 }]]) });
+  /** Whole shillings from 10 to 20. */
+  const narrow = { minCents: 10_00, maxCents: 20_00, stepCents: 100 };
+  const collectNarrowly = async (amount: string) => {
+    const route = { collection: { gateway: 'simulator', amounts: narrow } };
+    const origin = await elsewhere({ channels: new Map([[MPESA, route]]) });
+    const { access } = merchant;
+    return request('POST', `${origin}${COLLECT}`, { access, body: collectionBody({ amount }) });
+  };
   const overHttps = () => elsewhere({ config: { ...service.config, requireHttps: true } });
   const twice = async (send: () => Promise<Answer>) => {
     await send();
@@ -173,14 +179,9 @@ describe('Every code of an error', () => {
     invalid_amount: ['amount', () => collect({ amount: '1.5' })],
     amount_too_small: ['amount', () => collect({ amount: '0.99' })],
     amount_too_large: ['amount', () => pay({ amount: '1000000.00' })],
-    amount_not_whole: [
-      'amount',
-      async () =>
-        request('POST', `${await wholeOnly()}${COLLECT}`, {
-          access: merchant.access,
-          body: collectionBody({ amount: '1.50' }),
-        }),
-    ],
+    amount_not_whole: ['amount', () => collectNarrowly('10.50')],
+    amount_below_channel: ['amount', () => collectNarrowly('9.00')],
+    amount_above_channel: ['amount', () => collectNarrowly('21.00')],
     invalid_channel: ['channel', () => pay({ channel: 4_711 })],
     channel_required: ['channel', () => pay({ payto: '0110123456789' })],
     channel_not_available: [null, () => pay({ channel: 63903 })],

@@ -15,6 +15,7 @@ import {
   type TestStore,
 } from '../support/payments.ts';
 import { lineOf, newReceipt, runStatement } from '../support/statements.ts';
+import { UNKNOWN, workOn } from '../support/submissions.ts';
 
 const NOVEMBER = { from: '2026-11-01', to: '2026-11-30' };
 
@@ -150,4 +151,68 @@ describe('A line of a statement', () => {
     expect(lines).to.include({ matched: 1 });
     expect(missing).to.deep.equal([]);
   });
+
+  describe('with neither a reference nor a known receipt', () => {
+    const JUST_NOW = new Date();
+    const bare = (payment: AnyPayment) =>
+      lineOf(payment, { reference: null, transId: newReceipt(), completedAt: JUST_NOW });
+    const today = { from: day(JUST_NOW), to: day(JUST_NOW) };
+    const runToday = (...lines: StatementLine[]) => runStatement(database, lines, today);
+
+    /** Its request went out, and no answer came. */
+    async function unanswered() {
+      const collection = await ofSomebody('collection');
+      const work = workOn(database, collection);
+      await work.answer(await work.claim(), UNKNOWN);
+      return collection;
+    }
+
+    it('settles the only collection of its phone and amount at that time', async () => {
+      const collection = await unanswered();
+      const line = bare(collection);
+      expect((await runToday(line)).lines).to.include({ settled: 1, unknown: 0 });
+      expect(await reread(database, collection)).to.include({
+        status: 'completed',
+        trans_id: line.transId,
+      });
+      expect((await runToday(line)).lines).to.include({ matched: 1 });
+    });
+
+    it('gives its receipt to one that was completed without', async () => {
+      const collection = await unanswered();
+      await learn(database, collection, succeeded({ transId: null, completedAt: null }));
+      const line = bare(collection);
+      expect((await runToday(line)).lines).to.include({ matched: 1 });
+      expect(await reread(database, collection)).to.include({ trans_id: line.transId });
+    });
+
+    it('settles none of two that it may be about, and names both', async () => {
+      const collections = [await unanswered(), await unanswered()];
+      expect((await runToday(bare(collections[0]!))).lines).to.include({ contradicts: 1 });
+      expect(await candidates()).to.have.members(collections.map(named));
+    });
+
+    it('settles nothing with another amount, another phone, at another time, or never sent', async () => {
+      const line = bare(await unanswered());
+      const hourAgo = new Date(JUST_NOW.getTime() - 3_600_000);
+      const unsent = await ofSomebody('collection');
+      await rows(
+        database,
+        "UPDATE collections SET payfrom = '+254700111222' WHERE id = :id",
+        unsent,
+      );
+      const others = [
+        { ...line, amountCents: line.amountCents + 100, transId: newReceipt() },
+        { ...line, account: '+254700999888', transId: newReceipt() },
+        { ...line, completedAt: hourAgo, transId: newReceipt() },
+        { ...bare(unsent), account: '+254700111222' },
+      ];
+      const { lines } = await runStatement(database, others, { ...today, from: day(hourAgo) });
+      expect(lines).to.include({ settled: 0, unknown: 4 });
+    });
+  });
 });
+
+function day(moment: Date): string {
+  return moment.toISOString().slice(0, 10);
+}

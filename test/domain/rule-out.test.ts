@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
-import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
+import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
@@ -248,7 +248,7 @@ describe('A statement that covers the life of an overdue payment', () => {
       return (await findStoredCallback(database, payment.merchant_id, id))!;
     }
 
-    function read(callback: Callback, verdict: ParsedCallback['verdict']) {
+    function read(callback: Callback, verdict: Verdict | { outcome: 'pending' }) {
       const { payment_id: id } = callback;
       const news = verdict.outcome === 'pending' ? verdict : newsOf({ id }, verdict);
       return processCallback(database, callback, () => () => ({ reference: null, verdict: news }));

@@ -3,7 +3,7 @@ import { createSimulatorGateway } from '../../src/gateways/simulator-driver/simu
 import { describeGatewayConformance } from '../support/gateway-conformance.ts';
 
 describeGatewayConformance('simulator', {
-  resubmit: 'safe',
+  resubmit: { collection: 'safe', payout: 'safe', reversal: 'safe', return: 'safe' },
   makeGateway: (baseUrl, timeoutMs) =>
     createSimulatorGateway({ baseUrl, timeoutMs, settlingWindowMs: 2_000 }),
   async startSimulator() {

@@ -63,10 +63,10 @@ describe('A job that fails', () => {
   /** A driver that fails as a test wants it. */
   const gateway: Gateway = {
     name: 'simulator',
-    resubmit: 'never',
+    resubmit: () => 'never',
     settlingWindowMs: 0,
     answerWindowMs: 0,
-    amountStepCents: 1,
+    amounts: {},
     submit: async () => {
       submissions += 1;
       throw new TypeError('the driver has a bug');
@@ -235,7 +235,7 @@ describe('A job that fails', () => {
           ...{ kind: 'payout', step: 'submit', merchant_id: merchant.merchant_id },
           ...{ row_id: payout.id, step_no: (await work.current()).step_no },
         },
-        [{ ...gateway, resubmit: 'safe' }],
+        [{ ...gateway, resubmit: () => 'safe' }],
       );
     const ruleOut = async () => {
       await work.setAttempts(`started_at = started_at - interval '1 minute'`);
@@ -277,7 +277,7 @@ describe('A job that fails', () => {
     });
     expect(attempts).to.equal(0);
     const { parked_reason } = await reread(store.database, payment);
-    expect(parked_reason).to.match(/^job failed: No channel is configured with the driver/);
+    expect(parked_reason).to.match(/^job failed: The gateway simulator is not configured/);
   });
 
   it('and cannot be recorded keeps its step, and the sweeper sends it again', async () => {

@@ -43,10 +43,10 @@ describe('What a worker counts of a job that throws', () => {
 
   const gateway: Gateway = {
     name: 'simulator',
-    resubmit: 'never',
+    resubmit: () => 'never',
     settlingWindowMs: 0,
     answerWindowMs: 0,
-    amountStepCents: 1,
+    amounts: {},
     submit: async () => ({ outcome: 'unknown', reason: 'not asked here' }),
     query: async () => {
       throw throwFirst.shift() ?? new TypeError('the driver has a bug');
@@ -58,7 +58,7 @@ describe('What a worker counts of a job that throws', () => {
     store = await createTestStore();
     const logger = winston.createLogger({ silent: true });
     const service = createService(store.config, logger, store.database);
-    const driver = measuredGateway(gateway, service.meters.gatewayCalls);
+    const driver = measuredGateway(gateway, service.meters);
     await runToItsEnd({ ...service, gateways: new Map([[driver.name, driver]]) });
     samples = await scrape(service.meters.registry);
   });

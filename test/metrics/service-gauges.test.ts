@@ -78,6 +78,9 @@ describe('What dispatchers show of the whole service', () => {
       'malipo_failed_jobs',
       'malipo_discrepancies_open',
       'malipo_discrepancies_oldest_seconds',
+      'malipo_operator_troubles',
+      'malipo_gateway_float_cents',
+      'malipo_gateway_float_age_seconds',
       'malipo_ledger_breaks',
     ]);
   });

@@ -17,7 +17,7 @@ const PRODUCTION = {
   SECRETS_KEY: OWN_KEYS,
   JWT_KEYS: OWN_KEYS,
   PUBLIC_URL: 'https://pay.example',
-  CHANNELS: '63902=daraja',
+  CHANNELS: '63902=other',
 };
 
 /** What the environment is refused with: one line per problem. */
@@ -289,7 +289,7 @@ describe('The configuration of production', () => {
 
   for (const simulated of [
     { CHANNELS: '63902=simulator' },
-    { CHANNELS: '63902=daraja,63903=simulator' },
+    { CHANNELS: '63902=other,63903=simulator' },
     { SIMULATOR_URL: 'http://127.0.0.1:8090' },
   ]) {
     it(`is refused with ${Object.entries(simulated)[0]!.join(' = ')}`, () => {

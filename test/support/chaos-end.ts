@@ -165,7 +165,10 @@ async function reconcileStatement({ database, simulatorUrl }: ChaosWorld) {
     parserOf: () => gateway.parseCallback,
     answer_window_ms: gateway.answerWindowMs,
     ask: ({ kind, reference, external_ref }) =>
-      gateway.query({ kind, reference, externalRef: external_ref, callbackUrl: '' }),
+      gateway.query({
+        ...{ kind, reference, externalRef: external_ref },
+        ...{ callbackUrl: null, timeoutUrl: null },
+      }),
   });
   return { result, lines };
 }

@@ -20,7 +20,7 @@ import { describeGatewayOutages } from './gateway-outage-conformance.ts';
 /** What a driver brings along to be put through the suite. */
 export interface GatewayUnderTest {
   /** What its driver must say of references. */
-  resubmit: Gateway['resubmit'];
+  resubmit: Readonly<Partial<Record<GatewayPaymentKind, 'safe' | 'never'>>>;
   /** A driver that talks to this address: a simulator's, a closed port's or a broken server's. */
   makeGateway(baseUrl: string, timeoutMs: number): Gateway;
   /** The provider's own simulator. */
@@ -49,6 +49,7 @@ export interface RunningSimulator extends LocalServer {
   countMovements(reference: string): Promise<number>;
 }
 
+const RESULT = { address: 'result', kind: 'collection' } as const;
 const KINDS: GatewayPaymentKind[] = ['collection', 'return'];
 const TIMEOUT_MS = 5_000;
 
@@ -68,7 +69,10 @@ function describeItself({ makeGateway }: GatewayUnderTest): void {
     expect(gateway.name).to.match(/^[a-z][a-z0-9-]*$/);
     expect(gateway.settlingWindowMs).to.be.at.least(0);
     expect(gateway.answerWindowMs).to.be.at.least(0);
-    expect(gateway.amountStepCents).to.be.oneOf([1, 100]);
+    for (const { minCents, maxCents, stepCents } of Object.values(gateway.amounts)) {
+      expect(minCents).to.be.at.least(1).and.at.most(maxCents);
+      expect(stepCents).to.be.oneOf([1, 100]);
+    }
   });
 }
 
@@ -101,7 +105,7 @@ function describeWithItsSimulator(subject: GatewayUnderTest): void {
       const verdict = await verdictOf(gateway, receiver, request, result.externalRef);
       expectSuccess(verdict, request);
       const body = await eventually(() => receiver.bodiesOf(request.reference)[0]);
-      const callback = gateway.parseCallback(body);
+      const callback = gateway.parseCallback(body, { address: 'result', kind: request.kind });
       expect(callback?.reference).to.be.oneOf([request.reference, null]);
       expectSuccess(callback?.verdict as Verdict, request);
       expect(await simulator.countMovements(request.reference)).to.equal(1);
@@ -145,11 +149,13 @@ function describeWithItsSimulator(subject: GatewayUnderTest): void {
   });
 
   it('says truly whether a reference may be submitted again', () => {
-    expect(gateway.resubmit).to.equal(subject.resubmit);
+    for (const [kind, rule] of Object.entries(subject.resubmit)) {
+      expect(gateway.resubmit(kind as GatewayPaymentKind), kind).to.equal(rule);
+    }
   });
 
   // Of the others no reference is ever submitted again.
-  if (subject.resubmit === 'never') return;
+  if (subject.resubmit.collection === 'never') return;
 
   it('moves the money of a reference once, however often it is submitted', async () => {
     const request = prepare('collection', accounts.succeeds);
@@ -174,7 +180,9 @@ async function verdictOf(
     if (result.outcome === 'succeeded' || result.outcome === 'failed') return result;
     if (result.outcome === 'pending') return undefined;
     if (result.outcome !== 'asked') throw new Error(`Unexpected ${result.outcome}`);
-    const parsed = receiver.bodiesOf(request.reference).map((body) => gateway.parseCallback(body));
+    const parsed = receiver
+      .bodiesOf(request.reference)
+      .map((body) => gateway.parseCallback(body, { address: 'result', kind: request.kind }));
     const verdict = parsed
       .map((each) => each?.verdict)
       .find((each) => each && each.outcome !== 'pending');
@@ -206,8 +214,9 @@ function describeGarbageCallbacks({ makeGateway }: GatewayUnderTest): void {
   ];
 
   it('finds nothing in a body that is no callback, and never throws', () => {
-    for (const body of garbage) expect(parseCallback(body), body.slice(0, 20)).to.equal(null);
-    fc.assert(fc.property(fc.string(), (text) => parseCallback(text) === null));
-    fc.assert(fc.property(fc.json(), (text) => parseCallback(text) === null));
+    for (const body of garbage)
+      expect(parseCallback(body, RESULT), body.slice(0, 20)).to.equal(null);
+    fc.assert(fc.property(fc.string(), (text) => parseCallback(text, RESULT) === null));
+    fc.assert(fc.property(fc.json(), (text) => parseCallback(text, RESULT) === null));
   });
 }

@@ -28,10 +28,10 @@ describe('Workers that know no address for callbacks', () => {
 
   const gateway: Gateway = {
     name: 'simulator',
-    resubmit: 'safe',
+    resubmit: () => 'safe',
     settlingWindowMs: 0,
     answerWindowMs: 0,
-    amountStepCents: 1,
+    amounts: {},
     submit: async (request) => {
       submitted.push(request);
       return ACKNOWLEDGED;

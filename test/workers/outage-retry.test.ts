@@ -41,10 +41,10 @@ describe('A question to a gateway', () => {
   const away = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
   const gateway: Gateway = {
     name: 'simulator',
-    resubmit: 'never',
+    resubmit: () => 'never',
     settlingWindowMs: 0,
     answerWindowMs: 0,
-    amountStepCents: 1,
+    amounts: {},
     submit: async () => ({ outcome: 'unknown', reason: 'not asked here' }),
     query: async () => {
       asked += 1;

@@ -25,10 +25,10 @@ describe('A submission', () => {
 
   const gateway: Gateway = {
     name: 'simulator',
-    resubmit: 'safe',
+    resubmit: () => 'safe',
     settlingWindowMs: 0,
     answerWindowMs: 0,
-    amountStepCents: 1,
+    amounts: {},
     submit: async (request) => {
       requests.push(request);
       return ACKNOWLEDGED;

@@ -1,4 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
+import type { Audited } from '../../domain/audited-change.ts';
 import { CHANNELS, type Channel } from '../../domain/channels/channel.ts';
 import {
   type ChannelPause,
@@ -7,12 +8,12 @@ import {
   resumeChannel,
 } from '../../domain/channels/channel-store.ts';
 import type { Service } from '../../process/boot.ts';
-import { required } from '../options/option.ts';
+import { flag, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { outcome, recordLines, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
 import { table } from '../output/table.ts';
-import { changes, type Noun, reads, type Verb } from '../verb.ts';
+import { type Answer, changes, type Noun, reads } from '../verb.ts';
 
 interface ChannelState extends Omit<ChannelPause, 'paused_at'> {
   name: string;
@@ -22,14 +23,14 @@ interface ChannelState extends Omit<ChannelPause, 'paused_at'> {
   paused_at: Date | null;
 }
 
-const NOT_PAUSED = { paused_at: null, paused_by: null, reason: null };
+const NOT_PAUSED = { payouts_only: false, paused_at: null, paused_by: null, reason: null };
 
 const view: View<ChannelState> = {
   what: 'channel',
   keyOf: ({ code, name }) => `${code} (${name})`,
   document: (state) => rowDocument(state),
   columns: [
-    ...(['code', 'name', 'driver', 'paused'] as const),
+    ...(['code', 'name', 'driver', 'paused', 'payouts_only'] as const),
     ['SINCE', 'paused_at'],
     ['BY', 'paused_by'],
     'reason',
@@ -68,38 +69,50 @@ const show = reads({
   },
 });
 
-function verdict(
-  summary: string,
+type Move = (trx: Transaction, code: number) => Promise<boolean>;
+
+/** Pauses or resumes a channel, with its line in the audit log. */
+async function moved(
+  audited: Audited,
+  { code, name }: Channel,
   state: 'paused' | 'open',
-  move: (trx: Transaction, code: number) => Promise<boolean>,
-): Verb {
-  return changes({
-    summary,
-    options,
-    argument: 'channel',
-    run: async (_service, { channel: { code, name } }, { audited }) => {
-      const changed = await audited(async (trx) => {
-        const value = await move(trx, code);
-        const audit = { merchant_id: null, subject: `channel ${code}`, details: { name } };
-        return { value, audit: value ? audit : null };
-      });
-      return {
-        data: { code, name, paused: state === 'paused', changed },
-        lines: [`Channel ${code} (${name}) ${outcome(changed, state)}`],
-      };
-    },
+  move: Move,
+  details: object = {},
+): Promise<Answer> {
+  const changed = await audited(async (trx) => {
+    const value = await move(trx, code);
+    const audit = { merchant_id: null, subject: `channel ${code}`, details: { name, ...details } };
+    return { value, audit: value ? audit : null };
   });
+  return {
+    data: { code, name, paused: state === 'paused', changed },
+    lines: [`Channel ${code} (${name}) ${outcome(changed, state)}`],
+  };
 }
 
-const PAUSE = 'Stops new payments of a channel, and the submission of those that wait';
-const RESUME = 'Lets a paused channel take and submit payments again';
+const pause = changes({
+  summary: 'Stops new payments of a channel, and the submission of those that wait',
+  notes:
+    'The service itself pauses the payouts of a channel when three in a row fail by our own trouble with the gateway, such as a float that is too low.',
+  options: {
+    ...options,
+    payoutsOnly: flag('payouts-only', 'Stops payouts, reversals and returns; collections go on'),
+  },
+  argument: 'channel',
+  run: (_service, { channel, payoutsOnly }, { audited }) =>
+    moved(audited, channel, 'paused', (trx, code) => pauseChannel(trx, code, payoutsOnly), {
+      ...(payoutsOnly && { payouts_only: true }),
+    }),
+});
+
+const resume = changes({
+  summary: 'Lets a paused channel take and submit payments again',
+  options,
+  argument: 'channel',
+  run: (_service, { channel }, { audited }) => moved(audited, channel, 'open', resumeChannel),
+});
 
 export const channel: Noun = {
   summary: 'Ways to move money',
-  verbs: {
-    list,
-    show,
-    pause: verdict(PAUSE, 'paused', pauseChannel),
-    resume: verdict(RESUME, 'open', resumeChannel),
-  },
+  verbs: { list, show, pause, resume },
 };

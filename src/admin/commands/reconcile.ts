@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { databaseNow } from '../../connections/database.ts';
-import type { Channel } from '../../domain/channels/channel.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
@@ -42,6 +41,7 @@ const options = {
   channel: required('channel', read.channel, 'The channel of the payments'),
   from: required('from', read.day, 'First day, in UTC also without --utc'),
   to: required('to', read.day, 'Last day, in UTC also without --utc'),
+  gateway: optional('gateway', path, 'The account, where a driver has several'),
   file: optional('file', path, 'A CSV file with a header line'),
   columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
   kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it'),
@@ -69,7 +69,7 @@ const run = changes({
   },
   run: async (service, values, { audited }) => {
     const { from, to, channel } = values;
-    const gateway = gatewayOf(service, channel);
+    const gateway = gatewayOf(service, values);
     const statement = {
       gateway: gateway.name,
       channel: channel.code,
@@ -79,8 +79,13 @@ const run = changes({
     const { import_id, result } = await reconcileStatement(service.database, audited, statement, {
       settling_window_ms: gateway.settlingWindowMs,
       answer_window_ms: gateway.answerWindowMs,
-      ask: async (payment) =>
-        gateway.query(queryRequestOf(service.config, await service.callbackBase.find(), payment)),
+      ask: async (payment) => {
+        const [base, now] = [
+          await service.callbackBase.find(),
+          await databaseNow(service.database),
+        ];
+        return gateway.query(queryRequestOf(service.config, base, payment, now));
+      },
       parserOf: service.parserOf,
     });
     return answerOf(import_id, statement.covers, result);
@@ -93,7 +98,7 @@ async function readStatement({ database }: Service, gateway: Gateway, values: Va
     // A movement during the gateway's answer may be missing in it.
     const complete_until = await databaseNow(database);
     const lines = await askForStatement(gateway, values);
-    return { lines, source: 'gateway', covers: LINE_KINDS, complete_until };
+    return { lines, source: 'gateway', covers: gateway.statementCovers ?? [], complete_until };
   }
   const { columns, channel, covers = [], complete_until = null } = values;
   const isMobileMoney = channel.type === 'Mobile Money';
@@ -107,10 +112,19 @@ async function readStatement({ database }: Service, gateway: Gateway, values: Va
 
 type Gateway = NonNullable<ReturnType<Service['gateways']['get']>>;
 
-function gatewayOf({ config, gateways }: Service, { code, name }: Channel): Gateway {
-  const gateway = gateways.get(config.channels.get(code) ?? '');
-  if (gateway) return gateway;
-  throw new OperatorRefusal(`Channel ${code} (${name}) has no driver: CHANNELS does not name one`);
+/** A driver may have several accounts. Then the operator says which one the statement is of. */
+function gatewayOf(service: Service, { channel, gateway: named }: Values): Gateway {
+  const { code, name } = channel;
+  const driver = service.drivers.get(service.config.channels.get(code) ?? '');
+  if (!driver) {
+    const why = 'has no driver: CHANNELS does not name one';
+    throw new OperatorRefusal(`Channel ${code} (${name}) ${why}`);
+  }
+  const names = driver.gateways.map((each) => each.name);
+  const only = named ?? (names.length === 1 ? names[0]! : null);
+  const found = only !== null && names.includes(only) && service.gateways.get(only);
+  if (found) return found;
+  throw new OperatorRefusal(`Say --gateway with one of ${names.join(', ')}`);
 }
 
 async function askForStatement(

@@ -17,6 +17,8 @@ export const collectionsEndpoints = {
     answer: records.collection,
     refusals: [
       ['amount_not_whole'],
+      ['amount_below_channel'],
+      ['amount_above_channel'],
       ['app_not_found'],
       ['field_required', 'app_code'],
       ['channel_not_available', '63903'],
@@ -57,6 +59,8 @@ export const payoutsEndpoints = {
     answer: records.payout,
     refusals: [
       ['amount_not_whole'],
+      ['amount_below_channel'],
+      ['amount_above_channel'],
       ['invalid_channel', '99'],
       ['channel_required'],
       ['channel_not_available', '68'],

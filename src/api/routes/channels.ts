@@ -10,8 +10,12 @@ export function addChannelRoutes(context: ApiContext): void {
   const { database, config, channels } = context;
   mount(context, endpoints.listChannels, async ({ query }) => {
     const paused = await pausedChannels(database);
+    const noCollections = await pausedChannels(database, 'collection');
     const present = (channel: Channel) =>
-      channelRecord(channel, channels.get(channel.code), paused.has(channel.code));
+      channelRecord(channel, channels.get(channel.code), {
+        collection: noCollections.has(channel.code),
+        payout: paused.has(channel.code),
+      });
     const { page, pageSize } = pageRequestOf(query);
     const end = page * pageSize;
     const found = {

@@ -33,7 +33,7 @@ async function initiate(
   const named = body.app_code as number | undefined;
   const app_code = await chooseApp(database, caller, 'collections', named);
   return createCollection(database, {
-    ...gatewayFor(channels, channel, body.amount),
+    ...gatewayFor(channels, 'collection', channel, body.amount),
     merchant_id: caller.merchant_id,
     app_code,
     payfrom,

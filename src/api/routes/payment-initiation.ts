@@ -14,17 +14,21 @@ export function callbackUrlIn({ requireHttps }: Config, body: Record<string, unk
 
 /**
  * Finds the gateway that carries a valid amount over a channel.
- * @throws Refusal `channel_not_available` when the channel has no driver, `amount_not_whole`
- * when the driver carries whole shillings only
+ * @throws Refusal `channel_not_available` when the channel has no driver for this kind, and
+ * `amount_not_whole`, `amount_below_channel`, `amount_above_channel` by the channel's rules
  */
 export function gatewayFor(
   channels: ReadonlyMap<number, ChannelRoute>,
+  kind: 'collection' | 'payout',
   channel: number,
   amount: unknown,
 ): { channel: number; gateway: string; amount_cents: number } {
-  const route = channels.get(channel);
+  const route = channels.get(channel)?.[kind];
   if (!route) throw new Refusal('channel_not_available', String(channel));
   const amount_cents = parseAmount(amount)!;
-  if (amount_cents % route.amountStepCents !== 0) throw new Refusal('amount_not_whole');
+  const { minCents, maxCents, stepCents } = route.amounts;
+  if (amount_cents < minCents) throw new Refusal('amount_below_channel');
+  if (amount_cents > maxCents) throw new Refusal('amount_above_channel');
+  if (amount_cents % stepCents !== 0) throw new Refusal('amount_not_whole');
   return { channel, gateway: route.gateway, amount_cents };
 }

@@ -32,7 +32,7 @@ async function initiate(
   const channel = channelOfPayout(payto, body.channel as number | undefined);
   const app_code = await namedApp(database, caller, 'payouts', body.app_code as number);
   return createPayout(database, {
-    ...gatewayFor(channels, channel.code, body.amount),
+    ...gatewayFor(channels, 'payout', channel.code, body.amount),
     merchant_id: caller.merchant_id,
     app_code,
     payto,

@@ -186,14 +186,27 @@ export const walletTransaction = record({
   created_at: timestamp,
 });
 
+const active = { type: 'boolean', description: 'Takes new payments now' };
+
+const amountRule = {
+  min_amount: money,
+  max_amount: money,
+  whole_shillings: { type: 'boolean', description: 'Takes no cents' },
+};
+
+const amountRuleOrNull = (kind: string) => ({
+  ...nullable(record({ active, ...amountRule })),
+  description: `The amounts of ${kind}; null when the channel carries none`,
+});
+
 export const channel = record({
   code: { type: 'integer', examples: [63902] },
   name: { type: 'string', examples: ['M-PESA'] },
   type: { enum: CHANNEL_TYPES },
-  active: { type: 'boolean', description: 'Takes new payments now' },
-  min_amount: money,
-  max_amount: money,
-  whole_shillings: { type: 'boolean', description: 'Takes no cents' },
+  active,
+  ...amountRule,
+  collections: amountRuleOrNull('collections'),
+  payouts: amountRuleOrNull('payouts'),
 });
 
 const CODES = Object.entries(ERROR_ANSWERS);

@@ -7,12 +7,22 @@ export interface Channel {
   type: (typeof CHANNEL_TYPES)[number];
 }
 
-/** The driver that carries a channel's payments, and the amounts that it accepts. */
-export interface ChannelRoute {
-  gateway: string;
-  /** Amounts must be multiples of this: 100 where a provider takes whole shillings only. */
-  amountStepCents: number;
+/** The amounts that a gateway carries, in cents. */
+export interface AmountRule {
+  minCents: number;
+  maxCents: number;
+  /** Amounts are multiples of this: 100 where a provider takes whole shillings only. */
+  stepCents: number;
 }
+
+/** The account with a gateway that carries payments of one kind, and the amounts that it takes. */
+export interface KindRoute {
+  gateway: string;
+  amounts: AmountRule;
+}
+
+/** The ways of a channel's payments. A kind that is missing is not carried. */
+export type ChannelRoute = Readonly<Partial<Record<'collection' | 'payout', KindRoute>>>;
 
 const BANKS: readonly (readonly [code: number, name: string])[] = [
   [1, 'KCB'],
@@ -102,10 +112,10 @@ export function channelsFromText(text: string): ReadonlyMap<number, string> {
   return drivers;
 }
 
-/** No channel is configured with a payment's driver any more, so this process cannot call it. */
+/** A payment's account with a gateway is not configured any more, so this process cannot call it. */
 export class GatewayGoneError extends Error {
   constructor(name: string) {
-    super(`No channel is configured with the driver ${name} any more`);
+    super(`The gateway ${name} is not configured any more`);
     this.name = 'GatewayGoneError';
   }
 }

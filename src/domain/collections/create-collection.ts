@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
-import { refusalOfChannel } from '../channels/channel-store.ts';
+import { isPausedSql, refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import type { Collection } from '../payments/kinds.ts';
@@ -38,7 +38,8 @@ export async function createCollection(
       commission_cents: commissionOn(request.amount_cents, request.rate),
       queue: queueOf('collection', 'submit', request.gateway),
     });
-    if (!collection) throw await refusalOfChannel(database, request.channel, 'wallet_missing');
+    if (!collection)
+      throw await refusalOfChannel(database, 'collection', request.channel, 'wallet_missing');
     return collection;
   } catch (error) {
     // The reference at the gateway is made of the ref_no. PostgreSQL names either.
@@ -60,5 +61,5 @@ const INSERT = acceptance(
      :account_number, :callback_url,
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'collection'
-     AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)`,
+     AND NOT ${isPausedSql('collection', ':channel')}`,
 );

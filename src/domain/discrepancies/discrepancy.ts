@@ -22,6 +22,8 @@ export const DISCREPANCY_KINDS = {
   receipt_of_another: 'its receipt belongs to another payment',
   other_payment: 'the news names another payment',
   unreadable_callback: 'a genuine callback that nobody can read',
+  unclear_result: 'an outcome with a code that the driver does not know',
+  unconfirmed_success: 'a large success that the gateway did not confirm when asked',
   unknown_payment: 'a callback for a payment that is not with us',
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;

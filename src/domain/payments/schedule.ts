@@ -34,10 +34,13 @@ export function pollSoonStep(payment: AnyPayment, firstMs: number): StepChange {
     : step;
 }
 
-/** Submits now, or by the ladder after attempt `attemptNo` was not taken. */
-export function submitStep(payment: AnyPayment, attemptNo = 0): StepChange {
+/**
+ * Submits now, or by the ladder after attempt `attemptNo` was not taken.
+ * @param retryAfterMs replaces the ladder's delay, if the gateway has told us when.
+ */
+export function submitStep(payment: AnyPayment, attemptNo = 0, retryAfterMs?: number): StepChange {
   const rung = Math.min(attemptNo, RESUBMIT_DELAYS_MS.length) - 1;
-  return { ...submitNow(payment), delayMs: RESUBMIT_DELAYS_MS[rung] ?? 0 };
+  return { ...submitNow(payment), delayMs: retryAfterMs ?? RESUBMIT_DELAYS_MS[rung] ?? 0 };
 }
 
 function submitNow({ kind, gateway }: AnyPayment) {

@@ -2,7 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
-import { refusalOfChannel } from '../channels/channel-store.ts';
+import { isPausedSql, refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
@@ -47,7 +47,8 @@ export async function createPayout(
       journal_id: uuidv7(),
       lines: linesBinding(acceptedLines({ ...request, fee_cents })),
     });
-    if (!payout) throw await refusalOfChannel(database, request.channel, 'wallet_missing');
+    if (!payout)
+      throw await refusalOfChannel(database, 'payout', request.channel, 'wallet_missing');
     return payout;
   } catch (error) {
     // The reference at the gateway is made of the ref_no. PostgreSQL names either.
@@ -75,6 +76,6 @@ const INSERT = acceptance(
      :category, :narration, :callback_url,
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
-     AND NOT EXISTS (SELECT FROM paused_channels WHERE code = :channel)`,
+     AND NOT ${isPausedSql('payout', ':channel')}`,
   [journalOfMoved('payout', 'accepted')],
 );

@@ -10,7 +10,7 @@ import type { ParserOf, Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { movementsOf, repeatedMovement } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
-import { candidatesOf } from './payments-of-line.ts';
+import { candidatesOf, collectionsLike } from './payments-of-line.ts';
 import {
   type LineResult,
   PAYMENTS_OF_LINES,
@@ -31,7 +31,9 @@ export async function matchLine(
 ): Promise<PaymentRef | null> {
   const { import_id, gateway, parserOf } = statement;
   return inTransaction(database, async (trx) => {
-    const candidates = await candidatesOf(trx, gateway, line);
+    const named = await candidatesOf(trx, gateway, line);
+    const candidates =
+      named.length === 0 && namesNobody(line) ? await collectionsLike(trx, gateway, line) : named;
     const payment = theOnlyOne(line, candidates);
     const result = payment
       ? await applyLine(trx, payment, line, parserOf)
@@ -44,6 +46,11 @@ export async function matchLine(
     );
     return result === 'settled' ? payment : null;
   });
+}
+
+/** Tells whether only phone, amount and time tell which collection a line is about. */
+function namesNobody({ kind, reference, account }: StoredLine): boolean {
+  return kind === 'collection' && reference === null && account !== null;
 }
 
 /** Returns the payment that a line is about. If several fit, nobody knows. */

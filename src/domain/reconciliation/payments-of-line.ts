@@ -35,6 +35,36 @@ export async function candidatesOf(
   );
 }
 
+/** The customer pays within this time of the request. Clocks may differ by as much. */
+const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
+
+/**
+ * Finds the collections that a line without a reference may be about: asked of the same phone, for
+ * the same amount, not long before, and without a receipt so far. A gateway that keeps no
+ * reference of ours tells no more when both its acknowledgement and its callback were lost.
+ */
+export async function collectionsLike(
+  trx: Transaction,
+  gateway: string,
+  { account, amount_cents, completed_at }: StoredLine,
+): Promise<PaymentRef[]> {
+  return rows<PaymentRef>(
+    trx,
+    `SELECT 'collection' AS kind, c.merchant_id, c.id
+     FROM merchants JOIN collections c ON c.merchant_id = merchants.id
+       AND c.payfrom = :account
+       AND c.created_at > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'
+       AND c.created_at < CAST(:completed_at AS timestamptz) + :after_minutes * interval '1 minute'
+     WHERE c.gateway = :gateway AND c.amount_cents = :amount_cents AND c.undone_at IS NULL
+       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = c.merchant_id
+         AND m.payment_kind = 'collection' AND m.payment_id = c.id AND m.trans_id IS NOT NULL)
+       AND EXISTS (SELECT FROM attempts a WHERE a.merchant_id = c.merchant_id
+         AND a.payment_kind = 'collection' AND a.payment_id = c.id)
+     ORDER BY c.merchant_id, c.id LIMIT :limit`,
+    { ...PAID_WITHIN, gateway, account, amount_cents, completed_at, limit: MAX_CANDIDATES },
+  );
+}
+
 function paymentsOf(kind: GatewayPaymentKind, condition: string): string {
   return `SELECT '${kind}' AS kind, merchant_id, id FROM ${STEP_TABLES[kind].table}
     WHERE gateway = :gateway AND ${condition}`;

@@ -7,6 +7,7 @@ import {
 } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
+import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
@@ -111,5 +112,5 @@ const INSERT = acceptance(
      :reason, :callback_url,
      now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
    FROM collections c WHERE merchant_id = :merchant_id AND id = :collection_id
-     AND NOT EXISTS (SELECT FROM paused_channels p WHERE p.code = channel)`,
+     AND NOT ${isPausedSql('reversal', 'channel')}`,
 );

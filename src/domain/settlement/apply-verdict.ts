@@ -1,4 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
+import { recordOperatorTrouble } from '../channels/operator-trouble.ts';
 import {
   type DiscrepancyKind,
   openDiscrepancy,
@@ -46,7 +47,7 @@ export async function applyVerdict(
       ? await applyFailure(trx, payment, known, news)
       : await applySuccess(trx, payment, known, news);
   if (settlement === 'completed' || settlement === 'failed') {
-    await supersedeDiscrepancies(trx, refOf(payment), ['overdue', 'never_taken']);
+    await supersedeDiscrepancies(trx, refOf(payment), ['overdue', 'never_taken', 'unclear_result']);
   }
   return settlement;
 }
@@ -87,6 +88,7 @@ async function applyFailure(
     return 'discrepancy';
   }
   await rulesOf(payment).fail(trx, payment, news);
+  if (news.operatorTrouble) await recordOperatorTrouble(trx, payment, news.operatorTrouble);
   return 'failed';
 }
 

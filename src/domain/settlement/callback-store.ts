@@ -2,6 +2,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { queued } from '../../jobs/outbox.ts';
+import type { CallbackAddress } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { storableText } from '../storable-text.ts';
 
@@ -12,9 +13,18 @@ export interface Callback {
   merchant_id: number;
   payment_kind: PaymentRef['kind'];
   payment_id: string;
+  address: CallbackAddress;
+  /** When the question was asked that it answers. Null at other addresses. */
+  asked_at: Date | null;
   body: string;
   received_at: Date;
   step_no: number;
+}
+
+/** Where a callback came in. */
+export interface CallbackPlace extends PaymentRef {
+  address?: CallbackAddress;
+  askedAt?: Date | null;
 }
 
 /** The API takes no longer bodies. */
@@ -25,26 +35,28 @@ const MAX_NAME_LENGTH = 50;
 export async function storeCallback(
   database: Database,
   gateway: string,
-  payment: PaymentRef,
+  place: CallbackPlace,
   body: string,
 ): Promise<string> {
   const id = uuidv7();
   await rows(
     database,
     `WITH moved AS (
-       INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body,
-         next_step, next_step_at, step_no)
-       VALUES (:id, :gateway, :merchant_id, :payment_kind, :payment_id, :body,
-         'process', now(), 1)
+       INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address,
+         asked_at, body, next_step, next_step_at, step_no)
+       VALUES (:id, :gateway, :merchant_id, :payment_kind, :payment_id, :address,
+         :asked_at, :body, 'process', now(), 1)
        RETURNING *
      ), ${queued('callback')}
      SELECT id FROM moved`,
     {
       id,
       gateway,
-      merchant_id: payment.merchant_id,
-      payment_kind: payment.kind,
-      payment_id: payment.id,
+      merchant_id: place.merchant_id,
+      payment_kind: place.kind,
+      payment_id: place.id,
+      address: place.address ?? 'result',
+      asked_at: place.askedAt ?? null,
       body: storableText(body, MAX_BODY_LENGTH),
       queue: queueOf('callback', 'process'),
     },

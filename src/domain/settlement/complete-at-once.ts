@@ -48,6 +48,7 @@ function successIn(
     isOpen(payment) &&
     (reference === null || reference === payment.reference) &&
     verdict.transId !== null &&
+    !verdict.mustConfirm &&
     (verdict.externalRef === null || verdict.externalRef === payment.external_ref) &&
     mismatchOf(payment, verdict) === null;
   return isExpected ? { ...verdict, cause: 'callback', heardAt: callback.received_at } : null;

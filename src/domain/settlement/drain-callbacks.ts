@@ -2,19 +2,28 @@ import type { Transaction } from '../../connections/database.ts';
 import { isOutage, isRepeatable, messageOf } from '../../connections/database-errors.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
-import type { ParsedCallback, ParserOf } from '../gateway-results.ts';
+import type { CallbackNews, ParsedCallback, ParserOf } from '../gateway-results.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
 import { LostRaceError } from '../payments/state-machine.ts';
 import { applyVerdict } from './apply-verdict.ts';
 import { type Callback, lockStored } from './callback-store.ts';
+import { hearNotFound } from './hear-not-found.ts';
 import type { Settlement } from './settlement.ts';
 import { soundContent } from './sound-content.ts';
+import { awaitsConfirmation, putOffUnconfirmed } from './unconfirmed.ts';
 import { reportUnknownPayment } from './unknown-payment.ts';
 
-export type CallbackResult = Settlement | 'ignored' | 'rejected';
+export type CallbackResult =
+  | Settlement
+  | 'ignored'
+  | 'rejected'
+  /** The driver does not understand the outcome. Support must. */
+  | 'unclear'
+  /** It waits until the gateway has said the same when it was asked. */
+  | 'unconfirmed';
 
 /** What became of a callback. An error is a fault of ours: the callback stays stored. */
-type Applied = { result: CallbackResult } | { error: unknown };
+export type Applied = { result: CallbackResult } | { error: unknown };
 
 /**
  * Applies every stored callback of a locked payment, so that nothing fails or refunds a payment
@@ -80,7 +89,8 @@ interface ReadCallback {
 export function contentOf(callback: Callback, parserOf: ParserOf): ReadCallback {
   const parse = parserOf(callback.gateway);
   try {
-    return { callback, content: soundContent(parse(callback.body)) };
+    const { address, payment_kind: kind } = callback;
+    return { callback, content: soundContent(parse(callback.body, { address, kind })) };
   } catch {
     return { callback, content: null };
   }
@@ -117,12 +127,44 @@ async function apply(trx: Transaction, ref: PaymentRef, read: ReadCallback): Pro
     });
     return reject(trx, callback, 'it names another payment than its address');
   }
-  const { verdict } = content;
+  return applyNews(trx, payment, callback, content.verdict);
+}
+
+async function applyNews(
+  trx: Transaction,
+  payment: AnyPayment,
+  callback: Callback,
+  verdict: CallbackNews,
+): Promise<Applied> {
   if (verdict.outcome === 'pending') return finish(trx, callback, 'processed', null, 'ignored');
+  if (verdict.outcome === 'notFound') {
+    await hearNotFound(trx, payment, callback, verdict.settlingWindowMs);
+    return finish(trx, callback, 'processed', null, 'ignored');
+  }
+  if (verdict.outcome === 'unclear') return reportUnclear(trx, payment, callback, verdict);
+  if (verdict.outcome === 'succeeded' && (await awaitsConfirmation(trx, payment, verdict))) {
+    return putOffUnconfirmed(trx, payment, callback, verdict);
+  }
   const news = { ...verdict, cause: 'callback', heardAt: callback.received_at };
   const settlement = await applyVerdict(trx, payment, news);
   const problem = settlement === 'discrepancy' ? 'it contradicts the payment' : null;
   return finish(trx, callback, 'processed', problem, settlement);
+}
+
+/** Puts an outcome that the driver does not know on the support list. The asking goes on. */
+async function reportUnclear(
+  trx: Transaction,
+  payment: AnyPayment,
+  callback: Callback,
+  { code, description }: Extract<CallbackNews, { outcome: 'unclear' }>,
+): Promise<Applied> {
+  await openDiscrepancy(trx, {
+    kind: 'unclear_result',
+    payment: refOf(payment),
+    amount_cents: payment.amount_cents,
+    details: { code, description },
+  });
+  return finish(trx, callback, 'processed', `its code ${code} is not known`, 'unclear');
 }
 
 /** Reports what nobody has understood. Support must find out what the gateway has told. */

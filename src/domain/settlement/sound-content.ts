@@ -1,4 +1,4 @@
-import type { ParsedCallback, Verdict } from '../gateway-results.ts';
+import type { CallbackNews, ParsedCallback, Verdict } from '../gateway-results.ts';
 import { storableText } from '../storable-text.ts';
 
 const MAX_TEXT_LENGTH = 500;
@@ -10,13 +10,15 @@ export function soundContent(content: ParsedCallback | null): ParsedCallback | n
   if (!isSound(verdict)) return null;
   return {
     reference: reference === null ? null : storableText(reference, MAX_TEXT_LENGTH),
-    verdict: verdict.outcome === 'pending' ? verdict : storableVerdict(verdict),
+    verdict: storable(verdict),
   };
 }
 
-function isSound(verdict: ParsedCallback['verdict']): boolean {
+function isSound(verdict: CallbackNews): boolean {
   switch (verdict.outcome) {
     case 'pending':
+    case 'notFound':
+    case 'unclear':
       return true;
     case 'failed':
       return Number.isInteger(verdict.code) && verdict.code !== 0;
@@ -35,9 +37,13 @@ function isMoment(moment: Date | null): boolean {
 
 /** Returns a verdict with texts that PostgreSQL can store, whatever the gateway put there. */
 export function storableVerdict<V extends Verdict>(verdict: V): V {
+  return storable(verdict);
+}
+
+function storable<News extends CallbackNews>(verdict: News): News {
   const fields = Object.entries(verdict).map(([name, value]) => [
     name,
     typeof value === 'string' ? storableText(value, MAX_TEXT_LENGTH) : value,
   ]);
-  return Object.fromEntries(fields) as V;
+  return Object.fromEntries(fields) as News;
 }

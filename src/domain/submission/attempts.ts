@@ -123,7 +123,7 @@ export async function assumeSent(
   await rows(
     trx,
     `UPDATE attempts SET result = 'unknown', detail = coalesce(detail, :why),
-       answered_at = now(), not_found_count = 0
+       answered_at = now(), not_found_count = 0, not_found_asked_at = NULL
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND (result IS NULL OR result = 'unknown')`,
     { ...payment, why },
@@ -133,7 +133,7 @@ export async function assumeSent(
 /**
  * Counts one "not found" of the gateway, asked at `askedAt`, about the attempt that may have
  * arrived. Does not count it while the call may still be going on, nor within the settling
- * window after it. Rules the attempt out after NOT_FOUND_CONFIRMATIONS of them.
+ * window after it, nor the answer to one question twice. Rules the attempt out after NOT_FOUND_CONFIRMATIONS of them.
  */
 export async function countNotFound(
   trx: Transaction,
@@ -143,11 +143,12 @@ export async function countNotFound(
 ): Promise<void> {
   await rows(
     trx,
-    `UPDATE attempts SET not_found_count = not_found_count + 1,
+    `UPDATE attempts SET not_found_count = not_found_count + 1, not_found_asked_at = :asked_at,
        result = CASE WHEN not_found_count + 1 >= :confirmations THEN 'ruled_out' ELSE result END
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
        AND (result IS NULL OR result = 'unknown')
-       AND ${callEndOf('attempts')} + :settling_ms * interval '1 millisecond' < :asked_at`,
+       AND ${callEndOf('attempts')} + :settling_ms * interval '1 millisecond' < :asked_at
+       AND (not_found_asked_at IS NULL OR not_found_asked_at < :asked_at)`,
     {
       ...payment,
       confirmations: NOT_FOUND_CONFIRMATIONS,

@@ -1,4 +1,5 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
+import { isPausedSql } from '../channels/channel-store.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { IS_OTHER_DATABASE } from '../upkeep/other-database.ts';
@@ -14,7 +15,7 @@ export function brakeOnRow(kind: GatewayPaymentKind, row: string): string {
   const ofKind =
     kind === 'payout'
       ? `ELSE payout_brake(${row}.merchant_id, ${row}.channel)`
-      : `WHEN EXISTS (SELECT FROM paused_channels WHERE code = ${row}.channel) THEN 'paused channel'`;
+      : `WHEN ${isPausedSql(kind, `${row}.channel`)} THEN 'paused channel'`;
   return `CASE WHEN ${IS_OTHER_DATABASE} THEN 'restored database' ${ofKind} END`;
 }
 

@@ -126,7 +126,7 @@ async function applyResult(
     case 'notTaken':
       // Another job may ask about it meanwhile. Nothing arrived, so the payment goes again.
       if (payment.status === 'pending' && payment.next_step !== null) {
-        await changeStep(trx, refOf(payment), submitStep(payment, attemptNo));
+        await changeStep(trx, refOf(payment), submitStep(payment, attemptNo, result.retryAfterMs));
       }
       return;
     case 'notCalled':

@@ -77,7 +77,7 @@ export async function readPaymentFile(
   return {
     payment,
     hold: isToBeSent ? await payoutHoldOf(database, payment) : null,
-    pause: (isToBeSent && (await channelPauses(database)).get(payment.channel)) || null,
+    pause: isToBeSent ? await pauseOf(database, payment) : null,
     askedBy: await appOf(database, payment),
     steps: await stepsOf(database, ref),
     outbox: await outboxOf(database, ref),
@@ -110,6 +110,11 @@ export async function readPaymentFile(
     }),
     related,
   };
+}
+
+async function pauseOf(database: Database, payment: AnyPayment): Promise<ChannelPause | null> {
+  const pause = (await channelPauses(database)).get(payment.channel);
+  return pause && !(pause.payouts_only && payment.kind === 'collection') ? pause : null;
 }
 
 async function appOf(database: Database, payment: AnyPayment): Promise<PaymentFile['askedBy']> {

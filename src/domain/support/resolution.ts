@@ -44,6 +44,8 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   receipt_of_another: ['dismissed'],
   other_payment: ['dismissed'],
   unreadable_callback: ['dismissed'],
+  unclear_result: ['completed', 'failed', 'dismissed'],
+  unconfirmed_success: ['dismissed'],
   unknown_payment: ['dismissed'],
 };
 
@@ -67,8 +69,15 @@ export function allowedResolutions(situation: Situation): Resolution[] {
   return ALLOWED_RESOLUTIONS[situation.kind].filter((as) => isPossible(as, situation));
 }
 
+/** Support decides about these by the word of the gateway's staff, while the payment is open. */
+export const DECIDED_BY_WORD: ReadonlySet<DiscrepancyKind> = new Set([
+  'overdue',
+  'never_taken',
+  'unclear_result',
+]);
+
 function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation): boolean {
-  if (payment && (kind === 'overdue' || kind === 'never_taken')) {
+  if (payment && DECIDED_BY_WORD.has(kind)) {
     // Support has the gateway's word. A payment that has ended by itself needs none.
     return (as === 'dismissed') !== isOpen(payment);
   }

@@ -23,7 +23,7 @@ import {
   markResolved,
 } from './discrepancy-cases.ts';
 import { clearMovement, failIfUndecided, returnMovement } from './leave-suspense.ts';
-import type { Resolution } from './resolution.ts';
+import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
 import { settleByHand } from './settle-by-hand.ts';
 import { undoPayment } from './undo-payment.ts';
 
@@ -104,8 +104,8 @@ function refuseUnlessAllowed({ kind, allowed }: DiscrepancyCase, as: Resolution)
 
 /** Money in suspense has the gateway's own receipt, or none. */
 function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
-  if (transId === null || kind === 'overdue') return;
-  throw new OperatorRefusal('A receipt is only needed for a payment that is overdue');
+  if (transId === null || kind === 'overdue' || kind === 'unclear_result') return;
+  throw new OperatorRefusal('A receipt is only needed for a payment that is still open');
 }
 
 async function movementInSuspense(trx: Transaction, discrepancy: Discrepancy) {
@@ -130,7 +130,7 @@ async function apply(
   const { as } = decision;
   const { kind } = discrepancy;
   if (as === 'dismissed') return goOn(trx, discrepancy, payment, options);
-  if (kind === 'overdue' || kind === 'never_taken') {
+  if (DECIDED_BY_WORD.has(kind)) {
     return settleByHand(trx, payment, decision, options.parserOf);
   }
   if (as === 'undo') return undoPayment(trx, payment);

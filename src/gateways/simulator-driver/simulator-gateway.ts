@@ -1,20 +1,21 @@
 import got, { type Got } from 'got';
+import { ANY_AMOUNT } from '../../domain/money.ts';
 import type {
   Gateway,
   GatewayPaymentKind,
-  ParsedCallback,
   QueryRequest,
   QueryResult,
   StatementResult,
   SubmitRequest,
   SubmitResult,
 } from '../gateway.ts';
-import { exchange } from './http-exchange.ts';
+import { exchange } from '../http-exchange.ts';
 import {
   isNotFound,
   readPayment,
   readStatement,
   readSubmission,
+  type SimulatedPayment,
   submissionBody,
 } from './simulator-messages.ts';
 
@@ -36,19 +37,20 @@ export function createSimulatorGateway(options: SimulatorGatewayOptions): Gatewa
   const client = createClient(options.baseUrl, options.timeoutMs);
   return {
     name: 'simulator',
-    resubmit: 'safe',
+    resubmit: () => 'safe',
     settlingWindowMs: options.settlingWindowMs,
     answerWindowMs: 0,
-    amountStepCents: 1,
+    amounts: { collection: ANY_AMOUNT, payout: ANY_AMOUNT },
     submit: (request) => submit(client, request),
     query: (request) => query(client, request),
     statement: (start, end) => statement(client, start, end),
+    statementCovers: ['collection', 'payout', 'reversal'],
     parseCallback,
   };
 }
 
 /** Reads the body of a callback. Returns null when the simulator did not write it. Never throws. */
-function parseCallback(body: string): ParsedCallback | null {
+function parseCallback(body: string): SimulatedPayment | null {
   try {
     return readPayment(JSON.parse(body));
   } catch {

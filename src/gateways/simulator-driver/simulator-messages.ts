@@ -1,10 +1,4 @@
-import type {
-  ParsedCallback,
-  StatementLine,
-  SubmitRequest,
-  SubmitResult,
-  Verdict,
-} from '../gateway.ts';
+import type { StatementLine, SubmitRequest, SubmitResult, Verdict } from '../gateway.ts';
 import { formatWireAmount, parseWireAmount } from './wire-amount.ts';
 
 const MAX_TEXT_LENGTH = 500;
@@ -12,6 +6,12 @@ const MAX_TEXT_LENGTH = 500;
 const TEXT = new RegExp(`^\\P{Cc}{1,${MAX_TEXT_LENGTH}}$`, 'u');
 const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z$/;
 const SECONDS_LENGTH = 'YYYY-MM-DDTHH:MM:SS'.length;
+
+/** A payment as the simulator shows it. */
+export interface SimulatedPayment {
+  reference: string;
+  verdict: Verdict | { outcome: 'pending' };
+}
 
 /** Makes the body of a submission. It carries the callback's address: never log it. */
 export function submissionBody(request: SubmitRequest): Record<string, unknown> {
@@ -38,7 +38,7 @@ export function readSubmission(status: number, body: unknown): SubmitResult | nu
 }
 
 /** Reads a payment from a query or a callback. Returns null when it is not one. */
-export function readPayment(body: unknown): ParsedCallback | null {
+export function readPayment(body: unknown): SimulatedPayment | null {
   if (!isObject(body) || !isText(body.reference) || !isText(body.external_ref)) return null;
   const verdict = readVerdict(body, body.external_ref);
   return verdict && { reference: body.reference, verdict };

@@ -7,6 +7,7 @@ import type {
   Verdict,
 } from '../../../src/gateways/gateway.ts';
 import { createSimulatorGateway } from '../../../src/gateways/simulator-driver/simulator-gateway.ts';
+import { readPayment } from '../../../src/gateways/simulator-driver/simulator-messages.ts';
 import {
   aSubmission,
   type CallbackReceiver,
@@ -103,6 +104,7 @@ describe('simulator behaviours', () => {
   let gateway: Gateway;
 
   const played = new Map<Row, SubmitRequest>();
+  const verdictIn = (body: string) => readPayment(JSON.parse(body))!.verdict;
 
   before(async () => {
     const delays = { delayMs: DELAY_MS, slowSuccessMs: SLOW_SUCCESS_MS };
@@ -113,7 +115,7 @@ describe('simulator behaviours', () => {
       settlingWindowMs: 0,
     });
     receiver = await startCallbackReceiver((reference, body) => {
-      see(reference, 'callback', gateway.parseCallback(body)!.verdict);
+      see(reference, 'callback', verdictIn(body));
     });
     // All at once, since they spend their time waiting. What does not end fails its own test.
     const plays = KINDS.flatMap((kind) => ROWS[kind].map((row) => play(kind, row)));
@@ -200,7 +202,7 @@ describe('simulator behaviours', () => {
     const movement = { reference, kind: STATEMENT_KINDS[kind], account, amount: row.moved };
     const completed = { trans_id: transId, completed_at: completedAt?.toISOString() };
     expect(statement).to.deep.equal([{ ...movement, ...completed }]);
-    const called = receiver.bodiesOf(reference).map((body) => gateway.parseCallback(body)!.verdict);
+    const called = receiver.bodiesOf(reference).map(verdictIn);
     const successes = called.filter((each) => each.outcome === 'succeeded');
     for (const success of successes) expect(success).to.deep.equal(verdict);
   }

@@ -44,6 +44,8 @@ const SUCCESS = {
 };
 const FAILURE = { outcome: 'failed', code: 1032, description: 'Cancelled', externalRef: 'SIM-1' };
 
+const RESULT = { address: 'result', kind: 'collection' } as const;
+
 const withAmount = (amount: unknown) => ({ ...SUCCEEDED, amount });
 const withTime = (completed_at: unknown) => ({ ...SUCCEEDED, completed_at });
 
@@ -66,7 +68,7 @@ describe('simulator driver', () => {
   const { parseCallback } = makeGateway('http://127.0.0.1:9');
 
   it('reads callbacks of every status', () => {
-    const read = (body: object) => parseCallback(JSON.stringify(body));
+    const read = (body: object) => parseCallback(JSON.stringify(body), RESULT);
     expect(read(SUCCEEDED)).to.deep.equal({ reference: 'ref-1', verdict: SUCCESS });
     expect(read(FAILED)).to.deep.equal({ reference: 'ref-1', verdict: FAILURE });
     const pending = { ...SUCCEEDED, status: 'pending', trans_id: null, completed_at: null };
@@ -75,7 +77,7 @@ describe('simulator driver', () => {
 
   it('reads nothing in a callback that is almost right', () => {
     for (const body of MALFORMED) {
-      expect(parseCallback(JSON.stringify(body)), JSON.stringify(body)).to.equal(null);
+      expect(parseCallback(JSON.stringify(body), RESULT), JSON.stringify(body)).to.equal(null);
     }
   });
 
@@ -116,7 +118,8 @@ describe('simulator driver', () => {
         kind: 'collection',
         reference,
         externalRef: null,
-        callbackUrl: '',
+        callbackUrl: null,
+        timeoutUrl: null,
       } as const;
       return makeGateway(server.url).query(question);
     };
@@ -158,7 +161,8 @@ describe('simulator driver', () => {
         kind: 'return',
         reference: 'a/b?c',
         externalRef: null,
-        callbackUrl: '',
+        callbackUrl: null,
+        timeoutUrl: null,
       } as const;
       for (const path of ['/gateway', '/gateway/']) {
         const result = await makeGateway(`${server.url}${path}`).query(question);

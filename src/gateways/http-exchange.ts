@@ -1,8 +1,8 @@
 import type { ClientRequest } from 'node:http';
 import { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
-import { type Deadline, msUntil } from '../../domain/deadline.ts';
-import { withDeadline } from '../../outbound/deadline.ts';
-import { sendBefore, TooLateError } from '../send-before.ts';
+import { type Deadline, msUntil } from '../domain/deadline.ts';
+import { withDeadline } from '../outbound/deadline.ts';
+import { sendBefore, TooLateError } from './send-before.ts';
 
 /**
  * The outcome of one HTTP exchange.
@@ -10,12 +10,12 @@ import { sendBefore, TooLateError } from '../send-before.ts';
  * - neverSent: there was no connection, so nobody can have processed the request.
  * - lost: no complete answer came, and the request may have been processed.
  */
-type Exchange =
+export type Exchange =
   | { outcome: 'answered'; status: number; body: unknown }
   | { outcome: 'neverSent'; reason: string }
   | { outcome: 'lost'; reason: string };
 
-/** The simulator's answers have some hundred bytes. A longer one is not its own. */
+/** Answers of gateways have some hundred bytes. A longer one is not their own. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_REASON_LENGTH = 200;
 

@@ -1,0 +1,17 @@
+import { type Database, rows } from '../../connections/database.ts';
+
+/** Keeps what a gateway has said of the money from which payouts go, in cents. */
+export async function storeFloat(
+  database: Database,
+  gateway: string,
+  available_cents: number,
+): Promise<void> {
+  await rows(
+    database,
+    `INSERT INTO gateway_floats (gateway, available_cents, heard_at)
+     VALUES (:gateway, :available_cents, now())
+     ON CONFLICT (gateway) DO UPDATE
+       SET available_cents = excluded.available_cents, heard_at = excluded.heard_at`,
+    { gateway, available_cents },
+  );
+}

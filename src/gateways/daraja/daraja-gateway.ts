@@ -1,0 +1,124 @@
+import type { AmountRule } from '../../domain/channels/channel.ts';
+import type { CallbackOrigin, FloatWatch, Gateway, ParsedCallback } from '../gateway.ts';
+import type { Pace } from '../pace.ts';
+import { type DarajaAccount, initiatorOf } from './account.ts';
+import { askBalance, readBalance } from './account-balance.ts';
+import { readB2cResult, submitB2c } from './b2c.ts';
+import type { DarajaClient } from './client-type.ts';
+import type { DarajaConfig, DarajaShortcode } from './config.ts';
+import { readResult } from './messages.ts';
+import { pullStatement } from './pull.ts';
+import { readReversalResult, submitReversal } from './reversal.ts';
+import { queryStkPush, readStkCallback, submitStkPush } from './stk-push.ts';
+import { askStatus, readStatusResult } from './transaction-status.ts';
+
+export interface DarajaOptions {
+  /** One of the configured shortcodes. */
+  shortcode: string;
+  config: DarajaConfig;
+  client: DarajaClient;
+  pace: Pace;
+}
+
+interface DarajaGatewayOptions extends DarajaOptions {
+  /** The time after a submission in which "not found" proves nothing. */
+  settlingWindowMs: number;
+  /** The time in which the answer to a question about a payout or reversal comes. */
+  answerWindowMs: number;
+}
+
+/** Daraja's limits: whole shillings, at most KES 250,000. */
+const COLLECTION_AMOUNTS: AmountRule = { minCents: 1_00, maxCents: 250_000_00, stepCents: 1_00 };
+const PAYOUT_AMOUNTS: AmountRule = { ...COLLECTION_AMOUNTS, minCents: 10_00 };
+
+/**
+ * Creates the driver of one shortcode at Safaricom's Daraja. Collections are prompts, payouts are
+ * B2C. Only payouts may be sent again, because only they carry a reference of ours.
+ */
+export function createDarajaGateway(options: DarajaGatewayOptions): Gateway {
+  const { shortcode, config, pace, settlingWindowMs, answerWindowMs } = options;
+  const account = accountOf(options);
+  const { settings } = account;
+  return {
+    name: nameOf(shortcode),
+    resubmit: (kind) => (kind === 'payout' ? 'safe' : 'never'),
+    settlingWindowMs,
+    answerWindowMs,
+    amounts: amountsOf(settings),
+    pace,
+    submit: (request) => {
+      if (request.kind === 'collection') return submitStkPush(account, request);
+      if (request.kind === 'payout') return submitB2c(account, request);
+      return submitReversal(account, request);
+    },
+    query: (request) =>
+      request.kind === 'collection' ? queryStkPush(account, request) : askStatus(account, request),
+    ...(settings.nominatedNumber !== null && {
+      statement: (start: Date, end: Date) => pullStatement(account, start, end),
+      statementCovers: ['collection'] as const,
+    }),
+    float: floatOf(account),
+    passwordEndsAt: settings.passwordSetOn && passwordEnd(settings.passwordSetOn),
+    parseCallback: (body, origin) =>
+      parseCallback(body, origin, config.confirmAboveCents, settlingWindowMs),
+  };
+}
+
+/** Returns the name under which payments keep the account of a shortcode. */
+export function nameOf(shortcode: string): string {
+  return `daraja-${shortcode}`;
+}
+
+const DAY_MS = 86_400_000;
+/** Safaricom ends the password of an initiator after so many days. */
+const PASSWORD_DAYS = 90;
+
+function passwordEnd(setOn: Date): Date {
+  return new Date(setOn.getTime() + PASSWORD_DAYS * DAY_MS);
+}
+
+/** The account of a shortcode from which payouts go. */
+const UTILITY_ACCOUNT = /utility/i;
+
+function floatOf(account: DarajaAccount): FloatWatch | undefined {
+  if (!initiatorOf(account.settings)) return undefined;
+  return {
+    alertBelowCents: account.settings.floatAlertBelowCents,
+    ask: async (resultUrl, timeoutUrl) => {
+      const answer = await askBalance(account, { resultUrl, timeoutUrl });
+      return answer.outcome === 'asked' ? null : answer.reason;
+    },
+    read: (body) =>
+      readBalance(body)?.find(({ name }) => UTILITY_ACCOUNT.test(name))?.availableCents ?? null,
+  };
+}
+
+export function accountOf({ shortcode, config, client, pace }: DarajaOptions): DarajaAccount {
+  const settings = config.shortcodes.get(shortcode);
+  if (!settings) throw new Error(`The shortcode ${shortcode} is not configured`);
+  return { client, pace, settings };
+}
+
+function amountsOf(settings: DarajaShortcode): Gateway['amounts'] {
+  return {
+    ...(settings.passkey !== null && { collection: COLLECTION_AMOUNTS }),
+    ...(initiatorOf(settings) && { payout: PAYOUT_AMOUNTS }),
+  };
+}
+
+/** The same body may come to each address, so the address decides what it means. */
+function parseCallback(
+  body: string,
+  { address, kind }: CallbackOrigin,
+  confirmAboveCents: number | null,
+  settlingWindowMs: number,
+): ParsedCallback | null {
+  if (kind === 'collection') {
+    return address === 'result' ? readStkCallback(body, confirmAboveCents) : null;
+  }
+  if (address === 'answer') return readStatusResult(body, kind, settlingWindowMs);
+  if (address === 'timeout') {
+    return readResult(body) && { reference: null, verdict: { outcome: 'pending' } };
+  }
+  return kind === 'payout' ? readB2cResult(body) : readReversalResult(body);
+}

@@ -1,0 +1,122 @@
+import { storableText } from '../../domain/storable-text.ts';
+
+/**
+ * Readers of what Daraja writes. They take text for numbers and numbers for text, one object for a
+ * list of one, and go by names. Garbage is null, never an exception.
+ */
+
+export type Fields = Readonly<Record<string, unknown>>;
+/** Values by their names, from a list of names with values. */
+export type Named = ReadonlyMap<string, unknown>;
+
+const MAX_WORDS_LENGTH = 500;
+// PostgreSQL cannot store NUL, and an id needs no other control characters either.
+const ID = /^\P{Cc}{1,128}$/u;
+/** At most ten digits of shillings, so that the amount in cents is an exact integer. */
+const AMOUNT = /^(-?)(\d{1,10})(?:\.(\d{1,2}))?$/;
+const CENTS_PER_SHILLING = 100;
+
+/** Returns an object's fields; none for anything else. */
+export function fieldsOf(value: unknown): Fields {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? (value as Fields) : {};
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads an id, a receipt or a code. */
+export function idOf(value: unknown): string | null {
+  const text = textOf(value)?.trim();
+  return text && ID.test(text) && text.isWellFormed() ? text : null;
+}
+
+/** Reads words for people, made storable; '' when there are none. */
+export function wordsOf(value: unknown): string {
+  const words = textOf(value)?.replace(/\p{Cc}+/gu, ' ') ?? '';
+  return storableText(words.trim(), MAX_WORDS_LENGTH);
+}
+
+/** Reads shillings (`1`, `"1.00"`, `"-3.5"`) as integer cents, exactly. */
+export function centsOf(value: unknown): number | null {
+  const [, sign, shillings, decimals = ''] = AMOUNT.exec(textOf(value)?.trim() ?? '') ?? [];
+  if (shillings === undefined) return null;
+  const cents = Number(shillings) * CENTS_PER_SHILLING + Number(decimals.padEnd(2, '0'));
+  return sign === '-' && cents > 0 ? -cents : cents;
+}
+
+/**
+ * Reads the amount of a movement in cents.
+ * @returns null when none is stated, undefined when what is stated is no amount
+ */
+export function statedCents(value: unknown): number | null | undefined {
+  if (value === undefined || value === null || value === '') return null;
+  const cents = centsOf(value);
+  return cents !== null && cents > 0 ? cents : undefined;
+}
+
+/** Reads a phone as `2547…` or `7…`, alone or before ` - NAME`. A masked or hashed one is null. */
+export function phoneOf(value: unknown): string | null {
+  const [, national] = /^\+?(?:254|0)?([17]\d{8})(?: *-.*)?$/s.exec(textOf(value) ?? '') ?? [];
+  return national ? `+254${national}` : null;
+}
+
+/** Reads a list of `{Name, Value}` or `{Key, Value}`. */
+export function namedValues(list: unknown): Named {
+  const items = Array.isArray(list) ? list : [list];
+  const pairs = items.map(fieldsOf).flatMap((item): [string, unknown][] => {
+    const name = textOf(item.Key ?? item.Name);
+    return name === null ? [] : [[name, item.Value]];
+  });
+  return new Map(pairs);
+}
+
+/** The outcome of an asynchronous request. Codes are text, as on the wire. */
+export interface DarajaResult {
+  code: string;
+  words: string;
+  originatorConversationId: string | null;
+  conversationId: string | null;
+  transactionId: string | null;
+  parameters: Named;
+}
+
+/** Reads a Result, which comes to any address of a payout or reversal. */
+export function readResult(body: string): DarajaResult | null {
+  const result = fieldsOf(fieldsOf(parseJson(body)).Result);
+  const code = idOf(result.ResultCode);
+  const originatorConversationId = idOf(result.OriginatorConversationID);
+  const conversationId = idOf(result.ConversationID);
+  if (code === null || (originatorConversationId ?? conversationId) === null) return null;
+  return {
+    code,
+    words: wordsOf(result.ResultDesc),
+    originatorConversationId,
+    conversationId,
+    transactionId: idOf(result.TransactionID),
+    parameters: parametersOf(result),
+  };
+}
+
+/** Reads the Result of a payment itself. The answer to a question about it is none. */
+export function readOutcome(body: string): DarajaResult | null {
+  const result = readResult(body);
+  return result?.parameters.has('TransactionStatus') ? null : result;
+}
+
+/** Takes both spellings, also swapped: ResultParameters.ResultParameter and the other way round. */
+function parametersOf(result: Fields): Named {
+  const outer = result.ResultParameters ?? result.ResultParameter;
+  const { ResultParameter, ResultParameters } = fieldsOf(outer);
+  return namedValues(ResultParameter ?? ResultParameters ?? outer);
+}
+
+function textOf(value: unknown): string | null {
+  if (typeof value === 'string') return value;
+  return typeof value === 'number' && Number.isFinite(value) ? String(value) : null;
+}

@@ -1,0 +1,119 @@
+import type { StatementLine, StatementResult } from '../gateway.ts';
+import type { DarajaAccount } from './account.ts';
+import { hear, noAnswer, reasonOf } from './answers.ts';
+import { type Fields, fieldsOf, idOf, parseJson, phoneOf, statedCents } from './messages.ts';
+import { eatDateTime, readTime } from './times.ts';
+
+/** The Pull API: the payments that customers made to a shortcode in the last two days. */
+
+const REGISTER_PATH = 'pulltransactions/v1/register';
+const QUERY_PATH = 'pulltransactions/v1/query';
+const SUCCESS = '1000';
+/** To a question: there is nothing more. To a registration: it was made before. */
+const NOTHING_NEW = '1001';
+const COLLECTION_TYPE = /^c2b/i;
+const SECOND_MS = 1_000;
+const MAX_PAGES = 1_000;
+
+/** One page, or the reason why it cannot be read. */
+type Page = { lines: StatementLine[] } | { reason: string };
+
+export type Registration = { outcome: 'registered' } | { outcome: 'noAnswer'; reason: string };
+
+/** Switches the Pull API on for a shortcode. That is needed once. */
+export async function registerPull(
+  { client, pace, settings }: DarajaAccount,
+  callbackUrl: string,
+): Promise<Registration> {
+  const { shortcode, nominatedNumber } = settings;
+  if (nominatedNumber === null) {
+    return noAnswer(`No nominated number is configured for ${shortcode}`);
+  }
+  const answer = await client.post(REGISTER_PATH, {
+    ShortCode: shortcode,
+    RequestType: 'Pull',
+    NominatedNumber: nominatedNumber,
+    CallBackURL: callbackUrl,
+  });
+  if (answer.outcome !== 'answered') return noAnswer(answer.reason);
+  const heard = hear('question', answer, pace);
+  const { ResponseStatus, 'Response Status': spaced, ResponseCode } = heard.fields;
+  const code = idOf(ResponseStatus ?? spaced ?? ResponseCode);
+  const isDone = heard.status === 200 && (code === SUCCESS || code === NOTHING_NEW);
+  return isDone ? { outcome: 'registered' } : noAnswer(reasonOf(heard));
+}
+
+/**
+ * Reads all payments from `start` until before `end`, page by page. A window that cannot be read
+ * whole is no answer, because half a statement proves nothing.
+ */
+export async function pullStatement(
+  account: DarajaAccount,
+  start: Date,
+  end: Date,
+): Promise<StatementResult> {
+  const lines: StatementLine[] = [];
+  const receipts = new Set<string | null>();
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const read = await pullPage(account, start, end, lines.length);
+    if ('reason' in read) return noAnswer(read.reason);
+    if (read.lines.length === 0) return { outcome: 'lines', lines };
+    for (const line of read.lines) {
+      // Pages that overlap were not cut where we asked, so a line may be missing between others.
+      if (receipts.has(line.transId)) return noAnswer(`${line.transId} is on two pages`);
+      receipts.add(line.transId);
+      lines.push(line);
+    }
+  }
+  return noAnswer(`The statement has more than ${MAX_PAGES} pages`);
+}
+
+/** @param offset is a number of lines, not of pages. */
+async function pullPage(
+  { client, pace, settings }: DarajaAccount,
+  start: Date,
+  end: Date,
+  offset: number,
+): Promise<Page> {
+  const answer = await client.post(QUERY_PATH, {
+    ShortCode: settings.shortcode,
+    StartDate: eatDateTime(start),
+    // The last second of the window belongs to it.
+    EndDate: eatDateTime(new Date(end.getTime() - 1)),
+    OffSetValue: String(offset),
+  });
+  if (answer.outcome !== 'answered') return { reason: answer.reason };
+  const heard = hear('question', answer, pace);
+  const items = itemsOf(heard.fields.Response);
+  const isSuccess = heard.status === 200 && items !== null;
+  if (isSuccess && heard.code === NOTHING_NEW && items.length === 0) return { lines: [] };
+  if (!isSuccess || heard.code !== SUCCESS) return { reason: reasonOf(heard) };
+  return linesOf(items, start, end);
+}
+
+/** Flattens a list of lists. An empty one may come as the text `[[]]`, or be missing. */
+function itemsOf(response: unknown): Fields[] | null {
+  const list = typeof response === 'string' ? parseJson(response) : (response ?? []);
+  return Array.isArray(list) ? list.flat(2).map(fieldsOf) : null;
+}
+
+function linesOf(items: Fields[], start: Date, end: Date): Page {
+  const lines = items.map(readLine);
+  const isWhole = lines.every((line) => line !== null);
+  if (!isWhole) return { reason: 'A line of the statement cannot be read' };
+  const from = start.getTime() - (start.getTime() % SECOND_MS);
+  const isInside = ({ completedAt }: StatementLine) =>
+    completedAt.getTime() >= from && completedAt < end;
+  if (!lines.every(isInside)) return { reason: 'A line lies outside of the statement’s window' };
+  return { lines };
+}
+
+function readLine(item: Fields): StatementLine | null {
+  const transId = idOf(item.transactionId);
+  const amountCents = statedCents(item.amount);
+  const completedAt = readTime(item.trxDate);
+  const isCollection = COLLECTION_TYPE.test(idOf(item.transactiontype) ?? '');
+  if (!isCollection || transId === null || !amountCents || completedAt === null) return null;
+  const account = phoneOf(item.msisdn);
+  return { kind: 'collection', reference: null, account, amountCents, transId, completedAt };
+}

@@ -1,0 +1,66 @@
+import type { SubmitRequest } from '../gateway.ts';
+
+/** Writers of the fields that requests to Daraja have. */
+
+const CENTS_PER_SHILLING = 100;
+const MAX_REFERENCE_LENGTH = 12;
+const MAX_DESCRIPTION_LENGTH = 13;
+const MAX_REMARKS_LENGTH = 100;
+const MIN_REMARKS_LENGTH = 2;
+/** A merchant's name that is cut shorter than this says nothing. */
+const MIN_NAME_LENGTH = 4;
+const NO_TEXT = 'Payment';
+const KENYAN_PHONE = /^\+(254\d{9})$/;
+
+/**
+ * Writes cents as whole shillings: 10000 becomes "100".
+ * @throws RangeError for anything but a positive number of whole shillings
+ */
+export function wholeShillings(cents: number): string {
+  if (!Number.isSafeInteger(cents) || cents <= 0 || cents % CENTS_PER_SHILLING !== 0) {
+    throw new RangeError(`Not a positive number of whole shillings: ${cents} cents`);
+  }
+  return String(cents / CENTS_PER_SHILLING);
+}
+
+/** Writes a Kenyan phone without its plus. @returns null when the account is no such phone */
+export function msisdnOf(account: string): string | null {
+  return KENYAN_PHONE.exec(account)?.[1] ?? null;
+}
+
+/** Makes the remarks of a payout or reversal: 2 to 100 safe characters. */
+export function remarksOf(narration: string | null, fallback: string): string {
+  const remarks = cut(safeText(narration ?? ''), MAX_REMARKS_LENGTH);
+  return remarks.length < MIN_REMARKS_LENGTH ? fallback : remarks;
+}
+
+/** Makes the two texts by which the payer recognises the merchant in the prompt. */
+export function promptTexts({
+  merchantName,
+  accountNumber,
+}: Pick<SubmitRequest, 'merchantName' | 'accountNumber'>) {
+  const name = safeText(merchantName);
+  const account = safeText(accountNumber ?? '');
+  return {
+    AccountReference: accountReference(name, account) || NO_TEXT,
+    TransactionDesc: cut(account, MAX_DESCRIPTION_LENGTH) || NO_TEXT,
+  };
+}
+
+/** Takes name and account if both fit. A name that would get too short stands alone. */
+function accountReference(name: string, account: string): string {
+  const shortName = cut(name, MAX_REFERENCE_LENGTH - 1 - account.length);
+  const fits = shortName === name || shortName.length >= MIN_NAME_LENGTH;
+  if (account !== '' && name !== '' && fits) return `${shortName} ${account}`;
+  return cut(name || account, MAX_REFERENCE_LENGTH);
+}
+
+/** Keeps letters, digits, spaces, dots and dashes. Letters lose their accents. */
+function safeText(text: string): string {
+  const plain = text.normalize('NFKD').replace(/[^A-Za-z0-9 .-]/g, '');
+  return plain.replace(/ +/g, ' ').trim();
+}
+
+function cut(text: string, length: number): string {
+  return text.slice(0, Math.max(0, length)).trim();
+}

@@ -1,0 +1,97 @@
+import type {
+  CallbackNews,
+  GatewayPaymentKind,
+  ParsedCallback,
+  QueryRequest,
+  QueryResult,
+} from '../gateway.ts';
+import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
+import { hear, newsOf, noAnswer, reasonOf, unknownCodeOf } from './answers.ts';
+import { idOf, type Named, readResult, statedCents, wordsOf } from './messages.ts';
+import { readTime } from './times.ts';
+
+/** The question for the fate of a payout, reversal or return. Its answer comes as a callback. */
+
+const PATH = 'mpesa/transactionstatus/v1/query';
+/** Daraja's code for the shortcode of an organisation. */
+const SHORTCODE_IDENTIFIER = '4';
+/** Other things may be missing too, an initiator say. Only the transaction's absence counts. */
+const NOT_FOUND =
+  /\btransaction(?: id| receipt| receipt number| record)? (?:(?:does not|doesn't|do not) exist|(?:was |is |could )?not (?:be )?found)/i;
+
+/** Asks about a payout by our reference, and about the others by Daraja's. */
+export async function askStatus(
+  { client, pace, settings }: DarajaAccount,
+  request: QueryRequest,
+): Promise<QueryResult> {
+  const initiator = initiatorOf(settings);
+  const original = request.kind === 'payout' ? request.reference : request.externalRef;
+  if (!initiator) return noAnswer(noInitiator(settings));
+  if (original === null) return noAnswer('The acknowledgement was lost, so there is no reference');
+  if (request.callbackUrl === null || request.timeoutUrl === null) {
+    return noAnswer('Nobody knows yet where gateways reach us');
+  }
+  const body = {
+    Initiator: initiator.name,
+    SecurityCredential: initiator.credential,
+    CommandID: 'TransactionStatusQuery',
+    OriginalConversationID: original,
+    PartyA: settings.shortcode,
+    IdentifierType: SHORTCODE_IDENTIFIER,
+    ResultURL: request.callbackUrl,
+    QueueTimeOutURL: request.timeoutUrl,
+    Remarks: 'Status',
+    Occasion: 'Status',
+  };
+  const answer = await client.post(PATH, body);
+  if (answer.outcome !== 'answered') return noAnswer(answer.reason);
+  const heard = hear('question', answer, pace);
+  if (heard.isTaken) return { outcome: 'asked' };
+  return { ...noAnswer(reasonOf(heard)), ...unknownCodeOf(heard) };
+}
+
+/**
+ * Reads the answer to the question. The code of the Result is the question's own: the payment's
+ * fate and references are among the parameters.
+ */
+export function readStatusResult(
+  body: string,
+  kind: GatewayPaymentKind,
+  settlingWindowMs: number,
+): ParsedCallback | null {
+  const result = readResult(body);
+  if (!result) return null;
+  const { code, words, parameters } = result;
+  if (code !== '0') {
+    const isNotFound = kind === 'payout' && NOT_FOUND.test(words);
+    const verdict: CallbackNews = isNotFound
+      ? { outcome: 'notFound', settlingWindowMs }
+      : { outcome: 'pending' };
+    return { reference: null, verdict };
+  }
+  const originator = idOf(parameters.get('OriginatorConversationID'));
+  const conversation = idOf(parameters.get('ConversationID'));
+  return kind === 'payout'
+    ? { reference: originator, verdict: fateOf(parameters, conversation) }
+    : { reference: null, verdict: fateOf(parameters, originator) };
+}
+
+function fateOf(parameters: Named, externalRef: string | null): CallbackNews {
+  const code = idOf(parameters.get('TransactionStatus')) ?? '';
+  const words = wordsOf(parameters.get('TransactionReason'));
+  const news = newsOf('state', { code, words }, externalRef, (description) => {
+    const amountCents = statedCents(parameters.get('Amount'));
+    if (amountCents === undefined) return { outcome: 'pending' };
+    return {
+      outcome: 'succeeded',
+      transId: idOf(parameters.get('ReceiptNo')),
+      externalRef,
+      amountCents,
+      account: null,
+      description,
+      completedAt: readTime(parameters.get('FinalisedTime')),
+    };
+  });
+  // Any other state tells nothing.
+  return news.outcome === 'unclear' ? { outcome: 'pending' } : news;
+}

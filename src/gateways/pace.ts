@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** The pause between two calls once a provider has said that it is busy. */
+const FIRST_PAUSE_MS = 200;
+/** The longest pause. All calls of a process that wait must fit into the time of stopping it. */
+const MAX_PAUSE_MS = 2_000;
+/** A pause below this is none. */
+const MIN_PAUSE_MS = 50;
+const NARROW = 2;
+/** Each call that was answered shortens the pause by this factor. */
+const WIDEN = 0.9;
+
+/**
+ * The rate of the calls to one account with a provider. A busy provider halves it, and every call
+ * that is answered widens it again, until nothing waits any more. Each process has its own, so
+ * nothing shared can fail.
+ */
+export class Pace {
+  #pauseMs = 0;
+  #nextAt = 0;
+  #narrowedAt = 0;
+
+  /** The pause between two calls now. 0: calls do not wait. */
+  get pauseMs(): number {
+    return this.#pauseMs;
+  }
+
+  /** Waits until the next call may go. */
+  async turn(): Promise<void> {
+    if (this.#pauseMs === 0) return;
+    const now = Date.now();
+    const at = Math.max(now, this.#nextAt);
+    this.#nextAt = at + this.#pauseMs;
+    if (at > now) await sleep(at - now);
+  }
+
+  /** The provider is busy. Calls that were under way together count once. */
+  narrow(): void {
+    const now = Date.now();
+    if (now - this.#narrowedAt < this.#pauseMs) return;
+    this.#narrowedAt = now;
+    this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * NARROW));
+  }
+
+  /** The provider has answered a call. */
+  widen(): void {
+    const shorter = this.#pauseMs * WIDEN;
+    this.#pauseMs = shorter < MIN_PAUSE_MS ? 0 : shorter;
+    if (this.#pauseMs === 0) this.#nextAt = 0;
+  }
+}

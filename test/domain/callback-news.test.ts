@@ -1,0 +1,181 @@
+import { expect } from 'chai';
+import type { Database } from '../../src/connections/database.ts';
+import type { CallbackNews } from '../../src/domain/gateway-results.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import {
+  type CallbackPlace,
+  findStoredCallback,
+  storeCallback,
+} from '../../src/domain/settlement/callback-store.ts';
+import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { discrepancyOf, resolve, type Scene } from '../support/discrepancies/scene.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  discrepanciesOf,
+  failed,
+  learn,
+  newCollection,
+  newsOf,
+  reread,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+import { UNKNOWN, workOn } from '../support/submissions.ts';
+
+const MINUTE_MS = 60_000;
+const NOT_FOUND = { outcome: 'notFound', settlingWindowMs: 0 } as const;
+
+describe('News in a callback', () => {
+  let store: TestStore;
+  let database: Database;
+  let scene: Scene;
+
+  before(async () => {
+    store = await createTestStore();
+    database = store.database;
+  });
+  after(() => store.drop());
+  beforeEach(async () => {
+    scene = { database, merchant: await store.newMerchant() };
+  });
+
+  function keep(payment: AnyPayment, news: CallbackNews, place: Partial<CallbackPlace> = {}) {
+    const body = JSON.stringify(news);
+    return storeCallback(database, 'simulator', { ...refOf(payment), ...place }, body);
+  }
+
+  async function process(id: string, verdict: CallbackNews) {
+    const callback = await findStoredCallback(database, scene.merchant.merchant_id, id);
+    return processCallback(database, callback!, () => () => ({ reference: null, verdict }));
+  }
+
+  async function tell(payment: AnyPayment, news: CallbackNews, place?: Partial<CallbackPlace>) {
+    return process(await keep(payment, news, place), news);
+  }
+
+  /** Submitted long ago, without an answer. */
+  async function unanswered<P extends AnyPayment>(payment: P) {
+    const work = workOn(database, payment);
+    await work.answer(await work.claim(), UNKNOWN);
+    await work.setAttempts(`started_at = started_at - interval '10 minutes', answered_at = NULL`);
+    return work;
+  }
+
+  const answerTo = (askedMsAgo: number) =>
+    ({ address: 'answer', askedAt: new Date(Date.now() - askedMsAgo) }) as const;
+
+  describe('that the gateway does not know the payment', () => {
+    it('lets it go again, under its reference, once three questions were answered so', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      const work = await unanswered(payout);
+      for (const ago of [3, 2]) await tell(payout, NOT_FOUND, answerTo(ago * MINUTE_MS));
+      expect(await work.current()).to.include({ next_step: 'poll' });
+      await tell(payout, NOT_FOUND, answerTo(MINUTE_MS));
+      expect(await work.current()).to.include({
+        next_step: 'submit',
+        reference: payout.reference,
+      });
+    });
+
+    it('counts once, however often the same answer comes', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      const work = await unanswered(payout);
+      const answer = answerTo(MINUTE_MS);
+      for (let count = 0; count < 5; count += 1) await tell(payout, NOT_FOUND, answer);
+      expect(await work.current()).to.include({ next_step: 'poll' });
+    });
+
+    it('proves nothing when the question was asked within the settling window', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      const work = await unanswered(payout);
+      const early = { ...NOT_FOUND, settlingWindowMs: 20 * MINUTE_MS };
+      for (const ago of [4, 3, 2, 1]) await tell(payout, early, answerTo(ago * MINUTE_MS));
+      expect(await work.current()).to.include({ next_step: 'poll' });
+    });
+
+    it('proves nothing at another address, nor about a payment that was acknowledged', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      const work = await unanswered(payout);
+      for (let count = 0; count < 3; count += 1) await tell(payout, NOT_FOUND);
+      expect(await work.current()).to.include({ next_step: 'poll' });
+      await work.hear({ outcome: 'pending' });
+      for (const ago of [3, 2, 1]) await tell(payout, NOT_FOUND, answerTo(ago * MINUTE_MS));
+      expect(await work.current()).to.include({ status: 'processing', next_step: 'poll' });
+    });
+  });
+
+  describe('with a code that the driver does not know', () => {
+    const UNCLEAR = { outcome: 'unclear', code: '7777', description: 'Something new' } as const;
+
+    it('leaves the payment open, asks on, and is put before support', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await unanswered(payout);
+      expect(await tell(payout, UNCLEAR)).to.equal('unclear');
+      expect(await reread(database, payout)).to.include({ status: 'pending', next_step: 'poll' });
+      const found = await discrepancyOf(scene, 'unclear_result');
+      expect(found.details).to.deep.equal({ code: '7777', description: 'Something new' });
+    });
+
+    it('is settled by the next clear word', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await unanswered(payout);
+      await tell(payout, UNCLEAR);
+      await learn(database, payout, succeeded({ completedAt: null }));
+      expect(await discrepanciesOf(database, payout.id)).to.deep.equal([
+        'unclear_result (resolved)',
+      ]);
+    });
+
+    it('is settled by support, who has asked the gateway’s staff', async () => {
+      const payout = await newPayout(database, scene.merchant);
+      await unanswered(payout);
+      await tell(payout, UNCLEAR);
+      await resolve(scene, await discrepancyOf(scene, 'unclear_result'), 'failed');
+      expect(await reread(database, payout)).to.include({ status: 'failed', next_step: 'refund' });
+    });
+  });
+
+  describe('of a success that is too large to be believed alone', () => {
+    const large = (payment: AnyPayment): CallbackNews => ({
+      ...(newsOf(payment, succeeded({ completedAt: null })) as ReturnType<typeof succeeded>),
+      mustConfirm: true,
+    });
+
+    it('books nothing, and asks the gateway at once', async () => {
+      const collection = await newCollection(database, scene.merchant);
+      const work = await unanswered(collection);
+      const id = await keep(collection, large(collection));
+      expect(await process(id, large(collection))).to.equal('unconfirmed');
+      expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
+      const due = (await work.current()).next_step_at!.getTime();
+      expect(due).to.be.at.most(Date.now() + 1_000);
+      expect(await process(id, large(collection))).to.equal('unconfirmed');
+    });
+
+    it('is believed once the gateway has confirmed it, and then gives its receipt', async () => {
+      const collection = await newCollection(database, scene.merchant);
+      await unanswered(collection);
+      const id = await keep(collection, large(collection));
+      await process(id, large(collection));
+      const bare = { transId: null, amountCents: null, account: null, completedAt: null };
+      await learn(database, collection, succeeded({ ...bare, externalRef: null }));
+      expect(await reread(database, collection)).to.include({ status: 'completed' });
+      expect(await process(id, large(collection))).to.equal('repeat');
+      const news = large(collection) as ReturnType<typeof succeeded>;
+      expect((await reread(database, collection)).trans_id).to.equal(news.transId);
+      expect(await discrepanciesOf(database, collection.id)).to.deep.equal([]);
+    });
+
+    it('goes to support when the gateway says the contrary, and no money is given back', async () => {
+      const collection = await newCollection(database, scene.merchant);
+      await unanswered(collection);
+      const id = await keep(collection, large(collection));
+      await process(id, large(collection));
+      await learn(database, collection, failed({ externalRef: null }));
+      expect(await process(id, large(collection))).to.equal('discrepancy');
+      expect(await reread(database, collection)).to.include({ status: 'failed', next_step: null });
+      expect(await discrepanciesOf(database, collection.id)).to.deep.equal(['unconfirmed_success']);
+    });
+  });
+});

@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { inTransaction } from '../../src/connections/database.ts';
+import { listAudit } from '../../src/domain/audit-log.ts';
+import { channelPauses, resumeChannel } from '../../src/domain/channels/channel-store.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { hear, type Scene } from '../support/discrepancies/scene.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import {
+  createTestStore,
+  failed,
+  newCollection,
+  rejection,
+  succeeded,
+  type TestStore,
+} from '../support/payments.ts';
+
+const M_PESA = 63902;
+
+describe("The operator's own trouble with a gateway", () => {
+  let store: TestStore;
+  let scene: Scene;
+
+  beforeEach(async () => {
+    store = await createTestStore();
+    scene = { database: store.database, merchant: await store.newMerchant() };
+  });
+  afterEach(() => store.drop());
+
+  const trouble = failed({
+    code: 90_000,
+    description: 'Payout could not be sent, try again later',
+    operatorTrouble: '1 The balance is insufficient for the transaction',
+  });
+  const newOut = () => newPayout(store.database, scene.merchant);
+  const failOne = async () => hear(scene, await newOut(), trouble);
+  const pauses = async () => (await channelPauses(store.database)).get(M_PESA);
+
+  it('fails the payout with words that blame nobody else', async () => {
+    expect(await failOne()).to.include({
+      status: 'failed',
+      result_code: 90_000,
+      result_description: 'Payout could not be sent, try again later',
+      next_step: 'refund',
+    });
+  });
+
+  it('pauses what goes out after three in a row, says why, and lets collections go on', async () => {
+    const waiting = await newOut();
+    await failOne();
+    await failOne();
+    expect(await pauses()).to.equal(undefined);
+    await failOne();
+    expect(await pauses()).to.include({ code: M_PESA, payouts_only: true, paused_by: 'malipo' });
+    expect((await pauses())!.reason).to.contain('The balance is insufficient');
+    const [line] = await listAudit(store.database, { after: undefined, limit: 1 });
+    expect(line).to.include({ actor: 'malipo', action: 'channel.pause' });
+    expect(await rejection(newOut())).to.include({ code: 'channel_paused' });
+    await newCollection(store.database, scene.merchant);
+    expect(refOf(waiting).kind).to.equal('payout');
+  });
+
+  it('begins to count anew after a success', async () => {
+    await failOne();
+    await failOne();
+    await hear(scene, await newOut(), succeeded({ completedAt: null }));
+    await failOne();
+    await failOne();
+    expect(await pauses()).to.equal(undefined);
+    await failOne();
+    expect(await pauses()).to.not.equal(undefined);
+  });
+
+  it('counts anew after an operator has resumed the channel', async () => {
+    for (let count = 0; count < 3; count += 1) await failOne();
+    await inTransaction(store.database, (trx) => resumeChannel(trx, M_PESA));
+    await failOne();
+    await failOne();
+    expect(await pauses()).to.equal(undefined);
+  });
+
+  it('does not count what is the recipient’s or the merchant’s matter', async () => {
+    for (let count = 0; count < 5; count += 1) await hear(scene, await newOut(), failed());
+    expect(await pauses()).to.equal(undefined);
+  });
+
+  it('with requests for payment pauses the whole channel', async () => {
+    for (let count = 0; count < 3; count += 1) {
+      await hear(scene, await newCollection(store.database, scene.merchant), trouble);
+    }
+    expect(await pauses()).to.include({ payouts_only: false });
+  });
+});
