@@ -12,11 +12,11 @@ import type { Reaper } from '../sandbox/processes/reaper.ts';
 import type { ServiceProcess } from '../sandbox/service-process.ts';
 import { ROOT_FOLDER } from '../sandbox/service-process.ts';
 import {
-  STACK_TYPES,
   type StackOptions,
   type StackType,
   startProcess,
   startStack,
+  USUAL_TYPES,
 } from '../sandbox/stack.ts';
 import type { BenchOptions } from './options.ts';
 import type { Findings } from './report.ts';
@@ -97,7 +97,7 @@ async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
  */
 export async function startService(
   stage: Stage,
-  { types = STACK_TYPES, queues = 'postgres', copies = 1, env = {} }: ServiceOptions = {},
+  { types = USUAL_TYPES, queues = 'postgres', copies = 1, env = {} }: ServiceOptions = {},
 ) {
   const { stops, config, reaper, postgres, findings } = stage;
   const redis = queues === 'redis' ? await startEmbeddedRedis({ reaper }) : null;
@@ -142,7 +142,7 @@ async function startCopy(
   const port = String(await findFreePort());
   const address = { PORT: port, GATEWAY_CALLBACK_URL: `http://127.0.0.1:${port}` };
   const own = { ...options, env: { ...options.env, ...address } };
-  const types = STACK_TYPES.filter((type) => type !== 'simulator');
+  const types = USUAL_TYPES.filter((type) => type !== 'simulator');
   return Promise.all(
     types.map(
       async (type): Promise<[StackType, ServiceProcess]> => [

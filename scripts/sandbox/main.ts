@@ -11,9 +11,15 @@ const reload = words.includes('--reload');
 /** Within this time a signal that comes again is the same one: npm passes on the terminal's. */
 const SAME_SIGNAL_MS = 1_000;
 
-const unknown = words.find((word) => word !== '--exit' && word !== '--reload');
+/** Behind M-PESA: the simulator of Safaricom's Daraja, in place of the general one. */
+const mpesa = words.includes('--mpesa=daraja') ? 'daraja' : 'simulator';
+
+const KNOWN = ['--exit', '--reload', '--mpesa=daraja', '--mpesa=simulator'];
+const unknown = words.find((word) => !KNOWN.includes(word));
 if (unknown !== undefined) {
-  console.error(`The sandbox knows --exit, which ends it after the demonstration, not ${unknown}`);
+  console.error(
+    `The sandbox does not know ${unknown}. It knows --exit, which ends it after the demonstration, and --mpesa=daraja, which puts a simulator of Safaricom's Daraja behind M-PESA`,
+  );
   process.exit(1);
 }
 process.exit(await runSandbox());
@@ -59,7 +65,7 @@ async function start(
   stops: (() => Promise<unknown>)[],
   stopSignal: Promise<undefined>,
 ): Promise<Sandbox> {
-  const sandbox = await startSandbox({ stops, reload, say });
+  const sandbox = await startSandbox({ stops, reload, mpesa, say });
   if (!reload) {
     const crashed = sandbox.crashed.then(fail);
     await Promise.race([demonstrate({ ...sandbox, say }), crashed, stopSignal]);

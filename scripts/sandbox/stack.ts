@@ -2,8 +2,8 @@ import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import type { Reaper } from './processes/reaper.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
-/** Every process type that does one kind of work, and the gateway simulator. */
-export const STACK_TYPES = ['simulator', 'web', ...PROCESS_TYPES] as const;
+/** Every process type that does one kind of work, and the simulators of gateways. */
+export const STACK_TYPES = ['simulator', 'daraja', 'web', ...PROCESS_TYPES] as const;
 export type StackType = (typeof STACK_TYPES)[number];
 
 export interface StackOptions {
@@ -32,8 +32,9 @@ function programOf(
   type: StackType | 'all',
   from: ProgramsFrom = 'source',
 ): { program: string; args?: string[] } {
-  // The simulator is never part of the build.
+  // The simulators are never part of the build.
   if (type === 'simulator') return { program: 'scripts/simulator/main.ts' };
+  if (type === 'daraja') return { program: 'scripts/daraja-simulator/main.ts' };
   const program = type === 'web' ? 'src/api/main' : 'src/workers/main';
   return {
     program: from === 'built' ? `dist/${program}.js` : `${program}.ts`,
@@ -41,10 +42,13 @@ function programOf(
   };
 }
 
+/** What a stack has unless it is told otherwise: M-PESA goes to the general simulator. */
+export const USUAL_TYPES = STACK_TYPES.filter((type) => type !== 'daraja');
+
 /** Starts one process of every type, all at once. */
 export async function startStack(
   options: StackOptions,
-  types: readonly StackType[] = STACK_TYPES,
+  types: readonly StackType[] = USUAL_TYPES,
 ): Promise<Map<StackType, ServiceProcess>> {
   const started = await Promise.allSettled(types.map((type) => startProcess(type, options)));
   const failed = started.find((result) => result.status === 'rejected');

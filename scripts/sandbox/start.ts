@@ -4,6 +4,7 @@ import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { migrate } from '../../src/connections/migrations.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type Config, loadConfig } from '../../src/process/config.ts';
+import { darajaSettings } from '../daraja-simulator/service-settings.ts';
 import { startEmbeddedPostgres } from './embedded/postgres.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { findFreePort, isPortTaken } from './processes/port.ts';
@@ -11,23 +12,37 @@ import { type Reaper, startReaper } from './processes/reaper.ts';
 import { openRunFolder, type RunFolder } from './run-folder.ts';
 import { refuseForeignDatabase, type SandboxMerchant, seedMerchants } from './seed.ts';
 import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
-import { startStack } from './stack.ts';
+import { STACK_TYPES, startStack } from './stack.ts';
 
 const FOLDER = join(ROOT_FOLDER, '.sandbox');
 const DEFAULT_API_PORT = 8080;
 const DEFAULT_SIMULATOR_PORT = 8090;
+const DEFAULT_DARAJA_PORT = 8091;
 const MAX_PORT = 65_535;
 const SWEEP_GRACE_MS = '5000';
 /** Mobile money, and the banks KCB, Co-operative and Equity. */
-const SIMULATED_CHANNELS = [63902, 63903, 63907, 1, 11, 68]
-  .map((code) => `${code}=simulator`)
-  .join(',');
+const CHANNEL_CODES = [63902, 63903, 63907, 1, 11, 68];
+const M_PESA = 63902;
+
+/** What is behind M-PESA: the general simulator, or the one of Safaricom's Daraja. */
+export type MpesaGateway = 'simulator' | 'daraja';
+
+function channelsOf(mpesa: MpesaGateway): string {
+  return CHANNEL_CODES.map((code) => `${code}=${code === M_PESA ? mpesa : 'simulator'}`).join(',');
+}
+
+/** The first thing that the sandbox says: which gateway it shows. */
+const INTRODUCTIONS: Readonly<Record<MpesaGateway, string>> = {
+  simulator: 'with a simulated gateway of our own behind every channel',
+  daraja: "with a simulator of Safaricom's Daraja behind M-PESA",
+};
 
 export interface SandboxOptions {
   /** Receives what ends each part again, in the order of starting. */
   stops: (() => Promise<unknown>)[];
   /** Starts a process again when its source changes, and shows the logs as they come. */
   reload: boolean;
+  mpesa: MpesaGateway;
   say(line: string): void;
 }
 
@@ -45,13 +60,14 @@ export interface Sandbox {
  * Starts everything that the service consists of.
  * @throws EmbeddedServiceError, ConfigError when something is missing or taken
  */
-export async function startSandbox({ stops, reload, say }: SandboxOptions): Promise<Sandbox> {
-  say('Malipo sandbox: the whole service on this machine, with a simulated gateway\n');
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { stops, reload, mpesa, say } = options;
+  say(`Malipo sandbox: the whole service on this machine, ${INTRODUCTIONS[mpesa]}\n`);
   const run = openRunFolder(FOLDER);
   stops.push(async () => run.end());
   const reaper = await startReaper();
   stops.push(() => reaper.close());
-  const env = await environment(reaper, { stops, say });
+  const env = await environment(reaper, options);
   const config = loadConfig(env);
   const database = openDatabase(config, 2, 'malipo-sandbox');
   stops.push(() => database.destroy());
@@ -59,7 +75,8 @@ export async function startSandbox({ stops, reload, say }: SandboxOptions): Prom
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
   say('  two merchants    each with an app, users and a filled payout wallet');
-  const stack = await startStack({ env, logFolder: run.logs, reaper, reload });
+  const types = STACK_TYPES.filter((type) => type !== 'daraja' || mpesa === 'daraja');
+  const stack = await startStack({ env, logFolder: run.logs, reaper, reload }, types);
   const processes = [...stack.values()];
   stops.push(() => Promise.all(processes.map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
@@ -73,7 +90,7 @@ export async function startSandbox({ stops, reload, say }: SandboxOptions): Prom
 /** Returns the environment of the service's processes. Starts PostgreSQL unless DATABASE_URL is set. */
 async function environment(
   reaper: Reaper,
-  { stops, say }: Pick<SandboxOptions, 'stops' | 'say'>,
+  { stops, mpesa, say }: SandboxOptions,
 ): Promise<NodeJS.ProcessEnv> {
   if (process.env.MALIPO_ENV === 'production') {
     throw new EmbeddedServiceError('MALIPO_ENV is production: the sandbox does not run there');
@@ -92,7 +109,10 @@ async function environment(
     );
   }
   return {
-    ...{ SWEEP_GRACE_MS, CHANNELS: SIMULATED_CHANNELS, ...process.env },
+    ...{ SWEEP_GRACE_MS, CHANNELS: channelsOf(mpesa) },
+    ...process.env,
+    // Never an account with the real Daraja that the environment may name.
+    ...(mpesa === 'daraja' ? await darajaEnvironment() : { DARAJA: '' }),
     MALIPO_ENV: 'sandbox',
     DATABASE_URL: databaseUrl,
     HOST: '127.0.0.1',
@@ -101,6 +121,12 @@ async function environment(
     SIMULATOR_PORT: String(simulatorPort),
     SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
   };
+}
+
+async function darajaEnvironment(): Promise<NodeJS.ProcessEnv> {
+  const port = await freePort('DARAJA_SIMULATOR_PORT', DEFAULT_DARAJA_PORT);
+  const settings = darajaSettings(`http://127.0.0.1:${port}`);
+  return { ...settings, DARAJA_SIMULATOR_PORT: String(port) };
 }
 
 async function freePort(variable: string, standard: number): Promise<number> {
@@ -140,7 +166,7 @@ function contentOf(
 ) {
   return {
     base_url: baseUrl,
-    gateway_url: config.simulatorUrl,
+    gateway_url: config.daraja?.baseUrl ?? config.simulatorUrl,
     metrics_urls: processes.flatMap(({ operatorUrl }) =>
       operatorUrl ? [`${operatorUrl}/metrics`] : [],
     ),

@@ -52,6 +52,7 @@ export async function submitPayment(
     attempt: claim.attemptNo,
     outcome: result.outcome,
     reason: 'reason' in result ? result.reason : undefined,
+    trouble: 'operatorTrouble' in result ? result.operatorTrouble : undefined,
   });
   return true;
 }

@@ -1,4 +1,4 @@
-import { STACK_TYPES } from '../../scripts/sandbox/stack.ts';
+import { USUAL_TYPES } from '../../scripts/sandbox/stack.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { expectRightEnd } from '../support/chaos-end.ts';
 import { FREEZING, freezeInSubmission } from '../support/chaos-freeze.ts';
@@ -16,7 +16,7 @@ describe('With its queues in PostgreSQL, while every worker process is killed in
   let world: ChaosWorld;
 
   before(async () => {
-    const members = Object.fromEntries(STACK_TYPES.map((type) => [type, type]));
+    const members = Object.fromEntries(USUAL_TYPES.map((type) => [type, type]));
     world = await startChaosWorld({ members: { ...members, ...FREEZING } });
   });
 

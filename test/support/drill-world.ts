@@ -5,10 +5,10 @@ import { startEmbeddedPostgres } from '../../scripts/sandbox/embedded/postgres.t
 import { findRedisServer, startEmbeddedRedis } from '../../scripts/sandbox/embedded/redis.ts';
 import { ROOT_FOLDER, type ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import {
-  STACK_TYPES,
   type StackType,
   startProcess,
   startStack,
+  USUAL_TYPES,
 } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
@@ -22,7 +22,7 @@ import { stackEnvironment } from './stack-environment.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
 const WALLET_CENTS = 100_000_000;
-const SERVICE_TYPES = STACK_TYPES.filter((type) => type !== 'simulator');
+const SERVICE_TYPES = USUAL_TYPES.filter((type) => type !== 'simulator');
 
 export type DrillWorld = Awaited<ReturnType<typeof startDrillWorld>>;
 

@@ -67,7 +67,7 @@ const ATTEMPT_RESULTS: Readonly<Record<(SubmitResult | NotCalled)['outcome'], At
 };
 
 function detailOf(result: SubmitResult | NotCalled): string | null {
-  if ('code' in result) return `${result.code} ${result.description}`;
+  if ('code' in result) return result.operatorTrouble ?? `${result.code} ${result.description}`;
   return 'reason' in result ? result.reason : null;
 }
 
