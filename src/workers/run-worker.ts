@@ -44,7 +44,7 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
   const own = { ...service, logger: service.logger.child(fields) };
   const stop = service.meters.jobs.startTimer({ queue: job.queueName });
   try {
-    await turnOf(service, job.queueName);
+    awaitTurn(service, job);
     const isDone = await runStep(own, job.data, fields);
     // A stale job is normal. One without a row is not: the row was never in this database.
     const isKnown = isDone || (await hasRowOf(service.database, job.data));
@@ -57,10 +57,22 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
   }
 }
 
-/** Waits for the turn of a call while the gateway of the queue is busy. That spends no attempt. */
-async function turnOf({ gateways }: Service, queue: string): Promise<void> {
-  const gateway = gatewayOfQueue(queue);
-  if (gateway !== undefined) await gateways.get(gateway)?.pace?.turn();
+/** The gateway of a job is busy, so that its call must wait. Nothing was tried. */
+class NotItsTurn extends Error {
+  readonly waitMs: number;
+
+  constructor(waitMs: number) {
+    super('The gateway is busy');
+    this.waitMs = waitMs;
+  }
+}
+
+/** @throws NotItsTurn while calls to the gateway of the job's queue are slowed down */
+function awaitTurn({ gateways }: Service, job: Job<JobData>): void {
+  const gateway = gatewayOfQueue(job.queueName);
+  const pace = gateway === undefined ? undefined : gateways.get(gateway)?.pace;
+  const waitMs = pace?.take(earlierDelaysOf(job) > 0) ?? 0;
+  if (waitMs > 0) throw new NotItsTurn(waitMs);
 }
 
 /**
@@ -85,7 +97,7 @@ interface Reaction {
   outcome: 'lost_race' | 'put_off' | 'retried' | 'failed';
   /** The job comes again after this time, which spends no try. */
   delayMs?: number;
-  /** Somebody else has logged it: not once for each job. */
+  /** Nobody wants a line for each job. */
   isLogged?: boolean;
 }
 
@@ -96,6 +108,9 @@ interface Reaction {
 function reactionTo(error: unknown, job: Job<JobData>): Reaction {
   if (error instanceof LastTryError) return { outcome: 'failed' };
   if (error instanceof LostRaceError) return { outcome: 'lost_race', delayMs: LOST_RACE_DELAY_MS };
+  if (error instanceof NotItsTurn) {
+    return { outcome: 'put_off', delayMs: error.waitMs, isLogged: true };
+  }
   const isLogged = error instanceof CallbackBaseUnknownError;
   if (isLogged || isOutage(error)) {
     return { outcome: 'put_off', delayMs: outageBackoffMs(earlierDelaysOf(job)), isLogged };
