@@ -5,7 +5,7 @@ import type { LogFields } from '../process/logger.ts';
 
 /** Applies one stored callback. @returns whether it was still stored. */
 export async function processStoredCallback(
-  { database, logger, parserOf }: Service,
+  { database, logger, meters, parserOf }: Service,
   merchantId: number,
   callbackId: string,
   fields: LogFields,
@@ -14,6 +14,7 @@ export async function processStoredCallback(
   if (!callback) return false;
   fields.payment_id = callback.payment_id;
   const settlement = await processCallback(database, callback, parserOf);
+  if (settlement === 'unclear') meters.unknownCodes.inc({ gateway: callback.gateway });
   logger.info('callback processed', { callback_id: callback.id, settlement });
   return true;
 }

@@ -1,0 +1,49 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { callbackUrl } from '../../src/gateways/callback-address.ts';
+import { request } from '../support/api-client.ts';
+import { callbacksOf, successBody } from '../support/callbacks.ts';
+import { newCollection } from '../support/payments.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+describe('With a list of the addresses from which gateways call back', () => {
+  let service: TestService;
+  let collection: Collection;
+
+  before(async () => {
+    service = await startTestService({
+      workers: [],
+      env: { GATEWAY_CALLBACK_SOURCES: '196.201.212.0/24', TRUST_PROXY: 'loopback' },
+    });
+  });
+  after(() => service.close());
+  beforeEach(async () => {
+    collection = await newCollection(service.database, await createTestMerchant(service));
+  });
+
+  const tell = async (source: string) => {
+    const { secretsKeys } = service.config;
+    const url = callbackUrl(service.origin, secretsKeys, 'simulator', refOf(collection));
+    const headers = { 'x-forwarded-for': source };
+    return (await request('POST', url, { body: successBody(collection), headers })).status;
+  };
+
+  it('a callback from one of them is stored', async () => {
+    expect(await tell('196.201.212.69')).to.equal(200);
+    expect(await callbacksOf(service.database, collection)).to.have.length(1);
+  });
+
+  it('a callback from elsewhere is refused like any unknown path, and kept for support', async () => {
+    expect(await tell('196.201.213.1')).to.equal(404);
+    expect(await callbacksOf(service.database, collection)).to.have.length(0);
+    const kept = await rows(
+      service.database,
+      "SELECT status, problem FROM callbacks WHERE body LIKE '%' || :reference || '%'",
+      { reference: collection.reference },
+    );
+    expect(kept).to.deep.equal([{ status: 'rejected', problem: 'wrong source' }]);
+  });
+});
