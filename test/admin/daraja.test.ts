@@ -74,8 +74,7 @@ describe('admin daraja', () => {
 
   it('says of each thing that it is ok, and that the balance has come', async () => {
     const { status, stdout } = await run(`daraja check --gateway daraja-${SHORTCODE}`);
-    const others = stdout.split('
-').filter((line) => !/^ {2}[\w &-]+: ok, /i.test(line));
+    const others = stdout.split('\n').filter((line) => !/^ {2}[\w &-]+: ok, /i.test(line));
     expect([status, others]).to.deep.equal([0, [`daraja-${SHORTCODE}`, '']]);
     expect(stdout).to.match(/^ {2}callbacks from Safaricom: ok, the balance has come/m);
     const [float] = await rows(web.database, 'SELECT gateway FROM gateway_floats');
