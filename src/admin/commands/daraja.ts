@@ -20,10 +20,11 @@ const check = reads({
     'Nothing of it moves money. It asks each product a harmless question. The balance comes to our callback address, so it shows that Safaricom reaches us and takes the initiator. Only a first payment shows that B2C and reversals are approved. Exit status 1 when something is wrong; a warning is not.',
   options,
   run: async (service, { gateway }) => {
-    const accounts: { gateway: string; findings: Finding[] }[] = [];
-    for (const account of accountsOf(service, gateway)) {
-      accounts.push({ gateway: account[0], findings: await look(service, account) });
-    }
+    const accounts = await Promise.all(
+      accountsOf(service, gateway).map(async (account) => {
+        return { gateway: account[0], findings: await look(service, account) };
+      }),
+    );
     const findings = accounts.flatMap((each) => each.findings);
     const problems = findings.filter(({ state }) => state === 'wrong').length;
     const data = { ok: problems === 0, accounts };
@@ -71,7 +72,7 @@ async function answered({ database, gateways }: Service, name: string, since: Da
     if (Date.now() >= end) break;
     await sleep(LOOK_INTERVAL_MS);
   }
-  const words = `no balance has come in ${windowMs / 1_000} s: Safaricom does not reach the callback address, or refuses initiator, password or role. The log of the web process tells which`;
+  const words = `no balance has come in ${windowMs / 1_000} s: Safaricom does not reach the callback address, or refuses initiator, password or role, or the web process has not been restarted since the account was configured. Its log tells which`;
   return { about, state: 'wrong', words } as const;
 }
 

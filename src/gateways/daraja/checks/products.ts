@@ -7,8 +7,8 @@ import { queryStkPush } from '../stk-push.ts';
 import { askStatus } from '../transaction-status.ts';
 import { ok, wrong } from './findings.ts';
 
-/** Nobody has this prompt. */
-const NO_PROMPT = 'ws_CO_010120200000000000254700000000';
+/** Nobody has this prompt. It looks like one of Daraja's, with a day and a phone. */
+const NO_PROMPT = 'ws_CO_0101202000000000000000700000000';
 const NO_SUCH_PROMPT = /transaction does not exist/i;
 const MINUTE_MS = 60_000;
 
