@@ -31,7 +31,7 @@ describe('admin daraja', () => {
 
   before(async () => {
     simulator = await startDarajaSimulator({
-      ...{ port: 0, delayMs: 20, shortCode: SHORTCODE },
+      ...{ port: 0, delayMs: 20, shortCode: SHORTCODE, log: () => {} },
       ...{ consumerKey: 'key', consumerSecret: 'secret', passkey: 'a-passkey' },
     });
     web = await startTestService({ workers: ['dispatcher'], env: { DARAJA: config() } });

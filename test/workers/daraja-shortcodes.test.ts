@@ -5,6 +5,7 @@ import {
 } from '../../scripts/daraja-simulator/server.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { rows } from '../../src/connections/database.ts';
+import { countOpen } from '../../src/domain/payments/count-open.ts';
 import { type Client, clientOf, payoutBody, reversalBody } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -69,10 +70,13 @@ describe('The move to another shortcode', () => {
     });
   }
 
+  const openAt = (shortcode: string) => countOpen(earlier.database, `daraja-${shortcode}`);
+
   it('leaves what was accepted with the old one, reversals too, and takes the new one after', async () => {
     const old = clientOf(earlier, merchant);
     const open = await refNoOf(old.initiate());
     const paid = await refNoOf(old.post('/payouts/initiate', payoutBody(merchant)));
+    expect(await Promise.all([OLD, NEW].map(openAt))).to.deep.equal([2, 0]);
     later = await startTestService({ beside: earlier, env: envWith(NEW, [OLD, NEW]) });
     const api = clientOf(later, merchant);
     const fresh = await refNoOf(api.initiate());
@@ -84,6 +88,7 @@ describe('The move to another shortcode', () => {
       [freshPaid]: `daraja-${NEW}`,
     });
     const back = await refNoOf(api.post('/reversals/initiate', reversalBody(open)));
+    expect(await openAt(NEW)).to.equal(0);
     expect(await moved(back)).to.deep.equal({ [back]: `daraja-${OLD}` });
     await expectSoundLedger(earlier.database);
   });

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseNow } from '../../connections/database.ts';
 import { hasHeardFloat } from '../../domain/gateway-accounts/float-store.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { countOpen } from '../../domain/payments/count-open.ts';
 import { floatUrl, unreadUrl } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../process/callback-base.ts';
@@ -39,7 +40,11 @@ function linesOf({ gateway, findings }: { gateway: string; findings: Finding[] }
 
 async function look(service: Service, [name, tools]: Account): Promise<Finding[]> {
   const since = await databaseNow(service.database);
-  const findings = await tools.check(await addressesOf(service, name));
+  const open = await countOpen(service.database, name);
+  const findings: Finding[] = [
+    { about: 'open payments', state: 'ok', words: String(open) },
+    ...(await tools.check(await addressesOf(service, name))),
+  ];
   const asked = findings.find(({ about }) => about.endsWith('Account Balance'));
   return asked?.state === 'ok' ? [...findings, await answered(service, name, since)] : findings;
 }
