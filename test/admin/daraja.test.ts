@@ -229,6 +229,20 @@ describe('admin daraja', () => {
     ]);
   });
 
+  it('looks at every account, or at the one that is named', async () => {
+    const both = { [SHORTCODE]: WHOLE, [OTHER]: { ...WHOLE, initiator: undefined } };
+    Object.assign(both[OTHER]!, { security_credential: undefined });
+    const env = { DARAJA: config({}, { shortcodes: both }) };
+    const names = async (command: string) => {
+      const { stdout } = await run(`${command} --json`, env);
+      return JSON.parse(stdout).accounts.map(({ gateway }: Document) => gateway);
+    };
+    const all = [`daraja-${SHORTCODE}`, `daraja-${OTHER}`];
+    expect(await names('daraja check')).to.deep.equal(all);
+    expect(await names(`daraja check --gateway daraja-${OTHER}`)).to.deep.equal(all.slice(1));
+    expect(await names('daraja register --reason x')).to.deep.equal(all);
+  });
+
   it('shows the name of a business', async () => {
     const { status, stdout } = await run('payee check --type till 123456');
     expect([status, stdout]).to.deep.equal([0, 'till 123456: Simulated Organisation\n']);

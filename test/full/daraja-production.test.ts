@@ -170,6 +170,17 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     expect([status, stdout]).to.deep.equal([0, `daraja-${SHORTCODE}: registered\n`]);
   }).timeout(60_000);
 
+  it('says in the check that a certificate is not accepted', async () => {
+    const { NODE_EXTRA_CA_CERTS: _, ...trustless } = env;
+    const run = { env: trustless, asProgram: true };
+    const { status, stdout } = await runAdmin(['daraja', 'check'], run);
+    expect(status).to.equal(1);
+    expect(stdout)
+      .to.match(/^ {2}host: wrong, localhost:\d+ is not reached: its certificate is not accepted/m)
+      .and.match(/^ {2}callbacks from here: wrong, .* its certificate is not accepted/m)
+      .and.not.match(/credentials|product/);
+  }).timeout(30_000);
+
   it('writes no secret and no warning into its logs', () => {
     for (const type of ['web', ...PROCESS_TYPES]) {
       const log = readFileSync(join(folder, `${type}.log`), 'utf8');
