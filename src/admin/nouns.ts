@@ -16,6 +16,8 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   webhooks: async () => (await import('./commands/webhooks.ts')).webhooks,
   audit: async () => (await import('./commands/audit.ts')).audit,
   reconcile: async () => (await import('./commands/reconcile.ts')).reconcile,
+  daraja: async () => (await import('./commands/daraja.ts')).daraja,
+  payee: async () => (await import('./commands/payee.ts')).payee,
   restore: async () => (await import('./commands/restore.ts')).restore,
   retention: async () => (await import('./commands/retention.ts')).retention,
   secrets: async () => (await import('./commands/secrets.ts')).secrets,

@@ -113,6 +113,20 @@ export function readFloatToken(
   return equalInConstantTime(expected, proof) ? (use as 'float' | 'float-timeout') : null;
 }
 
+const UNREAD = 'unread';
+
+/**
+ * Makes the address for what nobody reads: some products want one. It says nothing and proves
+ * nothing, so it is no secret, and it stays the same when keys change.
+ */
+export function unreadUrl(baseUrl: string, gateway: string): string {
+  return `${baseUrl}${PATH}/${gateway}/${UNREAD}`;
+}
+
+export function isUnread(token: string): boolean {
+  return token === UNREAD;
+}
+
 /** In hex, because base64 may spell a word that some gateways refuse in addresses, such as "exe". */
 function proofOf(key: Buffer, gateway: string, subject: string): string {
   return mac(key, `${gateway}~${subject}`).toString('hex');

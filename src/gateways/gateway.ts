@@ -75,19 +75,37 @@ export interface FloatWatch {
   read(body: string): number | null;
 }
 
-/** One thing that was looked at, and what is wrong with it. */
+/** One thing that was looked at. */
 export interface Finding {
   about: string;
-  /** Null when all is well. */
-  problem: string | null;
+  state: 'ok' | 'warning' | 'wrong';
+  /** What was seen and, unless it is ok, what to do. */
+  words: string;
 }
+
+/** Addresses of ours for a check. Never log those of the float. */
+export interface CheckAddresses {
+  /** Where gateways reach the API. */
+  base: string;
+  /** The id of the key that signs addresses. It is a part of each. */
+  keyId: string;
+  float: string;
+  floatTimeout: string;
+  /** What comes here is answered and dropped. */
+  unread: string;
+}
+
+export type Registration = { outcome: 'registered' | 'known' } | { problem: string };
 
 /** What operators do with an account besides payments. Nothing of it moves money. */
 export interface AccountTools {
-  /** Tries whether the account can be used. Says in plain words what is wrong. */
-  check(): Promise<Finding[]>;
-  /** Registers our addresses with a product that wants that. @returns what is wrong, or null */
-  register?(callbackUrl: string): Promise<string | null>;
+  /**
+   * Tries whether the account can be used. Says in plain words what is wrong.
+   * @param addresses null: nobody knows yet where gateways reach us
+   */
+  check(addresses: CheckAddresses | null): Promise<Finding[]>;
+  /** Registers an address of ours with a product that wants one. `known`: it was done before. */
+  register?(callbackUrl: string): Promise<Registration>;
   /** Asks for the name of an organisation before it is paid. */
   payeeName?(
     type: 'till' | 'paybill',

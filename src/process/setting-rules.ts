@@ -73,10 +73,18 @@ function storeRules(given: GivenTexts, values: KnownValues): Check[] {
   ];
 }
 
+/** The channel of M-PESA. */
+const M_PESA = 63_902;
+
 function gatewayRules(given: GivenTexts, values: KnownValues): Check[] {
-  const usesDaraja = [...(values.CHANNELS?.values() ?? [])].includes('daraja');
+  const channels = [...(values.CHANNELS ?? [])].filter(([, driver]) => driver === 'daraja');
+  const usesDaraja = channels.length > 0;
   const [collections, payouts] = [values.DARAJA?.collections, values.DARAJA?.payouts];
   return [
+    [
+      channels.some(([code]) => code !== M_PESA),
+      `CHANNELS must not give the driver daraja another channel than ${M_PESA}: it reaches phones of M-PESA only`,
+    ],
     [usesDaraja && !given.DARAJA, 'DARAJA is required, because CHANNELS names the driver daraja'],
     [
       usesDaraja && values.DARAJA && !collections && !payouts,

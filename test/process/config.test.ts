@@ -231,6 +231,22 @@ describe('What a stopping process must be able to finish', () => {
   });
 });
 
+describe('The configuration of Daraja', () => {
+  const DARAJA = JSON.stringify({
+    collections: '600980',
+    shortcodes: { 600980: { consumer_key: 'k', consumer_secret: 's', passkey: 'p' } },
+  });
+  const problemsWith = (CHANNELS: string, given: object = { DARAJA }) =>
+    namesIn(problemsOf({ DATABASE_URL, CHANNELS, ...given }));
+
+  it('is needed for its driver, which has the channel of M-PESA and no other', () => {
+    expect(problemsWith('63902=daraja')).to.deep.equal([]);
+    expect(problemsWith('63902=daraja', {})).to.deep.equal(['DARAJA']);
+    expect(problemsWith('63902=daraja,63903=daraja')).to.deep.equal(['CHANNELS']);
+    expect(problemsWith('68=daraja')).to.deep.equal(['CHANNELS']);
+  });
+});
+
 describe('The configuration of production', () => {
   it('is accepted with keys of its own, an address and channels', () => {
     expect(problemsOf(PRODUCTION)).to.deep.equal([]);

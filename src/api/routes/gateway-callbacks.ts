@@ -3,7 +3,7 @@ import { Refusal } from '../../domain/errors.ts';
 import { storeFloat } from '../../domain/gateway-accounts/float-store.ts';
 import { storeCallback, storeRejectedCallback } from '../../domain/settlement/callback-store.ts';
 import { retiredCallbackKey } from '../../domain/settlement/retired-callback-keys.ts';
-import { readCallbackToken, readFloatToken } from '../../gateways/callback-address.ts';
+import { isUnread, readCallbackToken, readFloatToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { isInNetworks } from '../../process/networks.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
@@ -49,6 +49,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
     const body = Buffer.isBuffer(req.body) ? req.body.toString('utf8') : '';
     const token = String(req.params.token);
     if (!isFromGateway(req.ip)) return refuse(gateway, body, 'wrong source', res);
+    if (isUnread(token)) return void res.json(ACCEPTED);
     if (await heardOfFloat(service, gateway, token, body)) return void res.json(ACCEPTED);
     const target = await readCallbackToken(keys, gateway, token, (id) =>
       retiredCallbackKey(database, keys, id),

@@ -15,3 +15,17 @@ export async function storeFloat(
     { gateway, available_cents },
   );
 }
+
+/** Tells whether a gateway has said what the float is, at this moment or later. */
+export async function hasHeardFloat(
+  database: Database,
+  gateway: string,
+  since: Date,
+): Promise<boolean> {
+  const heard = await rows(
+    database,
+    'SELECT FROM gateway_floats WHERE gateway = :gateway AND heard_at >= :since',
+    { gateway, since },
+  );
+  return heard.length > 0;
+}

@@ -11,6 +11,8 @@ export type DarajaAnswer =
   | { outcome: 'lost'; reason: string };
 
 export interface DarajaClient {
+  /** Gets an access token, or takes the one at hand. @returns why there is none, or null */
+  authenticate(): Promise<string | null>;
   /** Makes one call. Nothing of it leaves after the deadline. Never throws for an outcome. */
   post(path: string, body: Record<string, unknown>, deadline?: Deadline): Promise<DarajaAnswer>;
 }

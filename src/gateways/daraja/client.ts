@@ -31,6 +31,10 @@ export function createDarajaClient(options: DarajaClientOptions): DarajaClient {
     fetchToken: (deadline) => fetchToken(http, options, deadline),
   });
   return {
+    authenticate: async () => {
+      const answer = await tokens.get(deadlineIn(timeoutMs));
+      return answer.outcome === 'none' ? answer.reason : null;
+    },
     post: (path, body, deadline = deadlineIn(timeoutMs)) =>
       post({ http, tokens }, { path: path.replace(/^\//, ''), body, deadline }),
   };

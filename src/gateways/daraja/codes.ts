@@ -69,7 +69,7 @@ type Row = readonly [code: string | null, products: readonly Product[], Meaning,
  * their numbers in our API. Codes with letters have numbers of our own, from 90001 on:
  * 90001 SFC_IC0003, 90002 R000002, 90003 Cancelled, 90004 Declined, 90005 Expired, 90006 400.002.02.
  */
-const TABLE: readonly Row[] = [
+export const CODES: readonly Row[] = [
   // One bank's resale of M-PESA says FAILED with these words of a live payment.
   [null, ANY, PENDING, /still under processing/i],
   ['0', ANY, succeeded('Processed')],
@@ -176,7 +176,7 @@ const TABLE: readonly Row[] = [
 
 /** Finds what a code with these words means for a product. @returns null for an unknown code. */
 export function meaningOf(product: Product, code: string | null, words: string): Meaning | null {
-  const row = TABLE.find(
+  const row = CODES.find(
     ([known, products, , says]) =>
       (known === null || known === code) &&
       products.includes(product) &&

@@ -73,7 +73,8 @@ const DAY_MS = 86_400_000;
 /** Safaricom ends the password of an initiator after so many days. */
 const PASSWORD_DAYS = 90;
 
-function passwordEnd(setOn: Date): Date {
+/** Returns when a password ends. */
+export function passwordEnd(setOn: Date): Date {
   return new Date(setOn.getTime() + PASSWORD_DAYS * DAY_MS);
 }
 

@@ -1,4 +1,5 @@
 import type { AccountTools } from '../gateway.ts';
+import { checkAccount } from './checks/check-account.ts';
 import type { DarajaOptions } from './daraja-gateway.ts';
 import { accountOf } from './daraja-gateway.ts';
 import { payeeName } from './payee-name.ts';
@@ -8,12 +9,9 @@ import { registerPull } from './pull.ts';
 export function createDarajaTools(options: DarajaOptions): AccountTools {
   const account = accountOf(options);
   return {
-    check: async () => [],
+    check: (addresses) => checkAccount(options, addresses),
     ...(account.settings.nominatedNumber !== null && {
-      register: async (callbackUrl: string) => {
-        const answer = await registerPull(account, callbackUrl);
-        return answer.outcome === 'registered' ? null : answer.reason;
-      },
+      register: (callbackUrl: string) => registerPull(account, callbackUrl),
     }),
     payeeName: async (type, number) => {
       const answer = await payeeName(account, type, number);

@@ -1,4 +1,4 @@
-import type { StatementLine, StatementResult } from '../gateway.ts';
+import type { Registration, StatementLine, StatementResult } from '../gateway.ts';
 import type { DarajaAccount } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
 import { type Fields, fieldsOf, idOf, parseJson, phoneOf, statedCents } from './messages.ts';
@@ -18,8 +18,6 @@ const MAX_PAGES = 1_000;
 /** One page, or the reason why it cannot be read. */
 type Page = { lines: StatementLine[] } | { reason: string };
 
-export type Registration = { outcome: 'registered' } | { outcome: 'noAnswer'; reason: string };
-
 /** Switches the Pull API on for a shortcode. That is needed once. */
 export async function registerPull(
   { client, pace, settings }: DarajaAccount,
@@ -27,7 +25,7 @@ export async function registerPull(
 ): Promise<Registration> {
   const { shortcode, nominatedNumber } = settings;
   if (nominatedNumber === null) {
-    return noAnswer(`No nominated number is configured for ${shortcode}`);
+    return { problem: `No nominated number is configured for ${shortcode}` };
   }
   const answer = await client.post(REGISTER_PATH, {
     ShortCode: shortcode,
@@ -35,12 +33,13 @@ export async function registerPull(
     NominatedNumber: nominatedNumber,
     CallBackURL: callbackUrl,
   });
-  if (answer.outcome !== 'answered') return noAnswer(answer.reason);
+  if (answer.outcome !== 'answered') return { problem: answer.reason };
   const heard = hear('question', answer, pace);
   const { ResponseStatus, 'Response Status': spaced, ResponseCode } = heard.fields;
   const code = idOf(ResponseStatus ?? spaced ?? ResponseCode);
-  const isDone = heard.status === 200 && (code === SUCCESS || code === NOTHING_NEW);
-  return isDone ? { outcome: 'registered' } : noAnswer(reasonOf(heard));
+  if (heard.status === 200 && code === SUCCESS) return { outcome: 'registered' };
+  if (heard.status === 200 && code === NOTHING_NEW) return { outcome: 'known' };
+  return { problem: reasonOf(heard) };
 }
 
 /**

@@ -29,7 +29,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   completion: ['bash', 'zsh'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, reconcile, restore, retention, secrets, completion';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, reconcile, daraja, payee, restore, retention, secrets, completion';
 const APPROVE = 'merchant approve --merchant 1001';
 
 /** Reads a command line that is right. */

@@ -54,6 +54,7 @@ export async function startDaraja() {
 export function clientOf(url: string): DarajaClient {
   const client = got.extend({ prefixUrl: url, throwHttpErrors: false, retry: { limit: 0 } });
   return {
+    authenticate: async () => null,
     post: (path, json, deadline?: Deadline) =>
       exchange(client, path, { method: 'POST', json }, { deadline }),
   };

@@ -101,9 +101,12 @@ describe('the operator’s questions to Daraja', () => {
 
   it('register for statements, once or again', async () => {
     for (const name of ['ResponseStatus', 'Response Status']) {
-      for (const code of ['1000', 1001]) {
-        daraja.answers(200, { ResponseRefID: '1', [name]: code, ShortCode: SHORTCODE });
-        expect(await operations().register!('https://a.example')).to.equal(null);
+      for (const [code, outcome] of [
+        ['1000', 'registered'],
+        [1001, 'known'],
+      ]) {
+        daraja.answers(200, { ResponseRefID: '1', [name!]: code, ShortCode: SHORTCODE });
+        expect(await operations().register!('https://a.example')).to.deep.equal({ outcome });
       }
     }
     expect(daraja.requests[0]?.body).to.deep.equal({
@@ -113,6 +116,6 @@ describe('the operator’s questions to Daraja', () => {
       CallBackURL: 'https://a.example',
     });
     daraja.answers(200, { ResponseStatus: '1002' });
-    expect(await operations().register!('https://a.example')).to.be.a('string');
+    expect(await operations().register!('https://a.example')).to.have.property('problem');
   });
 });

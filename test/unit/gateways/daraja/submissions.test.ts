@@ -307,13 +307,16 @@ describe('submissions to Daraja', () => {
       outcome: 'notTaken',
     });
     const refused = { outcome: 'neverSent', reason: 'token', retryAfterMs: 5_000 } as const;
-    const withoutToken = aGateway({ post: async () => refused });
+    const withoutToken = aGateway({ authenticate: async () => null, post: async () => refused });
     expect(await withoutToken.submit(aRequest('payout'))).to.deep.equal({
       outcome: 'notTaken',
       reason: 'token',
       retryAfterMs: 5_000,
     });
-    const cut = aGateway({ post: async () => ({ outcome: 'lost', reason: 'reset' }) });
+    const cut = aGateway({
+      authenticate: async () => null,
+      post: async () => ({ outcome: 'lost', reason: 'reset' }),
+    });
     expect(await cut.submit(aRequest('payout'))).to.deep.equal({
       outcome: 'unknown',
       reason: 'reset',
