@@ -36,7 +36,8 @@ export async function up(knex: Knex): Promise<void> {
     BEGIN
       PERFORM pg_advisory_xact_lock_shared(claims_lock(merchant));
       RETURN (SELECT CASE
-          WHEN EXISTS (SELECT FROM paused_channels WHERE code = channel_code) THEN 'paused channel'
+          WHEN EXISTS (SELECT FROM paused_channels WHERE code = channel_code
+            AND (what IS NULL OR 'payouts' = ANY (what))) THEN 'paused channel'
           WHEN payouts_held OR NOT active THEN 'held payouts'
         END FROM merchants WHERE id = merchant);
     END $$;

@@ -73,8 +73,8 @@ export async function up(knex: Knex): Promise<void> {
     -- A channel that takes no new payments until somebody resumes it.
     CREATE TABLE paused_channels (
       code integer PRIMARY KEY,
-      -- True while only money that goes out is stopped. Collections go on.
-      payouts_only boolean NOT NULL DEFAULT false,
+      -- What is stopped: 'payouts', 'reversals' (and returns), or both. NULL: everything.
+      what text[] CHECK (what <@ ARRAY['payouts', 'reversals']),
       paused_at timestamptz NOT NULL DEFAULT now()
     );
 
@@ -98,7 +98,7 @@ export async function up(knex: Knex): Promise<void> {
       happened_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (payment_kind, merchant_id, payment_id)
     );
-    CREATE INDEX operator_troubles_newest ON operator_troubles (gateway, happened_at);
+    CREATE INDEX operator_troubles_newest ON operator_troubles (gateway, happened_at DESC);
 
     -- Every change that an operator made, kept in the transaction of the change.
     CREATE TABLE audit_log (

@@ -25,7 +25,7 @@ describe('admin channel', () => {
     expect((channels as Document[]).map(({ code }) => code)).to.deep.equal(
       CHANNELS.map(({ code }) => code),
     );
-    const open = { type: 'Mobile Money', paused: false, payouts_only: false, ...NOBODY };
+    const open = { type: 'Mobile Money', paused: false, what: null, ...NOBODY };
     const [mPesa, airtel] = [
       { code: M_PESA, name: 'M-PESA', driver: 'simulator', ...open },
       { code: 63903, name: 'Airtel Money', driver: null, ...open },
@@ -33,24 +33,24 @@ describe('admin channel', () => {
     expect(channels).to.deep.include(mPesa).and.to.deep.include(airtel);
     expect(await admin.json('channel show 63903', CONFIGURED)).to.deep.equal(airtel);
     expect(text)
-      .to.match(/^CODE +NAME +DRIVER +PAUSED +PAYOUTS ONLY +SINCE +BY +REASON\n/)
-      .and.match(/^63902 +M-PESA +simulator +no +no +- +- +-$/m)
-      .and.match(/^63903 +Airtel Money +- +no +no +- +- +-$/m);
+      .to.match(/^CODE +NAME +DRIVER +PAUSED +WHAT +SINCE +BY +REASON\n/)
+      .and.match(/^63902 +M-PESA +simulator +no +- +- +- +-$/m)
+      .and.match(/^63903 +Airtel Money +- +no +- +- +- +-$/m);
   });
 
   it('pauses what goes out only, and then the rest too', async () => {
-    expect(await admin.changeJson(`channel pause ${M_PESA} --payouts-only`)).to.include({
+    expect(await admin.changeJson(`channel pause ${M_PESA} --only payouts`)).to.include({
       changed: true,
     });
     expect(await admin.lastAudit()).to.deep.include({
-      details: { name: 'M-PESA', payouts_only: true },
+      details: { name: 'M-PESA', what: 'payouts' },
     });
-    expect(await admin.json(`channel show ${M_PESA}`)).to.include({ payouts_only: true });
+    expect(await admin.json(`channel show ${M_PESA}`)).to.deep.include({ what: ['payouts'] });
     const once = `channel pause ${M_PESA}`;
-    expect(await admin.changeJson(`${once} --payouts-only`)).to.include({ changed: false });
+    expect(await admin.changeJson(`${once} --only payouts`)).to.include({ changed: false });
     expect(await admin.changeJson(once)).to.include({ changed: true });
-    expect(await admin.json(`channel show ${M_PESA}`)).to.include({ payouts_only: false });
-    expect(await admin.changeJson(`${once} --payouts-only`)).to.include({ changed: false });
+    expect(await admin.json(`channel show ${M_PESA}`)).to.deep.include({ what: null });
+    expect(await admin.changeJson(`${once} --only payouts`)).to.include({ changed: false });
     await admin.changeJson(`channel resume ${M_PESA}`);
   });
 
@@ -68,7 +68,7 @@ describe('admin channel', () => {
     const again = await admin.unchanged(() => admin.changeJson(pause));
     expect(again).to.deep.equal({ code: M_PESA, name: 'M-PESA', paused: true, changed: false });
     expect(await admin.text('channel list')).to.match(
-      /^63902 .* yes +no +.* EAT +tester +because$/m,
+      /^63902 .* yes +- +.* EAT +tester +because$/m,
     );
     const { paused_at, ...shown } = await admin.json(`channel show ${M_PESA}`);
     expect(paused_at).to.match(/^\d{4}-.*Z$/);

@@ -186,6 +186,14 @@ describe('A line of a statement', () => {
       expect(await reread(database, collection)).to.include({ trans_id: line.transId });
     });
 
+    it('sends nothing back for a failed one, whose customer may have paid by hand', async () => {
+      const collection = await unanswered();
+      await learn(database, collection, failed({ externalRef: null }));
+      expect((await runToday(bare(collection))).lines).to.include({ contradicts: 1, settled: 0 });
+      expect(await candidates()).to.have.members([named(collection)]);
+      expect(await countOf(database, 'returns')).to.equal(0);
+    });
+
     it('settles none of two that it may be about, and names both', async () => {
       const collections = [await unanswered(), await unanswered()];
       expect((await runToday(bare(collections[0]!))).lines).to.include({ contradicts: 1 });

@@ -8,9 +8,11 @@ import {
   storeCallback,
 } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { recordQuery } from '../../src/domain/submission/polling.ts';
 import { discrepancyOf, resolve, type Scene } from '../support/discrepancies/scene.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import {
+  countOf,
   createTestStore,
   discrepanciesOf,
   failed,
@@ -21,7 +23,7 @@ import {
   succeeded,
   type TestStore,
 } from '../support/payments.ts';
-import { UNKNOWN, workOn } from '../support/submissions.ts';
+import { ACKNOWLEDGED, NEVER, RECORDING, UNKNOWN, workOn } from '../support/submissions.ts';
 
 const MINUTE_MS = 60_000;
 const NOT_FOUND = { outcome: 'notFound', settlingWindowMs: 0 } as const;
@@ -155,16 +157,54 @@ describe('News in a callback', () => {
 
     it('is believed once the gateway has confirmed it, and then gives its receipt', async () => {
       const collection = await newCollection(database, scene.merchant);
-      await unanswered(collection);
+      const work = workOn(database, collection);
+      await work.answer(await work.claim(), ACKNOWLEDGED);
       const id = await keep(collection, large(collection));
       await process(id, large(collection));
       const bare = { transId: null, amountCents: null, account: null, completedAt: null };
-      await learn(database, collection, succeeded({ ...bare, externalRef: null }));
+      await learn(database, collection, succeeded({ ...bare, externalRef: null }), 'poll');
       expect(await reread(database, collection)).to.include({ status: 'completed' });
       expect(await process(id, large(collection))).to.equal('repeat');
       const news = large(collection) as ReturnType<typeof succeeded>;
       expect((await reread(database, collection)).trans_id).to.equal(news.transId);
       expect(await discrepanciesOf(database, collection.id)).to.deep.equal([]);
+    });
+
+    it('is not outrun by a failure that was heard before it', async () => {
+      const collection = await newCollection(database, scene.merchant);
+      const work = await unanswered(collection);
+      const asked = { payment: await work.current(), askedAt: new Date(Date.now() - 1_000) };
+      const id = await keep(collection, large(collection));
+      await process(id, large(collection));
+      await recordQuery(database, asked, failed({ externalRef: null }), NEVER, RECORDING);
+      expect(await work.current()).to.include({ status: 'pending', next_step: 'poll' });
+      await learn(database, collection, succeeded({ transId: null, externalRef: null }), 'poll');
+      expect(await work.current()).to.include({ status: 'completed' });
+    });
+
+    it('is not confirmed by what another callback tells', async () => {
+      const collection = await newCollection(database, scene.merchant);
+      await unanswered(collection);
+      const small = succeeded({ amountCents: 1_00, transId: 'BACK1', externalRef: null });
+      expect(await tell(collection, newsOf(collection, small))).to.equal('discrepancy');
+      expect(await tell(collection, large(collection))).to.equal('unconfirmed');
+      expect(
+        await countOf(database, 'movements WHERE payment_id = :id', {
+          id: collection.id,
+        }),
+      ).to.equal(1);
+    });
+
+    it('is put before support at once when the gateway cannot be asked', async () => {
+      const collection = await newCollection(database, scene.merchant);
+      await unanswered(collection);
+      await process(await keep(collection, large(collection)), large(collection));
+      const found = await discrepancyOf(scene, 'unconfirmed_success');
+      await resolve(scene, found, 'completed', 'PORTAL7');
+      expect(await reread(database, collection)).to.include({
+        status: 'completed',
+        trans_id: 'PORTAL7',
+      });
     });
 
     it('goes to support when the gateway says the contrary, and no money is given back', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { inTransaction } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
 import { listAudit } from '../../src/domain/audit-log.ts';
 import { channelPauses, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { hear, type Scene } from '../support/discrepancies/scene.ts';
-import { newPayout } from '../support/payment-kinds.ts';
+import { newPayout, newReversal } from '../support/payment-kinds.ts';
 import {
   createTestStore,
   failed,
@@ -50,7 +50,7 @@ describe("The operator's own trouble with a gateway", () => {
     await failOne();
     expect(await pauses()).to.equal(undefined);
     await failOne();
-    expect(await pauses()).to.include({ code: M_PESA, payouts_only: true, paused_by: 'malipo' });
+    expect(await pauses()).to.deep.include({ what: ['payouts'], paused_by: 'malipo' });
     expect((await pauses())!.reason).to.contain('The balance is insufficient');
     const [line] = await listAudit(store.database, { after: undefined, limit: 1 });
     expect(line).to.include({ actor: 'malipo', action: 'channel.pause' });
@@ -83,10 +83,31 @@ describe("The operator's own trouble with a gateway", () => {
     expect(await pauses()).to.equal(undefined);
   });
 
+  it('with reversals pauses what goes back to customers, and lets payouts go on', async () => {
+    for (let count = 0; count < 3; count += 1) {
+      await hear(scene, await newReversal(store.database, scene.merchant), trouble);
+    }
+    expect(await pauses()).to.deep.include({ what: ['reversals'] });
+    await newOut();
+    for (let count = 0; count < 3; count += 1) await failOne();
+    expect(await pauses()).to.deep.include({ what: ['reversals', 'payouts'] });
+  });
+
+  it('is over after a day', async () => {
+    await failOne();
+    await rows(
+      store.database,
+      "UPDATE operator_troubles SET happened_at = happened_at - interval '25 hours'",
+    );
+    await failOne();
+    await failOne();
+    expect(await pauses()).to.equal(undefined);
+  });
+
   it('with requests for payment pauses the whole channel', async () => {
     for (let count = 0; count < 3; count += 1) {
       await hear(scene, await newCollection(store.database, scene.merchant), trouble);
     }
-    expect(await pauses()).to.include({ payouts_only: false });
+    expect(await pauses()).to.include({ what: null });
   });
 });

@@ -4,11 +4,12 @@ import { CHANNELS, type Channel } from '../../domain/channels/channel.ts';
 import {
   type ChannelPause,
   channelPauses,
+  PAUSABLE,
   pauseChannel,
   resumeChannel,
 } from '../../domain/channels/channel-store.ts';
 import type { Service } from '../../process/boot.ts';
-import { flag, required } from '../options/option.ts';
+import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { outcome, recordLines, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
@@ -23,14 +24,14 @@ interface ChannelState extends Omit<ChannelPause, 'paused_at'> {
   paused_at: Date | null;
 }
 
-const NOT_PAUSED = { payouts_only: false, paused_at: null, paused_by: null, reason: null };
+const NOT_PAUSED = { what: null, paused_at: null, paused_by: null, reason: null };
 
 const view: View<ChannelState> = {
   what: 'channel',
   keyOf: ({ code, name }) => `${code} (${name})`,
   document: (state) => rowDocument(state),
   columns: [
-    ...(['code', 'name', 'driver', 'paused', 'payouts_only'] as const),
+    ...(['code', 'name', 'driver', 'paused', 'what'] as const),
     ['SINCE', 'paused_at'],
     ['BY', 'paused_by'],
     'reason',
@@ -93,15 +94,15 @@ async function moved(
 const pause = changes({
   summary: 'Stops new payments of a channel, and the submission of those that wait',
   notes:
-    'The service itself pauses the payouts of a channel when three in a row fail by our own trouble with the gateway, such as a float that is too low.',
+    'The service itself pauses payouts, or reversals with returns, when three in a row fail by our own trouble with the gateway, such as a float that is too low; and all of the channel when three collections do.',
   options: {
     ...options,
-    payoutsOnly: flag('payouts-only', 'Stops payouts, reversals and returns; collections go on'),
+    only: optional('only', read.oneOf(PAUSABLE), 'Stops only these; reversals with returns'),
   },
   argument: 'channel',
-  run: (_service, { channel, payoutsOnly }, { audited }) =>
-    moved(audited, channel, 'paused', (trx, code) => pauseChannel(trx, code, payoutsOnly), {
-      ...(payoutsOnly && { payouts_only: true }),
+  run: (_service, { channel, only = null }, { audited }) =>
+    moved(audited, channel, 'paused', (trx, code) => pauseChannel(trx, code, only), {
+      ...(only && { what: only }),
     }),
 });
 

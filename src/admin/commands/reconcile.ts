@@ -95,8 +95,9 @@ const run = changes({
 async function readStatement({ database }: Service, gateway: Gateway, values: Values) {
   const { file, kind } = values;
   if (!file) {
-    // A movement during the gateway's answer may be missing in it.
-    const complete_until = await databaseNow(database);
+    // What has moved lately may be missing in it.
+    const now = await databaseNow(database);
+    const complete_until = new Date(now.getTime() - gateway.settlingWindowMs);
     const lines = await askForStatement(gateway, values);
     return { lines, source: 'gateway', covers: gateway.statementCovers ?? [], complete_until };
   }

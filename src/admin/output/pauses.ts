@@ -9,7 +9,7 @@ export function channelWords(code: number): string {
 }
 
 /** Says since when a channel is paused, by whom and why, as far as the audit log knows. */
-export function sinceWords({ payouts_only, paused_at, paused_by, reason }: ChannelPause): string {
-  const since = `${payouts_only ? 'for payouts and reversals ' : ''}since ${moment(paused_at)}`;
+export function sinceWords({ what, paused_at, paused_by, reason }: ChannelPause): string {
+  const since = `${what ? `for ${what.join(' and ')} ` : ''}since ${moment(paused_at)}`;
   return paused_by === null ? since : `${since} by ${paused_by}: ${shortened(reason ?? '')}`;
 }

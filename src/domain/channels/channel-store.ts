@@ -2,37 +2,44 @@ import { type Database, hasRow, rows, type Transaction } from '../../connections
 import { type ErrorCode, Refusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 
-/**
- * Reads the codes of the paused channels.
- * @param kind is 'collection' for those that take no collections, else those that are paused at all.
- */
+/** What a pause can stop alone. With reversals also returns: both give money back. */
+export const PAUSABLE = ['payouts', 'reversals'] as const;
+export type Pausable = (typeof PAUSABLE)[number];
+
+/** Returns what a pause of one direction must stop to stop this kind. Null: only a whole pause does. */
+export function pausableOf(kind: GatewayPaymentKind): Pausable | null {
+  if (kind === 'collection') return null;
+  return kind === 'payout' ? 'payouts' : 'reversals';
+}
+
+/** Reads the codes of the channels that take no payments of a kind. */
 export async function pausedChannels(
   database: Database | Transaction,
-  kind: 'any' | 'collection' = 'any',
+  kind: 'collection' | 'payout' = 'payout',
 ): Promise<ReadonlySet<number>> {
   const paused = await rows<{ code: number }>(
     database,
-    `SELECT code FROM paused_channels WHERE :kind = 'any' OR NOT payouts_only`,
-    { kind },
+    'SELECT code FROM paused_channels WHERE what IS NULL OR :what = ANY (what)',
+    { what: pausableOf(kind) },
   );
   return new Set(paused.map(({ code }) => code));
 }
 
 /**
- * Returns SQL: the channel takes no payments of this kind, and sends none that wait. A pause of
- * payouts stops what needs the same credential too: money that goes back to customers.
+ * Returns SQL: the channel takes no payments of this kind, and sends none that wait.
  * @param code is SQL for the channel.
  */
 export function isPausedSql(kind: GatewayPaymentKind, code: string): string {
-  const all = kind === 'collection' ? ' AND NOT payouts_only' : '';
-  return `EXISTS (SELECT FROM paused_channels WHERE code = ${code}${all})`;
+  const part = pausableOf(kind);
+  const stops = part === null ? 'what IS NULL' : `(what IS NULL OR '${part}' = ANY (what))`;
+  return `EXISTS (SELECT FROM paused_channels WHERE code = ${code} AND ${stops})`;
 }
 
 /** A paused channel, with what the audit log says of it. */
 export interface ChannelPause {
   code: number;
-  /** Only money that goes out is stopped. */
-  payouts_only: boolean;
+  /** What is stopped. Null: everything. */
+  what: Pausable[] | null;
   paused_at: Date;
   /** The operator and the reason. Null if the pause is not in the audit log. */
   paused_by: string | null;
@@ -45,7 +52,7 @@ export async function channelPauses(
 ): Promise<ReadonlyMap<number, ChannelPause>> {
   const pauses = await rows<ChannelPause>(
     database,
-    `SELECT p.code, p.payouts_only, p.paused_at, a.actor AS paused_by, a.reason
+    `SELECT p.code, p.what, p.paused_at, a.actor AS paused_by, a.reason
      FROM paused_channels p
      LEFT JOIN audit_log a ON a.happened_at = p.paused_at AND a.subject = 'channel ' || p.code`,
   );
@@ -64,21 +71,24 @@ export async function refusalOfChannel(
 }
 
 /**
- * Pauses a channel, or only money that goes out through it.
+ * Pauses a channel, or a part of what it carries.
  * @returns false when as much was paused already.
  */
 export async function pauseChannel(
   trx: Transaction,
   code: number,
-  payouts_only = false,
+  what: Pausable | null = null,
 ): Promise<boolean> {
   return hasRow(
     trx,
-    `INSERT INTO paused_channels (code, payouts_only) VALUES (:code, :payouts_only)
-     ON CONFLICT (code) DO UPDATE SET payouts_only = false, paused_at = now()
-       WHERE paused_channels.payouts_only AND NOT excluded.payouts_only
+    `INSERT INTO paused_channels (code, what) VALUES (:code, CAST(:what AS text[]))
+     ON CONFLICT (code) DO UPDATE
+       SET what = CASE WHEN excluded.what IS NOT NULL THEN paused_channels.what || excluded.what END,
+         paused_at = now()
+       WHERE paused_channels.what IS NOT NULL
+         AND (excluded.what IS NULL OR NOT paused_channels.what @> excluded.what)
      RETURNING code`,
-    { code, payouts_only },
+    { code, what: what && [what] },
   );
 }
 

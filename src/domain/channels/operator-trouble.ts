@@ -1,19 +1,21 @@
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordAudit } from '../audit.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { storableText } from '../storable-text.ts';
-import { pauseChannel } from './channel-store.ts';
+import { pausableOf, pauseChannel } from './channel-store.ts';
 
 /** So many payments in a row that fail by the operator's own trouble pause the channel. */
-export const TROUBLES_UNTIL_PAUSE = 3;
+const TROUBLES_UNTIL_PAUSE = 3;
+/** Older troubles are over, or the operator knows them. */
+const COUNTED_HOURS = 24;
 const MAX_TROUBLE_LENGTH = 500;
 /** Acts for the service in the audit log. */
 const SERVICE_ACTOR = 'malipo';
 
 /**
  * Records that a payment failed because of the operator's own trouble with the gateway. The third
- * in a row pauses the channel, so that merchants' payments wait in place of failing: money that
- * goes out, or everything if collections cannot be requested.
+ * in a row pauses what it belongs to, so that payments wait in place of failing: payouts, money
+ * that goes back to customers, or everything if customers cannot be prompted.
  */
 export async function recordOperatorTrouble(
   trx: Transaction,
@@ -27,30 +29,37 @@ export async function recordOperatorTrouble(
      VALUES (:channel, :gateway, :merchant_id, :kind, :id, :trouble) ON CONFLICT DO NOTHING`,
     { ...payment, trouble: storableText(trouble, MAX_TROUBLE_LENGTH) },
   );
-  if ((await countInARow(trx, payment)) < TROUBLES_UNTIL_PAUSE) return;
-  const payoutsOnly = payment.kind !== 'collection';
-  if (!(await pauseChannel(trx, payment.channel, payoutsOnly))) return;
+  if (!(await isInARow(trx, payment))) return;
+  const what = pausableOf(payment.kind);
+  if (!(await pauseChannel(trx, payment.channel, what))) return;
   await recordAudit(trx, {
     actor: SERVICE_ACTOR,
     action: 'channel.pause',
     merchant_id: null,
     subject: `channel ${payment.channel}`,
     reason: `${TROUBLES_UNTIL_PAUSE} payments in a row failed by our own trouble: ${trouble}`,
-    details: { gateway: payment.gateway, payouts_only: payoutsOnly },
+    details: { gateway: payment.gateway, what: what ?? 'all' },
   });
 }
 
-/** Counts the troubles of the same direction since money last moved that way. */
-async function countInARow(trx: Transaction, { gateway, kind }: AnyPayment): Promise<number> {
-  const row = await firstRow<{ count: number }>(
+/**
+ * Tells whether no payment of these kinds has moved money since the third newest trouble of theirs.
+ * A gateway's clock may differ from ours, so a movement counts by when it was learned. The first
+ * condition on it bounds what is read.
+ */
+async function isInARow(trx: Transaction, { gateway, kind }: AnyPayment): Promise<boolean> {
+  const kinds = kind === 'reversal' || kind === 'return' ? ['reversal', 'return'] : [kind];
+  return hasRow(
     trx,
-    `SELECT count(*) AS count FROM operator_troubles
-     WHERE gateway = :gateway AND (payment_kind = 'collection') = (:kind = 'collection')
-       AND happened_at > coalesce((
-         SELECT learned_at FROM movements
-         WHERE gateway = :gateway AND (payment_kind = 'collection') = (:kind = 'collection')
-         ORDER BY coalesce(completed_at, learned_at) DESC LIMIT 1), '-infinity')`,
-    { gateway, kind },
+    `SELECT FROM (
+       SELECT happened_at FROM operator_troubles
+       WHERE gateway = :gateway AND payment_kind = ANY (:kinds)
+         AND happened_at > now() - :hours * interval '1 hour'
+       ORDER BY happened_at DESC OFFSET :earlier LIMIT 1
+     ) first WHERE NOT EXISTS (
+       SELECT FROM movements m WHERE m.gateway = :gateway
+         AND coalesce(m.completed_at, m.learned_at) > first.happened_at - interval '1 hour'
+         AND m.learned_at > first.happened_at AND m.payment_kind = ANY (:kinds))`,
+    { gateway, kinds, hours: COUNTED_HOURS, earlier: TROUBLES_UNTIL_PAUSE - 1 },
   );
-  return row!.count;
 }

@@ -32,9 +32,11 @@ export async function matchLine(
   const { import_id, gateway, parserOf } = statement;
   return inTransaction(database, async (trx) => {
     const named = await candidatesOf(trx, gateway, line);
-    const candidates =
-      named.length === 0 && namesNobody(line) ? await collectionsLike(trx, gateway, line) : named;
-    const payment = theOnlyOne(line, candidates);
+    const alike =
+      named.length === 0 && namesNobody(line) ? await collectionsLike(trx, gateway, line) : [];
+    const candidates = [...named, ...alike];
+    const isCertain = !alike.some(({ has_failed }) => has_failed);
+    const payment = isCertain ? theOnlyOne(line, candidates) : null;
     const result = payment
       ? await applyLine(trx, payment, line, parserOf)
       : await reportUnexplained(trx, gateway, line, candidates);

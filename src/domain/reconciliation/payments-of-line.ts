@@ -40,17 +40,18 @@ const PAID_WITHIN = { before_minutes: 30, after_minutes: 5 };
 
 /**
  * Finds the collections that a line without a reference may be about: asked of the same phone, for
- * the same amount, not long before, and without a receipt so far. A gateway that keeps no
+ * the same amount, not long before, and without a receipt so far. A failed one is among them, and
+ * is marked: its customer may have paid by hand afterwards, for something else. A gateway that keeps no
  * reference of ours tells no more when both its acknowledgement and its callback were lost.
  */
 export async function collectionsLike(
   trx: Transaction,
   gateway: string,
   { account, amount_cents, completed_at }: StoredLine,
-): Promise<PaymentRef[]> {
-  return rows<PaymentRef>(
+): Promise<(PaymentRef & { has_failed: boolean })[]> {
+  return rows<PaymentRef & { has_failed: boolean }>(
     trx,
-    `SELECT 'collection' AS kind, c.merchant_id, c.id
+    `SELECT 'collection' AS kind, c.merchant_id, c.id, c.status = 'failed' AS has_failed
      FROM merchants JOIN collections c ON c.merchant_id = merchants.id
        AND c.payfrom = :account
        AND c.created_at > CAST(:completed_at AS timestamptz) - :before_minutes * interval '1 minute'

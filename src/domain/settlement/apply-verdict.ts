@@ -28,6 +28,7 @@ import type { News, Settlement } from './settlement.ts';
 import { storableVerdict } from './sound-content.ts';
 import { keepInSuspense } from './suspense.ts';
 import { endAskingAfterFailure } from './taken-after-failure.ts';
+import { askBeforeFailing } from './unconfirmed.ts';
 
 /**
  * Applies a verdict to a locked payment. Books each reported movement exactly once: as
@@ -47,7 +48,12 @@ export async function applyVerdict(
       ? await applyFailure(trx, payment, known, news)
       : await applySuccess(trx, payment, known, news);
   if (settlement === 'completed' || settlement === 'failed') {
-    await supersedeDiscrepancies(trx, refOf(payment), ['overdue', 'never_taken', 'unclear_result']);
+    await supersedeDiscrepancies(trx, refOf(payment), [
+      'overdue',
+      'never_taken',
+      'unclear_result',
+      'unconfirmed_success',
+    ]);
   }
   return settlement;
 }
@@ -87,6 +93,7 @@ async function applyFailure(
     });
     return 'discrepancy';
   }
+  if (await askBeforeFailing(trx, payment, news.heardAt)) return 'put_off';
   await rulesOf(payment).fail(trx, payment, news);
   if (news.operatorTrouble) await recordOperatorTrouble(trx, payment, news.operatorTrouble);
   return 'failed';

@@ -10,6 +10,8 @@ export type Settlement =
   | 'failed'
   /** Known already. At most it filled empty columns. */
   | 'repeat'
+  /** A failure, while a success that was heard later waits to be confirmed. The gateway is asked. */
+  | 'put_off'
   /** Success after a recorded failure: the money is in suspense and on its way back. */
   | 'late_success'
   /** It contradicts the payment: recorded as a discrepancy, without a change of status. */

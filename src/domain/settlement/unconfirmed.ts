@@ -1,14 +1,13 @@
-import type { Transaction } from '../../connections/database.ts';
+import { hasRow, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { type AnyPayment, OF_PAYMENT, refOf } from '../payments/payment-store.ts';
 import { POLL_NOW } from '../payments/schedule.ts';
 import type { Callback } from './callback-store.ts';
 import type { Applied } from './drain-callbacks.ts';
-import { movementsOf } from './movements.ts';
 
 /*
  * Whoever learns a callback's address can report a success. Above the operator's limit a callback
@@ -18,19 +17,30 @@ import { movementsOf } from './movements.ts';
 /** A callback looks again after half of its age, within these bounds. */
 const FIRST_LOOK_MS = 5_000;
 const LAST_LOOK_MS = 600_000;
+/** Marks a callback that waits. */
+const WAITS = 'it waits until the gateway confirms it';
 
-/** Tells whether a success is so large that the gateway must confirm it, and has not. */
+/**
+ * Tells whether a success is so large that the gateway must confirm it, and has not. What another
+ * callback has told confirms nothing.
+ */
 export async function awaitsConfirmation(
   trx: Transaction,
   payment: AnyPayment,
   { mustConfirm }: Succeeded,
 ): Promise<boolean> {
-  return mustConfirm === true && (await movementsOf(trx, payment)).length === 0;
+  if (mustConfirm !== true) return false;
+  const isConfirmed = await hasRow(
+    trx,
+    `SELECT 1 FROM movements WHERE ${OF_PAYMENT} AND told_by <> 'callback' AND booked <> 'undone'`,
+    payment,
+  );
+  return !isConfirmed;
 }
 
 /**
- * Keeps the callback, and asks the gateway now. After the gateway's contrary word it goes to
- * support, without any money being booked.
+ * Keeps the callback, and asks the gateway now. If that cannot be asked, or has said the contrary,
+ * support hears of it. No money is booked.
  */
 export async function putOffUnconfirmed(
   trx: Transaction,
@@ -39,14 +49,11 @@ export async function putOffUnconfirmed(
   news: Succeeded,
 ): Promise<Applied> {
   const ref = { kind: 'callback', merchant_id: callback.merchant_id, id: callback.id } as const;
+  // Without the gateway's own reference some gateways cannot be asked.
+  if (!isOpen(payment) || payment.external_ref === null) {
+    await reportUnconfirmed(trx, payment, callback, news);
+  }
   if (!isOpen(payment)) {
-    await openDiscrepancy(trx, {
-      kind: 'unconfirmed_success',
-      payment: refOf(payment),
-      trans_id: news.transId,
-      amount_cents: news.amountCents,
-      details: { callback_id: callback.id, account: news.account },
-    });
     const set = { status: 'processed', problem: 'the gateway did not confirm it' };
     await changeStep(trx, ref, 'none', { set });
     return { result: 'discrepancy' };
@@ -56,6 +63,45 @@ export async function putOffUnconfirmed(
   const age = Date.now() - callback.received_at.getTime();
   const delayMs = Math.min(LAST_LOOK_MS, Math.max(FIRST_LOOK_MS, age / 2));
   const queue = queueOf('callback', 'process');
-  await changeStep(trx, ref, { next: 'process', queue, delayMs });
+  await changeStep(trx, ref, { next: 'process', queue, delayMs }, { set: { problem: WAITS } });
   return { result: 'unconfirmed' };
+}
+
+async function reportUnconfirmed(
+  trx: Transaction,
+  payment: AnyPayment,
+  callback: Callback,
+  news: Succeeded,
+): Promise<void> {
+  await openDiscrepancy(trx, {
+    kind: 'unconfirmed_success',
+    payment: refOf(payment),
+    trans_id: news.transId,
+    amount_cents: news.amountCents,
+    // Said anew once the gateway has said the contrary.
+    details: { callback_id: callback.id, account: news.account, status: payment.status },
+  });
+}
+
+/**
+ * Asks the gateway again in place of failing a payment, if a success that waits for confirmation
+ * was heard after the failure.
+ * @returns whether there was one
+ */
+export async function askBeforeFailing(
+  trx: Transaction,
+  payment: AnyPayment,
+  heardAt: Date | null,
+): Promise<boolean> {
+  if (heardAt === null || !isOpen(payment)) return false;
+  const isWaiting = await hasRow(
+    trx,
+    `SELECT 1 FROM callbacks WHERE ${OF_PAYMENT} AND status = 'stored' AND problem = :waits
+       AND received_at > :heard_at`,
+    { ...payment, waits: WAITS, heard_at: heardAt },
+  );
+  if (isWaiting && payment.parked_reason === null) {
+    await changeStep(trx, refOf(payment), POLL_NOW);
+  }
+  return isWaiting;
 }

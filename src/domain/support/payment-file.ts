@@ -1,6 +1,6 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { type AuditRecord, listAudit } from '../audit-log.ts';
-import { type ChannelPause, channelPauses } from '../channels/channel-store.ts';
+import { type ChannelPause, channelPauses, pausableOf } from '../channels/channel-store.ts';
 import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
 import {
   type AnyPayment,
@@ -114,7 +114,10 @@ export async function readPaymentFile(
 
 async function pauseOf(database: Database, payment: AnyPayment): Promise<ChannelPause | null> {
   const pause = (await channelPauses(database)).get(payment.channel);
-  return pause && !(pause.payouts_only && payment.kind === 'collection') ? pause : null;
+  const part = pausableOf(payment.kind);
+  return pause && (pause.what === null || (part !== null && pause.what.includes(part)))
+    ? pause
+    : null;
 }
 
 async function appOf(database: Database, payment: AnyPayment): Promise<PaymentFile['askedBy']> {

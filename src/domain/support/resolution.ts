@@ -45,7 +45,7 @@ export const ALLOWED_RESOLUTIONS: Readonly<Record<DiscrepancyKind, readonly Reso
   other_payment: ['dismissed'],
   unreadable_callback: ['dismissed'],
   unclear_result: ['completed', 'failed', 'dismissed'],
-  unconfirmed_success: ['dismissed'],
+  unconfirmed_success: ['completed', 'failed', 'dismissed'],
   unknown_payment: ['dismissed'],
 };
 
@@ -74,6 +74,7 @@ export const DECIDED_BY_WORD: ReadonlySet<DiscrepancyKind> = new Set([
   'overdue',
   'never_taken',
   'unclear_result',
+  'unconfirmed_success',
 ]);
 
 function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation): boolean {

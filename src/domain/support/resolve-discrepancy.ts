@@ -104,7 +104,7 @@ function refuseUnlessAllowed({ kind, allowed }: DiscrepancyCase, as: Resolution)
 
 /** Money in suspense has the gateway's own receipt, or none. */
 function refuseReceipt({ kind }: Discrepancy, { transId }: Decision): void {
-  if (transId === null || kind === 'overdue' || kind === 'unclear_result') return;
+  if (transId === null || (DECIDED_BY_WORD.has(kind) && kind !== 'never_taken')) return;
   throw new OperatorRefusal('A receipt is only needed for a payment that is still open');
 }
 

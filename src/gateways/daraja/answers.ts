@@ -140,7 +140,8 @@ function refusalIn(product: Product, heard: Heard): SubmitResult {
   const { meaning, code, words, status, isError } = heard;
   const reason = reasonOf(heard);
   // HTTP 429 promises that the request was turned away.
-  if (meaning?.class === 'busy' || (!meaning && status === TOO_MANY_REQUESTS)) {
+  const isTurnedAway = isError || status === TOO_MANY_REQUESTS;
+  if (isTurnedAway && (meaning ? meaning.class === 'busy' : !isError)) {
     return { outcome: 'notTaken', reason, retryAfterMs: BUSY_RETRY_MS };
   }
   if (meaning?.class === 'duplicate') return { outcome: 'acknowledged', externalRef: null };

@@ -33,7 +33,6 @@ export async function submitB2c(
     Remarks: remarksOf(request.narration, 'Payout'),
     QueueTimeOutURL: request.timeoutUrl,
     ResultURL: request.callbackUrl,
-    Occassion: remarksOf(request.merchantName, 'Payout'),
   };
   const answer = await client.post(PATH, body, request.deadline);
   return submissionResult('b2c', answer, pace, (fields) => referenceIn(fields, request.reference));

@@ -102,7 +102,8 @@ export const CODES: readonly Row[] = [
   // Results of payouts.
   ['2', B2C, declined(2, 'The amount is too small for M-PESA')],
   ['3', B2C, declined(3, 'The amount is too large for M-PESA')],
-  ['4', B2C, OPERATOR],
+  // Ours or the recipient's: nobody says whose limit it is. So it must not pause all payouts.
+  ['4', B2C, declined(4, 'Payout could not be sent, try again later')],
   ['8', B2C, declined(8, 'The recipient’s account would pass its balance limit')],
   ['2040', B2C, declined(2040, 'The recipient is not a registered M-PESA customer')],
   ['SFC_IC0003', B2C, declined(90_001, 'The recipient has no M-PESA account')],
@@ -130,9 +131,10 @@ export const CODES: readonly Row[] = [
   ['26', ANY, { class: 'busy', code: 26, description: BUSY_DESCRIPTION }],
   ['500.003.02', ANY, BUSY],
   ['500.003.03', ANY, BUSY],
-  ['100000001', ANY, BUSY],
-  ['100000002', ANY, BUSY],
-  ['100000011', ANY, BUSY],
+  // Nobody says whether these were turned away before they were processed.
+  ['100000001', ANY, DOWN],
+  ['100000002', ANY, DOWN],
+  ['100000011', ANY, DOWN],
   ['00.002.1001', ANY, DOWN],
 
   // Refusals of submissions. One code has many meanings, which only the words tell apart.
@@ -159,6 +161,12 @@ export const CODES: readonly Row[] = [
     B2C,
     declined(90_006, 'M-PESA refused the phone or the amount'),
     /invalid (msisdn|party ?b|amount|remarks|occass?ion)/i,
+  ],
+  [
+    '400.002.02',
+    REVERSAL,
+    declined(90_006, 'M-PESA refused the original payment or the amount'),
+    /invalid (transaction ?id|amount|remarks|occass?ion)/i,
   ],
   ['400.002.02', ANY, OPERATOR, /invalid/i],
   ['403.001', ANY, OPERATOR],

@@ -14,6 +14,9 @@ const NOTHING_NEW = '1001';
 const COLLECTION_TYPE = /^c2b/i;
 const SECOND_MS = 1_000;
 const MAX_PAGES = 1_000;
+/** The Pull API keeps payments for some 48 hours. */
+const KEPT_MS = 47 * 3_600_000;
+const TOO_OLD = 'The Pull API has the last 47 hours only: use --file';
 
 /** One page, or the reason why it cannot be read. */
 type Page = { lines: StatementLine[] } | { reason: string };
@@ -51,6 +54,8 @@ export async function pullStatement(
   start: Date,
   end: Date,
 ): Promise<StatementResult> {
+  // An older window would seem empty.
+  if (start.getTime() < Date.now() - KEPT_MS) return noAnswer(TOO_OLD);
   const lines: StatementLine[] = [];
   const receipts = new Set<string | null>();
   for (let page = 0; page < MAX_PAGES; page += 1) {

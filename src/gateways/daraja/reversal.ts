@@ -38,7 +38,6 @@ export async function submitReversal(
     ResultURL: request.callbackUrl,
     QueueTimeOutURL: request.timeoutUrl,
     Remarks: remarksOf(request.narration, 'Reversal'),
-    Occasion: remarksOf(request.merchantName, 'Reversal'),
   };
   const answer = await client.post(PATH, body, request.deadline);
   return submissionResult('reversal', answer, pace, (fields) =>

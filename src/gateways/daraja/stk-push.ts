@@ -102,7 +102,9 @@ export function readStkCallback(
     const items = namedValues(fieldsOf(callback.CallbackMetadata).Item);
     const amountCents = statedCents(items.get('Amount'));
     if (amountCents === undefined) return { outcome: 'unclear', code, description: words };
-    const isLarge = confirmAboveCents !== null && (amountCents ?? 0) > confirmAboveCents;
+    // Without an amount it stands for the whole amount that was asked for.
+    const isLarge =
+      confirmAboveCents !== null && (amountCents === null || amountCents > confirmAboveCents);
     return {
       outcome: 'succeeded',
       transId: idOf(items.get('MpesaReceiptNumber')),

@@ -72,7 +72,8 @@ export function readStatusResult(
   const originator = idOf(parameters.get('OriginatorConversationID'));
   const conversation = idOf(parameters.get('ConversationID'));
   return kind === 'payout'
-    ? { reference: originator, verdict: fateOf(parameters, conversation) }
+    ? // Our reference proves enough. Nobody says whether the other id is the payment's own.
+      { reference: originator, verdict: fateOf(parameters, originator ? null : conversation) }
     : { reference: null, verdict: fateOf(parameters, originator) };
 }
 

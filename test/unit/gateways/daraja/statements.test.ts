@@ -26,10 +26,23 @@ const page = (...lines: unknown[]) => ({ ResponseCode: '1000', Response: [lines]
 
 describe('statements of Daraja', () => {
   let daraja: Awaited<ReturnType<typeof startDaraja>>;
+  const { now } = Date;
   before(async () => {
     daraja = await startDaraja();
+    Date.now = () => END.getTime();
   });
-  after(() => daraja.close());
+  after(async () => {
+    Date.now = now;
+    await daraja.close();
+  });
+
+  it('are no answer about days that Daraja has forgotten', async () => {
+    daraja.answers(200, EMPTY);
+    const dayBefore = new Date(START.getTime() - 24 * 3_600_000);
+    const old = await aGateway(daraja.client).statement!(dayBefore, START);
+    expect(old).to.include({ outcome: 'noAnswer' });
+    expect(daraja.requests).to.be.empty;
+  });
 
   const statement = (...pages: unknown[]) => {
     daraja.answers(200, ...pages);

@@ -21,7 +21,7 @@ describe('answers of Daraja to questions about payouts and reversals', () => {
   const answer = (kind: GatewayPaymentKind, body: unknown) => parse(kind, body, 'answer');
 
   it('tell the fate of the payment, and its own references', () => {
-    const verdict = { ...PAID_OUT, account: null };
+    const verdict = { ...PAID_OUT, account: null, externalRef: null };
     expect(answer('payout', fate('Completed'))).to.deep.equal({ reference: 'ref-1', verdict });
     expect(answer('return', fate('Completed'))).to.deep.equal({
       reference: null,
@@ -38,7 +38,7 @@ describe('answers of Daraja to questions about payouts and reversals', () => {
     ] as const;
     for (const [state, code] of ends) {
       const verdict = answer('payout', fate(state))?.verdict;
-      expect(verdict).to.include({ outcome: 'failed', code, externalRef: CONVERSATION });
+      expect(verdict).to.include({ outcome: 'failed', code, externalRef: null });
     }
   });
 

@@ -114,7 +114,6 @@ describe('submissions to Daraja', () => {
       Remarks: 'Wages May No1',
       QueueTimeOutURL: 'https://pay.example.com/timeout',
       ResultURL: 'https://pay.example.com/result',
-      Occassion: 'Duka',
     });
     expect((await sent('payout', { narration: '!' })).body).to.include({ Remarks: 'Payout' });
   });
@@ -198,11 +197,6 @@ describe('submissions to Daraja', () => {
       [429, refusal('500.003.02', 'Error Occurred: Spike Arrest Violation')],
       [429, HTML],
       [500, { fault: { faultstring: 'Spike arrest violation. Allowed rate : 5ps' } }],
-      [200, { ResponseCode: '26', ResponseDescription: 'Traffic blocking condition in place' }],
-      ...['100000001', '100000002', '100000011'].map((code): [number, unknown] => [
-        500,
-        refusal(code, 'Too much'),
-      ]),
     ];
     for (const [status, body] of answers) {
       pace = new Pace();
@@ -210,6 +204,26 @@ describe('submissions to Daraja', () => {
         outcome: 'notTaken',
       });
       expect(pace.pauseMs).to.be.above(0);
+    }
+  });
+
+  it('never go again because a code that may come after processing says busy', async () => {
+    const answers: [number, unknown][] = [
+      [200, { ResponseCode: '26', ResponseDescription: 'Traffic blocking condition in place' }],
+      [200, { ResponseCode: '7777', ResponseDescription: 'System is busy' }],
+      ...['100000001', '100000002', '100000011'].map((code): [number, unknown] => [
+        500,
+        refusal(code, 'Too much'),
+      ]),
+    ];
+    for (const [status, body] of answers) {
+      for (const kind of ['collection', 'payout', 'reversal'] as const) {
+        pace = new Pace();
+        expect(await submit(kind, status, body), JSON.stringify(body)).to.include({
+          outcome: 'unknown',
+        });
+        expect(pace.pauseMs).to.be.above(0);
+      }
     }
   });
 
