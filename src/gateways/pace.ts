@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The pause between two calls once a provider has said that it is busy. */
-const FIRST_PAUSE_MS = 200;
+export const FIRST_PAUSE_MS = 200;
 /** The longest pause. All calls of a process that wait must fit into the time of stopping it. */
-const MAX_PAUSE_MS = 2_000;
+export const MAX_PAUSE_MS = 2_000;
 /** A pause below this is none. */
-const MIN_PAUSE_MS = 50;
+export const MIN_PAUSE_MS = 50;
 const NARROW = 2;
 /** Each call that was answered shortens the pause by this factor. */
 const WIDEN = 0.9;
