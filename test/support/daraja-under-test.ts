@@ -38,6 +38,16 @@ export function darajaSettings(fields: object = {}) {
   };
 }
 
+/** The environment in which M-PESA goes through Daraja at this address. */
+export function darajaEnvironment(url: string, fields: object = {}): Record<string, string> {
+  return {
+    CHANNELS: '63902=daraja',
+    DARAJA: JSON.stringify({ ...darajaSettings(fields), base_url: url }),
+    DARAJA_SETTLING_WINDOW_MS: '200',
+    DARAJA_ANSWER_WINDOW_MS: '300',
+  };
+}
+
 /** Starts a simulator that checks what it is sent against `darajaSettings`. */
 export function startDaraja(options: Partial<DarajaSimulatorOptions> = {}) {
   return startDarajaSimulator({
@@ -113,7 +123,10 @@ async function startDarajaForSuite(): Promise<RunningSimulator> {
 }
 
 /** Daraja names movements by references of its own, so each payment needs an account of its own. */
-export async function receiptsAt(url: string, { kind, account }: SubmitRequest): Promise<string[]> {
+export async function receiptsAt(
+  url: string,
+  { kind, account }: Pick<SubmitRequest, 'kind' | 'account'>,
+): Promise<string[]> {
   const response = await fetch(`${url}/statement`);
   const movements = (await response.json()) as Record<'kind' | 'account' | 'trans_id', string>[];
   const wanted = kind === 'return' ? 'reversal' : kind;
