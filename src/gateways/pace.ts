@@ -17,8 +17,10 @@ const WIDEN = 0.9;
  */
 export class Pace {
   #pauseMs = 0;
-  #nextAt = 0;
-  #narrowedAt = 0;
+  #wentAt = Number.NEGATIVE_INFINITY;
+  #narrowedAt = Number.NEGATIVE_INFINITY;
+  /** Ends when the call that came last has gone. */
+  #last: Promise<void> = Promise.resolve();
 
   /** The pause between two calls now. 0: calls do not wait. */
   get pauseMs(): number {
@@ -28,15 +30,20 @@ export class Pace {
   /** Waits until the next call may go. */
   async turn(): Promise<void> {
     if (this.#pauseMs === 0) return;
-    const now = Date.now();
-    const at = Math.max(now, this.#nextAt);
-    this.#nextAt = at + this.#pauseMs;
-    if (at > now) await sleep(at - now);
+    this.#last = this.#last.then(() => this.#waitForPause());
+    await this.#last;
+  }
+
+  /** Begins when the call before has gone, so that whoever waits profits when the pace widens. */
+  async #waitForPause(): Promise<void> {
+    const leftMs = this.#wentAt + this.#pauseMs - performance.now();
+    if (this.#pauseMs > 0 && leftMs > 0) await sleep(leftMs);
+    this.#wentAt = performance.now();
   }
 
   /** The provider is busy. Calls that were under way together count once. */
   narrow(): void {
-    const now = Date.now();
+    const now = performance.now();
     if (now - this.#narrowedAt < this.#pauseMs) return;
     this.#narrowedAt = now;
     this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * NARROW));
@@ -46,6 +53,5 @@ export class Pace {
   widen(): void {
     const shorter = this.#pauseMs * WIDEN;
     this.#pauseMs = shorter < MIN_PAUSE_MS ? 0 : shorter;
-    if (this.#pauseMs === 0) this.#nextAt = 0;
   }
 }

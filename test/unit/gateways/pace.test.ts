@@ -1,3 +1,4 @@
+import { setImmediate as nextTick } from 'node:timers/promises';
 import { expect } from 'chai';
 import { FIRST_PAUSE_MS, MAX_PAUSE_MS, MIN_PAUSE_MS, Pace } from '../../../src/gateways/pace.ts';
 import { withFreeze } from '../../support/frozen.ts';
@@ -14,7 +15,7 @@ describe('The pace of calls', () => {
 
   /** The provider is busy again, after every call that was under way has come back. */
   const narrowLater = (times: number) =>
-    withFreeze('wall', times * MAX_PAUSE_MS, async (wait) => {
+    withFreeze('steady', times * MAX_PAUSE_MS, async (wait) => {
       wait();
       pace.narrow();
     });
@@ -70,5 +71,20 @@ describe('The pace of calls', () => {
     expect(gone).to.deep.equal([1]);
     await Promise.all(calls);
     expect(gone).to.deep.equal([1, 2, 3]);
+  });
+
+  it('lets the calls that wait go together once nobody is busy any more', async () => {
+    pace.narrow();
+    const gone: number[] = [];
+    const calls = [1, 2, 3, 4].map(async (call) => {
+      await pace.turn();
+      gone.push(call);
+    });
+    await calls[0];
+    while (pace.pauseMs > 0) pace.widen();
+    // The second one has begun its pause.
+    await calls[1];
+    await nextTick();
+    expect(gone).to.deep.equal([1, 2, 3, 4]);
   });
 });
