@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { firstRow } from '../../src/connections/database.ts';
+import { firstRow, rows } from '../../src/connections/database.ts';
 import {
   type DarajaFlow,
   darajaFlow,
@@ -170,6 +170,17 @@ for (const backend of flowBackends('postgres')) {
         returned.trans_id,
       ]);
       await expectRightBooks(service.database, payment.merchant.merchant_id);
+    });
+
+    it('hears results, answers and timeouts at addresses of their own', async () => {
+      const heard = await rows<{ kind: string; addresses: string }>(
+        service.database,
+        `SELECT payment_kind AS kind, string_agg(DISTINCT address, ' ' ORDER BY address) AS addresses
+         FROM callbacks GROUP BY payment_kind ORDER BY payment_kind`,
+      );
+      expect(heard).to.deep.include({ kind: 'payout', addresses: 'answer result timeout' });
+      // The questions about prompts are answered at once.
+      expect(heard).to.deep.include({ kind: 'collection', addresses: 'result' });
     });
 
     it('asks for one token for all of them', async () => {
