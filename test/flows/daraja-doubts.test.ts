@@ -27,7 +27,10 @@ describe('What Daraja leaves in doubt', () => {
   let flow: DarajaFlow;
 
   beforeEach(async () => {
-    service = await startTestService({ daraja: CONFIRMED });
+    service = await startTestService({
+      daraja: CONFIRMED,
+      env: { REVERSAL_WAIT_MS: '500' },
+    });
     shop = await startFakeMerchant();
     flow = darajaFlow(service, shop);
   });
@@ -174,6 +177,52 @@ describe('What Daraja leaves in doubt', () => {
     expect(await flow.findings(large)).to.deep.equal([]);
     const small = await flow.initiate('collection', '+254710002000', { amount: '500.00' });
     expect((await flow.ended(small)).status).to.equal('completed');
+    await expectRightBooks(service.database);
+  });
+
+  it('asks the statement about a large collection whose acknowledgement was lost', async () => {
+    const large = await flow.initiate('collection', '+254710001104', { amount: '501.00' });
+    await eventually('the callback', () =>
+      firstRow(service.database, 'SELECT 1 FROM callbacks WHERE payment_id = :id', large),
+    );
+    await passDeadline(large);
+    await flow.found(large, 'overdue');
+    expect((await flow.current(large)).status).to.equal('pending');
+    expect((await reconcile()).lines).to.include({ settled: 1 });
+    const [receipt] = await flow.receipts(large);
+    expect(await flow.ended(large)).to.include({ status: 'completed', trans_id: receipt });
+    await eventually('the callback to be applied', () =>
+      firstRow(
+        service.database,
+        `SELECT 1 FROM callbacks WHERE payment_id = :id AND status = 'processed'`,
+        large,
+      ),
+    );
+    expect(await flow.findings(large)).to.deep.equal(['overdue (resolved)']);
+    await expectRightBooks(service.database);
+  });
+
+  it('never sends a reversal again of which nobody knows whether it has arrived', async () => {
+    const collection = await flow.initiate('collection', '+254710001000');
+    await flow.ended(collection);
+    await quirks({ resetBeforeTaking: 1 });
+    const reversal = await flow.giveBack(collection);
+    await eventually('the first question', async () => {
+      const { next_step } = await flow.current(reversal);
+      return next_step === 'poll';
+    });
+    await quirks({});
+    await rows(
+      service.database,
+      `UPDATE reversals SET deadline_at = now() - interval '5 minutes', next_step_at = now()
+       WHERE id = :id`,
+      { id: reversal.id },
+    );
+    await flow.found(reversal, 'overdue');
+    await reconcile();
+    expect(await flow.current(reversal)).to.include({ status: 'pending', next_step: 'poll' });
+    const counts = await (await fetch(`${service.darajaUrl}/counts`)).json();
+    expect(counts).to.include({ '/mpesa/reversal/v1/request': 1 });
     await expectRightBooks(service.database);
   });
 
