@@ -127,7 +127,10 @@ for (const backend of flowBackends('postgres')) {
     }
 
     async function expectMoved(payment: Initiated, { status, movements }: Ending): Promise<void> {
-      const receipts = await flow.receipts(payment);
+      const receipts = await eventually('the movements', async () => {
+        const found = await flow.receipts(payment);
+        return found.length >= movements && found;
+      });
       expect(receipts).to.have.length(movements);
       const { trans_id } = await flow.current(payment);
       if (status === 'completed') expect(trans_id).to.be.oneOf([...receipts, null]);
