@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { LATE_DELAYS } from '../simulator/behaviours.ts';
 import { createCallbacks } from '../simulator/callbacks.ts';
 import { SLOW_ANSWER_MS } from '../simulator/faults.ts';
 import { DEFAULT_DELAY_MS, DEFAULT_SLOW_SUCCESS_MS } from '../simulator/server.ts';
@@ -19,6 +20,8 @@ export interface DarajaSimulatorOptions extends AppSettings {
   host?: string;
   /** The time from a request to its outcome, and from a question to its answer. */
   delayMs?: number;
+  /** The same for the late success of phones ending in 107, 110 and 123. */
+  lateSuccessMs?: number;
   /** The same for phones ending in 108. */
   slowSuccessMs?: number;
   /** The time for which a slow answer is held back. */
@@ -79,6 +82,7 @@ function createWorld(
   const quirks = createQuirks(ids, slowAnswerMs, options.quirks);
   const floats = createFloats(options.floatCents ?? DEFAULT_FLOAT_CENTS);
   const delayMs = options.delayMs ?? DEFAULT_DELAY_MS;
+  const lateSuccessMs = options.lateSuccessMs ?? LATE_DELAYS * delayMs;
   const slowSuccessMs = options.slowSuccessMs ?? DEFAULT_SLOW_SUCCESS_MS;
   return {
     ...{ app: options, delayMs, ids, quirks, floats },
@@ -86,7 +90,7 @@ function createWorld(
       lifetimeS: options.tokenLifetimeS ?? DEFAULT_TOKEN_LIFETIME_S,
       overlapS: options.tokenOverlapS ?? 0,
     }),
-    transactions: createTransactions({ ids, floats, delayMs, slowSuccessMs }),
+    transactions: createTransactions({ ids, floats, delayMs, lateSuccessMs, slowSuccessMs }),
     posts: createPosts(callbacks, quirks),
     notTaken: new Map(),
   };

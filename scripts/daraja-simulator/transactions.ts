@@ -1,4 +1,3 @@
-import { LATE_DELAYS } from '../simulator/behaviours.ts';
 import { type Behaviour, type Outcome, SUCCESS, type TransactionKind } from './behaviours.ts';
 import type { Identifiers } from './identifiers.ts';
 import { anotherAmount, type Floats } from './money.ts';
@@ -37,13 +36,15 @@ interface TransactionsOptions {
   ids: Identifiers;
   floats: Floats;
   delayMs: number;
+  lateSuccessMs: number;
   slowSuccessMs: number;
 }
 
 export type Transactions = ReturnType<typeof createTransactions>;
 
 /** Keeps all transactions of one simulator, in memory for as long as it runs. */
-export function createTransactions({ ids, floats, delayMs, slowSuccessMs }: TransactionsOptions) {
+export function createTransactions(options: TransactionsOptions) {
+  const { ids, floats, delayMs, lateSuccessMs, slowSuccessMs } = options;
   const byIdentifier = new Map<string, Transaction>();
   const movements: Transaction[] = [];
   const timers = new Set<NodeJS.Timeout>();
@@ -76,7 +77,7 @@ export function createTransactions({ ids, floats, delayMs, slowSuccessMs }: Tran
 
   function schedule(transaction: Transaction): void {
     const { failed, success, queueTimeout } = transaction.behaviour;
-    const successMs = { normal: delayMs, late: LATE_DELAYS * delayMs, slow: slowSuccessMs };
+    const successMs = { normal: delayMs, late: lateSuccessMs, slow: slowSuccessMs };
     if (queueTimeout) after(delayMs, () => transaction.report(transaction, 'timeout'));
     if (failed) after(delayMs, () => fail(transaction, failed));
     if (success !== 'never') after(successMs[success], () => succeed(transaction));

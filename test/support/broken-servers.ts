@@ -16,6 +16,8 @@ export const MISBEHAVIOURS: Record<string, Misbehaviour> = {
   'answers 502': status(502),
   'answers 503': status(503),
   'answers 504': status(504),
+  'answers 503 with nothing': (res) => void res.writeHead(503).end(),
+  'answers 403 with a page': (res) => void res.writeHead(403).end('<html>Access Denied</html>'),
   'answers 404 with a page': (res) => void res.writeHead(404).end('<html>Not Found</html>'),
   'answers 200 with a page': (res) => void res.writeHead(200).end('<html>Welcome</html>'),
   'answers 200 with nothing': (res) => void res.writeHead(200).end(),

@@ -1,57 +1,16 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import fc from 'fast-check';
-import type {
-  Gateway,
-  GatewayPaymentKind,
-  QueryResult,
-  SubmitRequest,
-  Verdict,
-} from '../../src/gateways/gateway.ts';
-import {
-  aSubmission,
-  type CallbackReceiver,
-  eventually,
-  type LocalServer,
-  startCallbackReceiver,
-} from './gateway-fixtures.ts';
+import type { Gateway, Verdict } from '../../src/gateways/gateway.ts';
+import { describeGatewayCallbacks } from './gateway-callback-conformance.ts';
+import { eventually } from './gateway-fixtures.ts';
 import { describeGatewayOutages } from './gateway-outage-conformance.ts';
-
-/** What a driver brings along to be put through the suite. */
-export interface GatewayUnderTest {
-  /** What its driver must say of references. */
-  resubmit: Readonly<Partial<Record<GatewayPaymentKind, 'safe' | 'never'>>>;
-  /** A driver that talks to this address: a simulator's, a closed port's or a broken server's. */
-  makeGateway(baseUrl: string, timeoutMs: number): Gateway;
-  /** The provider's own simulator. */
-  startSimulator(): Promise<RunningSimulator>;
-  /** Accounts for which the simulator plays a part. */
-  accounts: {
-    succeeds: string;
-    declined: string;
-    fails: string;
-    /** Has no outcome before the suite is through. */
-    staysOpen: string;
-    /** The request is taken and succeeds, but the answer to it is lost. */
-    answerLost: string;
-  };
-  /** What the provider can say about a reference that was never sent; by default `notFound`. */
-  unknownReference?: QueryResult['outcome'];
-  /**
-   * Answers what a driver must ask before the request in question (a token, say), so that
-   * broken servers break on the latter. Returns whether it has answered.
-   */
-  answerPreliminary?(req: IncomingMessage, res: ServerResponse): boolean;
-}
-
-export interface RunningSimulator extends LocalServer {
-  /** How many movements of money it has made for a reference. */
-  countMovements(reference: string): Promise<number>;
-}
-
-const RESULT = { address: 'result', kind: 'collection' } as const;
-const KINDS: GatewayPaymentKind[] = ['collection', 'return'];
-const TIMEOUT_MS = 5_000;
+import {
+  GatewayStage,
+  type GatewayUnderTest,
+  KINDS,
+  kindsWith,
+  TIMEOUT_MS,
+} from './gateway-stage.ts';
+import { expectFailure, expectSuccess } from './gateway-verdicts.ts';
 
 /** Declares the suite that every gateway driver must pass. */
 export function describeGatewayConformance(name: string, subject: GatewayUnderTest): void {
@@ -59,13 +18,17 @@ export function describeGatewayConformance(name: string, subject: GatewayUnderTe
     describeItself(subject);
     describeWithItsSimulator(subject);
     describeGatewayOutages(subject);
-    describeGarbageCallbacks(subject);
   });
 }
 
-function describeItself({ makeGateway }: GatewayUnderTest): void {
+function describeItself({ makeGateway, resubmit }: GatewayUnderTest): void {
+  let gateway: Gateway;
+
+  before(() => {
+    gateway = makeGateway('http://127.0.0.1:9', TIMEOUT_MS);
+  });
+
   it('states its name, its windows and its amount step', () => {
-    const gateway = makeGateway('http://127.0.0.1:9', TIMEOUT_MS);
     expect(gateway.name).to.match(/^[a-z][a-z0-9-]*$/);
     expect(gateway.settlingWindowMs).to.be.at.least(0);
     expect(gateway.answerWindowMs).to.be.at.least(0);
@@ -74,149 +37,142 @@ function describeItself({ makeGateway }: GatewayUnderTest): void {
       expect(stepCents).to.be.oneOf([1, 100]);
     }
   });
+
+  it('says truly whether a reference may be submitted again', () => {
+    for (const kind of KINDS) expect(gateway.resubmit(kind), kind).to.equal(resubmit[kind]);
+  });
 }
 
 function describeWithItsSimulator(subject: GatewayUnderTest): void {
-  const { accounts } = subject;
-  let simulator: RunningSimulator;
-  let receiver: CallbackReceiver;
-  let gateway: Gateway;
+  const stage = new GatewayStage(subject);
+  before(() => stage.open());
+  after(() => stage.close());
 
-  before(async () => {
-    simulator = await subject.startSimulator();
-    receiver = await startCallbackReceiver();
-    gateway = subject.makeGateway(simulator.url, TIMEOUT_MS);
-  });
-  after(async () => {
-    await simulator.close();
-    await receiver.close();
-  });
-
-  const prepare = (kind: GatewayPaymentKind, account: string) => {
-    const request = aSubmission(kind, account);
-    return { ...request, callbackUrl: receiver.urlFor(request.reference) };
-  };
-
-  for (const kind of KINDS) {
+  for (const kind of kindsWith(subject, 'succeeds')) {
     it(`acknowledges a ${kind} and then tells the same success by query and callback`, async () => {
-      const request = prepare(kind, accounts.succeeds);
-      const result = await gateway.submit(request);
-      if (result.outcome !== 'acknowledged') throw new Error(result.outcome);
-      const verdict = await verdictOf(gateway, receiver, request, result.externalRef);
-      expectSuccess(verdict, request);
-      const body = await eventually(() => receiver.bodiesOf(request.reference)[0]);
-      const callback = gateway.parseCallback(body, { address: 'result', kind: request.kind });
-      expect(callback?.reference).to.be.oneOf([request.reference, null]);
-      expectSuccess(callback?.verdict as Verdict, request);
-      expect(await simulator.countMovements(request.reference)).to.equal(1);
+      const sent = await stage.send(kind, 'succeeds');
+      expectSuccess(await stage.learn(sent), sent.request);
+      const [callback] = await stage.callbacks(sent.request);
+      expect(callback!.reference).to.be.oneOf([sent.request.reference, null]);
+      expectSuccess(callback!.verdict, sent.request);
+      expect(await stage.countMovements(sent.request)).to.equal(1);
     });
   }
 
-  it('tells a decline from a failure that follows later', async () => {
-    const declined = await gateway.submit(prepare('collection', accounts.declined));
-    if (declined.outcome !== 'declined') throw new Error(declined.outcome);
-    expect(declined.code).to.not.equal(0);
-    expect(declined.description).to.be.a('string').that.is.not.empty;
+  for (const kind of kindsWith(subject, 'declined')) {
+    it(`declines a ${kind} at once, and no money moves`, async () => {
+      const request = await stage.prepare(kind, 'declined');
+      const declined = await stage.gateway.submit(request);
+      if (declined.outcome !== 'declined') throw new Error(declined.outcome);
+      expect(declined.code).to.not.equal(0);
+      expect(declined.description).to.be.a('string').that.is.not.empty;
+      expect(declined.operatorTrouble ?? null).to.equal(null);
+      expect(await stage.countMovements(request)).to.equal(0);
+    });
+  }
 
-    const request = prepare('collection', accounts.fails);
-    const result = await gateway.submit(request);
-    if (result.outcome !== 'acknowledged') throw new Error(result.outcome);
-    const verdict = await verdictOf(gateway, receiver, request, result.externalRef);
-    if (verdict.outcome !== 'failed') throw new Error(verdict.outcome);
-    expect(verdict.code).to.not.equal(0);
-    expect(await simulator.countMovements(request.reference)).to.equal(0);
-  });
+  for (const kind of kindsWith(subject, 'fails')) {
+    it(`tells that a ${kind} has failed after its acknowledgement, by query and callback`, async () => {
+      const sent = await stage.send(kind, 'fails');
+      expectFailure(await stage.learn(sent));
+      const [callback] = await stage.callbacks(sent.request);
+      expectFailure(callback!.verdict);
+      expect(await stage.countMovements(sent.request)).to.equal(0);
+    });
+  }
 
   it('says that an open payment is pending and nothing about one never sent', async () => {
-    const request = prepare('collection', accounts.staysOpen);
-    const result = await gateway.submit(request);
-    if (result.outcome !== 'acknowledged') throw new Error(result.outcome);
-    const open = await gateway.query({ ...request, externalRef: result.externalRef });
-    expect(open.outcome).to.be.oneOf(['pending', 'asked']);
-    const hasWindow = gateway.answerWindowMs > 0;
-    expect(hasWindow, 'an answer to wait for').to.equal(open.outcome === 'asked');
-    const other = prepare('collection', accounts.succeeds);
-    const unknown = await gateway.query({ ...other, externalRef: null });
-    expect(unknown.outcome).to.equal(subject.unknownReference ?? 'notFound');
-  });
-
-  it('takes a lost answer for unknown, and the money has moved once', async () => {
-    const request = prepare('collection', accounts.answerLost);
-    expect(await gateway.submit(request)).to.include({ outcome: 'unknown' });
-    await eventually(async () => (await simulator.countMovements(request.reference)) > 0);
-    await eventually(() => receiver.bodiesOf(request.reference)[0]);
-    expect(await simulator.countMovements(request.reference)).to.equal(1);
-  });
-
-  it('says truly whether a reference may be submitted again', () => {
-    for (const [kind, rule] of Object.entries(subject.resubmit)) {
-      expect(gateway.resubmit(kind as GatewayPaymentKind), kind).to.equal(rule);
+    const told = new Set<string>();
+    for (const kind of kindsWith(subject, 'staysOpen')) {
+      const sent = await stage.send(kind, 'staysOpen');
+      const outcome = await eventually(async () => {
+        const { result, answer } = await stage.ask(sent);
+        told.add(result.outcome);
+        // A question without an answer says nothing, and is asked again.
+        return result.outcome !== 'noAnswer' && (answer?.verdict ?? result).outcome;
+      });
+      expect(outcome, kind).to.equal('pending');
+    }
+    expect(stage.gateway.answerWindowMs > 0, 'answers to wait for').to.equal(told.has('asked'));
+    for (const kind of kindsWith(subject, 'succeeds')) {
+      const request = await stage.prepare(kind, 'succeeds');
+      const { result, answer } = await stage.ask({ request, externalRef: null });
+      const outcome = answer?.verdict.outcome ?? result.outcome;
+      expect(outcome, kind).to.equal(subject.neverSent?.[kind] ?? 'notFound');
     }
   });
 
+  for (const kind of kindsWith(subject, 'answerLost')) {
+    it(`takes a lost answer to a ${kind} for unknown, and the money has moved once`, async () => {
+      const request = await stage.prepare(kind, 'answerLost');
+      expect(await stage.gateway.submit(request)).to.include({ outcome: 'unknown' });
+      const [callback] = await stage.callbacks(request);
+      expectSuccess(callback!.verdict, request);
+      expect(await stage.countMovements(request)).to.equal(1);
+    });
+  }
+
+  for (const kind of kindsWith(subject, 'requestLost')) {
+    it(`takes a lost ${kind} for unknown, and no money has moved`, async () => {
+      const request = await stage.prepare(kind, 'requestLost');
+      expect(await stage.gateway.submit(request)).to.include({ outcome: 'unknown' });
+      expect(await stage.countMovements(request)).to.equal(0);
+    });
+  }
+
+  for (const kind of kindsWith(subject, 'busy')) {
+    it(`was not given a ${kind} while it was busy, and takes it later`, async () => {
+      const { gateway } = stage;
+      const request = await stage.prepare(kind, 'busy');
+      const turnedAway = await gateway.submit(request);
+      expect(turnedAway).to.include({ outcome: 'notTaken' });
+      expect(turnedAway).to.have.property('retryAfterMs').that.is.greaterThan(0);
+      const pauseMs = gateway.pace?.pauseMs ?? 0;
+      expect(pauseMs, 'pause').to.be.greaterThan(0);
+      expect(await gateway.submit(request)).to.include({ outcome: 'notTaken' });
+      expect(await stage.countMovements(request)).to.equal(0);
+      const narrowMs = gateway.pace?.pauseMs ?? 0;
+      expect(await gateway.submit(request)).to.include({ outcome: 'acknowledged' });
+      expect(gateway.pace?.pauseMs, 'pause').to.be.lessThan(narrowMs);
+      await stage.callbacks(request);
+      expect(await stage.countMovements(request)).to.equal(1);
+    });
+  }
+
   // Of the others no reference is ever submitted again.
-  if (subject.resubmit.collection === 'never') return;
+  for (const kind of KINDS.filter((each) => subject.resubmit[each] === 'safe')) {
+    it(`moves the money of a ${kind} once, however often it is submitted`, async () => {
+      const request = await stage.prepare(kind, 'succeeds');
+      const answers = await Promise.all([1, 2, 3].map(() => stage.gateway.submit(request)));
+      await stage.callbacks(request);
+      answers.push(await stage.gateway.submit(request));
+      const first = answers.find((each) => 'externalRef' in each && each.externalRef !== null);
+      expect(first).to.include({ outcome: 'acknowledged' });
+      const repeated = subject.repeats === 'as before' ? first : { ...first, externalRef: null };
+      for (const answer of answers.filter((each) => each !== first)) {
+        expect(answer).to.deep.equal(repeated);
+      }
+      expect(await stage.countMovements(request)).to.equal(1);
+    });
+  }
 
-  it('moves the money of a reference once, however often it is submitted', async () => {
-    const request = prepare('collection', accounts.succeeds);
-    const answers = await Promise.all([1, 2, 3].map(() => gateway.submit(request)));
-    await eventually(() => receiver.bodiesOf(request.reference)[0]);
-    answers.push(await gateway.submit(request));
-    expect(answers[0]).to.include({ outcome: 'acknowledged' });
-    for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
-    expect(await simulator.countMovements(request.reference)).to.equal(1);
+  it('lists in its statements what it has moved', async function () {
+    const { gateway } = stage;
+    if (!gateway.statement) return this.skip();
+    const start = new Date(Date.now() - 60_000);
+    for (const kind of KINDS.filter((each) => gateway.statementCovers?.some((k) => k === each))) {
+      const sent = await stage.send(kind, 'succeeds');
+      const [callback] = await stage.callbacks(sent.request);
+      const { transId } = callback!.verdict as Extract<Verdict, { outcome: 'succeeded' }>;
+      const line = await eventually(async () => {
+        const answer = await gateway.statement!(start, new Date(Date.now() + 60_000));
+        if (answer.outcome !== 'lines') throw new Error(answer.reason);
+        return answer.lines.find((each) => each.transId === transId);
+      });
+      const { account, amountCents } = sent.request;
+      expect(line, kind).to.include({ kind, account, amountCents });
+    }
   });
-}
 
-/** Asks until there is a verdict, be it in the answer or in a callback that follows. */
-async function verdictOf(
-  gateway: Gateway,
-  receiver: CallbackReceiver,
-  request: SubmitRequest,
-  externalRef: string | null,
-): Promise<Verdict> {
-  return eventually(async () => {
-    const result = await gateway.query({ ...request, externalRef });
-    if (result.outcome === 'succeeded' || result.outcome === 'failed') return result;
-    if (result.outcome === 'pending') return undefined;
-    if (result.outcome !== 'asked') throw new Error(`Unexpected ${result.outcome}`);
-    const parsed = receiver
-      .bodiesOf(request.reference)
-      .map((body) => gateway.parseCallback(body, { address: 'result', kind: request.kind }));
-    const verdict = parsed
-      .map((each) => each?.verdict)
-      .find((each) => each && each.outcome !== 'pending');
-    return verdict as Verdict | undefined;
-  });
-}
-
-function expectSuccess(verdict: Verdict, request: SubmitRequest): void {
-  if (verdict?.outcome !== 'succeeded') throw new Error(verdict?.outcome);
-  expect(verdict.amountCents).to.be.oneOf([request.amountCents, null]);
-  expect(verdict.account).to.be.oneOf([request.account, null]);
-  if (verdict.transId !== null) expect(verdict.transId).to.match(/^[A-Z0-9]{10}$/);
-  if (verdict.completedAt !== null) expect(verdict.completedAt.getTime()).to.be.at.most(Date.now());
-}
-
-function describeGarbageCallbacks({ makeGateway }: GatewayUnderTest): void {
-  const { parseCallback } = makeGateway('http://127.0.0.1:9', TIMEOUT_MS);
-  const garbage = [
-    '',
-    ' ',
-    'null',
-    '[]',
-    '{}',
-    '0',
-    '"text"',
-    '<html></html>',
-    '{"status":',
-    '['.repeat(100_000),
-  ];
-
-  it('finds nothing in a body that is no callback, and never throws', () => {
-    for (const body of garbage)
-      expect(parseCallback(body, RESULT), body.slice(0, 20)).to.equal(null);
-    fc.assert(fc.property(fc.string(), (text) => parseCallback(text, RESULT) === null));
-    fc.assert(fc.property(fc.json(), (text) => parseCallback(text, RESULT) === null));
-  });
+  describeGatewayCallbacks(subject, stage);
 }

@@ -4,7 +4,11 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deadlineIn } from '../../src/domain/deadline.ts';
-import type { GatewayPaymentKind, SubmitRequest } from '../../src/gateways/gateway.ts';
+import type {
+  CallbackAddress,
+  GatewayPaymentKind,
+  SubmitRequest,
+} from '../../src/gateways/gateway.ts';
 
 export interface LocalServer {
   url: string;
@@ -12,10 +16,10 @@ export interface LocalServer {
 }
 
 export interface CallbackReceiver extends LocalServer {
-  /** Where a payment's callbacks are to go. */
-  urlFor(reference: string): string;
-  /** The bodies received for a payment, in order. */
-  bodiesOf(reference: string): string[];
+  /** Where a payment's callbacks are to go; by default its results. */
+  urlFor(reference: string, address?: CallbackAddress): string;
+  /** The bodies received for a payment at one address, in order; by default its results. */
+  bodiesOf(reference: string, address?: CallbackAddress): string[];
 }
 
 /** No test takes longer, so a driver keeps its own timeout. */
@@ -44,16 +48,18 @@ export async function startCallbackReceiver(
 ): Promise<CallbackReceiver> {
   const bodies = new Map<string, string[]>();
   const server = await startLocalServer(async (req, res) => {
-    const reference = (req.url ?? '').slice(1);
+    const path = (req.url ?? '').slice(1);
     const body = await bodyOf(req);
-    bodies.set(reference, [...(bodies.get(reference) ?? []), body]);
-    onCallback(reference, body);
+    bodies.set(path, [...(bodies.get(path) ?? []), body]);
+    onCallback(path, body);
     res.end();
   });
+  const pathOf = (reference: string, address: CallbackAddress = 'result') =>
+    address === 'result' ? reference : `${reference}/${address}`;
   return {
     ...server,
-    urlFor: (reference) => `${server.url}/${reference}`,
-    bodiesOf: (reference) => bodies.get(reference) ?? [],
+    urlFor: (reference, address) => `${server.url}/${pathOf(reference, address)}`,
+    bodiesOf: (reference, address) => bodies.get(pathOf(reference, address)) ?? [],
   };
 }
 
@@ -94,11 +100,13 @@ export function aSubmission(
 }
 
 /** Asks again until there is an answer other than undefined or false. */
-export async function eventually<T>(ask: () => Promise<T> | T): Promise<NonNullable<T>> {
+export async function eventually<T>(
+  ask: () => Promise<T> | T,
+): Promise<Exclude<NonNullable<T>, false>> {
   const deadline = Date.now() + EVENTUALLY_MS;
   for (;;) {
     const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer as NonNullable<T>;
+    if (answer !== undefined && answer !== false) return answer as Exclude<NonNullable<T>, false>;
     if (Date.now() > deadline) throw new Error('It did not happen in time');
     await sleep(POLL_MS);
   }

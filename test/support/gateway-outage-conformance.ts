@@ -1,10 +1,9 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { expect } from 'chai';
 import { deadlineIn } from '../../src/domain/deadline.ts';
-import type { Gateway } from '../../src/gateways/gateway.ts';
+import type { GatewayPaymentKind, SubmitRequest } from '../../src/gateways/gateway.ts';
 import { HANGING, MISBEHAVIOURS, type Misbehaviour, status } from './broken-servers.ts';
 import { CLOCKS, type Clock, withFreeze } from './frozen.ts';
-import type { GatewayUnderTest } from './gateway-conformance.ts';
 import {
   aSubmission,
   bodyOf,
@@ -12,6 +11,7 @@ import {
   type LocalServer,
   startLocalServer,
 } from './gateway-fixtures.ts';
+import { type GatewayUnderTest, KINDS } from './gateway-stage.ts';
 
 const TIMEOUT_MS = 10_000;
 /** For tests in which the time does run out; long enough to connect on a busy machine. */
@@ -31,14 +31,21 @@ export function describeGatewayOutages(subject: GatewayUnderTest): void {
   describeDeadline(subject);
 }
 
+const ACCOUNT = '+254700000000';
+/** The gateway has acknowledged what is asked about. */
+const EXTERNAL_REF = 'EXT-1';
+
+const requestsOfAllKinds = (): SubmitRequest[] => KINDS.map((kind) => aSubmission(kind, ACCOUNT));
+
 function describeUnreachable(subject: GatewayUnderTest): void {
-  const request = aSubmission('collection', subject.accounts.succeeds);
   const expectNothingSent = async (baseUrl: string, timeoutMs = TIMEOUT_MS) => {
-    const gateway = subject.makeGateway(baseUrl, timeoutMs);
-    expect(await gateway.submit(request)).to.include({ outcome: 'notTaken' });
-    expect(await gateway.query({ ...request, externalRef: null })).to.include({
-      outcome: 'noAnswer',
-    });
+    for (const request of requestsOfAllKinds()) {
+      const { kind } = request;
+      const gateway = subject.makeGateway(baseUrl, timeoutMs);
+      expect(await gateway.submit(request), kind).to.include({ outcome: 'notTaken' });
+      const answer = await gateway.query({ ...request, externalRef: EXTERNAL_REF });
+      expect(answer, kind).to.include({ outcome: 'noAnswer' });
+    }
   };
 
   it('takes a refused connection for not taken', async () => {
@@ -49,14 +56,14 @@ function describeUnreachable(subject: GatewayUnderTest): void {
     it(`takes a failed name lookup (${code}) for not taken`, () =>
       withLookup(
         (answer) => answer(Object.assign(new Error(`getaddrinfo ${code}`), { code })),
-        () => expectNothingSent('http://gateway.invalid'),
+        () => expectNothingSent(`http://${code.toLowerCase()}.invalid`),
       ));
   }
 
   it('takes a timeout before there is a connection for not taken', () =>
     withLookup(
       () => {},
-      () => expectNothingSent('http://gateway.invalid', SHORT_TIMEOUT_MS),
+      () => expectNothingSent('http://timeout.invalid', SHORT_TIMEOUT_MS),
     ));
 
   it('takes a failed TLS handshake for not taken', async () => {
@@ -64,12 +71,25 @@ function describeUnreachable(subject: GatewayUnderTest): void {
     await expectNothingSent(server.url.replace('http:', 'https:'));
     await server.close();
   });
+
+  if (!subject.answerPreliminary) return;
+
+  it('takes a refused connection for not taken also after what it must ask before', async () => {
+    for (const request of requestsOfAllKinds()) {
+      const server = await startLocalServer((req, res) => {
+        if (subject.answerPreliminary!(req, res)) res.on('finish', () => void server.close());
+      });
+      const gateway = subject.makeGateway(server.url, TIMEOUT_MS);
+      const result = await gateway.submit(request);
+      expect(result, request.kind).to.include({ outcome: 'notTaken' });
+      expect(JSON.stringify(result)).to.include('ECONNREFUSED');
+    }
+  });
 }
 
 /** A request that leaves after its deadline may be taken after everybody has stopped waiting. */
 function describeDeadline(subject: GatewayUnderTest): void {
   const { makeGateway } = subject;
-  const prepare = () => aSubmission('collection', subject.accounts.succeeds);
   let requests = 0;
   let server: LocalServer;
 
@@ -87,37 +107,53 @@ function describeDeadline(subject: GatewayUnderTest): void {
   after(() => server.close());
 
   it('sends nothing after its deadline', async () => {
-    const gateway = makeGateway(server.url, TIMEOUT_MS);
-    const result = await gateway.submit({ ...prepare(), deadline: deadlineIn(0) });
-    expect(result).to.include({ outcome: 'notTaken' });
+    for (const request of requestsOfAllKinds()) {
+      const gateway = makeGateway(server.url, TIMEOUT_MS);
+      const result = await gateway.submit({ ...request, deadline: deadlineIn(0) });
+      expect(result, request.kind).to.include({ outcome: 'notTaken' });
+    }
     expect(requests).to.equal(0);
   });
 
   for (const clock of Object.keys(CLOCKS) as Clock[]) {
-    it(`sends nothing when it freezes until after its deadline by the ${clock} clock`, () =>
-      withFreeze(clock, FROZEN_MS, (freeze) =>
-        withLookup(
-          (answer) => {
-            freeze();
-            answer(null, [{ address: '127.0.0.1', family: 4 }]);
-          },
-          async () => {
-            const gateway = makeGateway(
-              server.url.replace('127.0.0.1', 'gateway.invalid'),
-              TIMEOUT_MS,
-            );
-            expect(await gateway.submit(prepare())).to.include({ outcome: 'notTaken' });
-            expect(requests).to.equal(0);
-          },
-        ),
-      ));
+    it(`sends nothing when it freezes until after its deadline by the ${clock} clock`, async () => {
+      for (const kind of KINDS) await expectNothingAfterFreeze(clock, kind);
+      expect(requests).to.equal(0);
+    });
+  }
+
+  /** Freezes while it looks up the address for the request itself. */
+  async function expectNothingAfterFreeze(clock: Clock, kind: GatewayPaymentKind) {
+    let isNext = !subject.answerPreliminary;
+    await withFreeze(clock, FROZEN_MS, (freeze) =>
+      withLookup(
+        (answer) => {
+          if (isNext) freeze();
+          isNext = true;
+          answer(null, [{ address: '127.0.0.1', family: 4 }]);
+        },
+        async () => {
+          // A name of its own, for which nothing has been asked before.
+          const url = server.url.replace('127.0.0.1', `${kind}-${clock}.invalid`);
+          const gateway = makeGateway(url, TIMEOUT_MS);
+          const result = await gateway.submit(aSubmission(kind, ACCOUNT));
+          expect(result, kind).to.include({ outcome: 'notTaken' });
+        },
+      ),
+    );
   }
 
   it('gives up at its deadline, and knows nothing', async () => {
-    const gateway = makeGateway(server.url, NEVER_MS);
-    const deadline = deadlineIn(SHORT_TIMEOUT_MS);
-    expect(await gateway.submit({ ...prepare(), deadline })).to.include({ outcome: 'unknown' });
-    expect(requests).to.equal(1);
+    const results = requestsOfAllKinds().map((request) =>
+      makeGateway(server.url, NEVER_MS).submit({
+        ...request,
+        deadline: deadlineIn(SHORT_TIMEOUT_MS),
+      }),
+    );
+    for (const result of await Promise.all(results)) {
+      expect(result).to.include({ outcome: 'unknown' });
+    }
+    expect(requests).to.equal(KINDS.length);
   });
 }
 
@@ -138,7 +174,6 @@ async function withLookup(answerWith: LookupAnswer, run: () => Promise<void>): P
 }
 
 function describeBroken(subject: GatewayUnderTest): void {
-  const request = aSubmission('collection', subject.accounts.succeeds);
   let requests = 0;
   let misbehave: Misbehaviour;
   let server: LocalServer;
@@ -155,15 +190,18 @@ function describeBroken(subject: GatewayUnderTest): void {
 
   /** Submits and asks once each, and expects exactly one request for each. */
   async function expectOutcomes(submitted: string, queried: string, timeoutMs = TIMEOUT_MS) {
-    const gateway: Gateway = subject.makeGateway(server.url, timeoutMs);
     requests = 0;
-    const result = await gateway.submit(request);
-    expect(result).to.include({ outcome: submitted });
-    expect(JSON.stringify(result)).to.not.contain(request.callbackUrl);
-    expect(requests, 'requests').to.equal(1);
-    const answer = await gateway.query({ ...request, externalRef: 'EXT-1' });
-    expect(answer).to.include({ outcome: queried });
-    expect(requests, 'requests').to.equal(2);
+    const calls = requestsOfAllKinds().map(async (request) => {
+      const gateway = subject.makeGateway(server.url, timeoutMs);
+      const result = await gateway.submit(request);
+      expect(result, request.kind).to.include({ outcome: submitted });
+      const said = JSON.stringify(result);
+      expect(said).to.not.contain(request.callbackUrl).and.not.contain(request.timeoutUrl);
+      const answer = await gateway.query({ ...request, externalRef: EXTERNAL_REF });
+      expect(answer, request.kind).to.include({ outcome: queried });
+    });
+    await Promise.all(calls);
+    expect(requests, 'requests').to.equal(2 * KINDS.length);
   }
 
   for (const [name, misbehaviour] of Object.entries(MISBEHAVIOURS)) {

@@ -16,6 +16,7 @@ import {
   processName,
   startWorkers,
 } from '../../src/workers/start-workers.ts';
+import { darajaEnvironment, startDaraja } from './daraja-under-test.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
 import { eventually } from './eventually.ts';
@@ -25,6 +26,8 @@ export interface TestService extends Service {
   origin: string;
   baseUrl: string;
   simulatorUrl: string;
+  /** Of Daraja's simulator, if channels go there. */
+  darajaUrl: string | null;
   close(): Promise<void>;
 }
 
@@ -40,10 +43,12 @@ const QUICK = {
   RATE_LIMIT_PER_MINUTE: '100000',
   RATE_LIMIT_BURST: '100000',
 };
-const SIMULATOR_DELAY_MS = 50;
-/** Long enough for the failure before it to be known and refunded, even on a busy machine. */
-const LATE_SUCCESS_MS = 4_000;
-const SLOW_SUCCESS_MS = 1_500;
+const SIMULATED_MS = {
+  delayMs: 50,
+  /** Long enough for the failure before it to be known and refunded, even on a busy machine. */
+  lateSuccessMs: 4_000,
+  slowSuccessMs: 1_500,
+};
 
 /**
  * The whole service in this process, over a database and simulator of its own: the API,
@@ -56,6 +61,8 @@ export async function startTestService(
     env?: Record<string, string>;
     /** Works on this one's database, as another process of the same service. */
     beside?: TestService;
+    /** Sends M-PESA through Daraja, with these fields of its configuration. */
+    daraja?: object;
     /** Limits requests through this Redis, as the web process does. */
     limiterRedisUrl?: string;
   } = {},
@@ -66,11 +73,10 @@ export async function startTestService(
     : await createTestDatabase();
   const simulator = await startSimulator({
     port: 0,
-    delayMs: SIMULATOR_DELAY_MS,
-    lateSuccessMs: LATE_SUCCESS_MS,
-    slowSuccessMs: SLOW_SUCCESS_MS,
+    ...SIMULATED_MS,
     log: () => {},
   });
+  const daraja = options.daraja ? await startDaraja(SIMULATED_MS) : null;
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -79,6 +85,7 @@ export async function startTestService(
     DATABASE_URL: testDatabase.url,
     PUBLIC_URL: origin,
     SIMULATOR_URL: simulator.url,
+    ...(daraja && darajaEnvironment(daraja.url, options.daraja)),
     ...(backendName === 'redis' ? { REDIS_URL: redisDatabaseUrl() } : {}),
     ...env,
   });
@@ -96,6 +103,7 @@ export async function startTestService(
     origin,
     baseUrl: `${origin}/api/v1`,
     simulatorUrl: simulator.url,
+    darajaUrl: daraja?.url ?? null,
     close: async () => {
       await Promise.all(parts.map((part) => part.close()));
       await new Promise<void>((resolve) => {
@@ -104,6 +112,7 @@ export async function startTestService(
       });
       redis?.disconnect();
       await simulator.close();
+      await daraja?.close();
       await testDatabase.drop();
     },
   };

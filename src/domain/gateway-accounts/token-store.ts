@@ -51,7 +51,8 @@ async function read(database: Database, keys: KeyRing, account: string): Promise
     { account, pause_ms: RENEWAL_PAUSE_MS },
   );
   if (!row) return { number: 0, token: null, ageMs: 0, isRenewing: false, pause: null };
-  const retryAfterMs = Math.ceil(row.pausedForMs ?? 0);
+  // A read that began just before the failure sees it early, so its rest would be too long.
+  const retryAfterMs = Math.min(RENEWAL_PAUSE_MS, Math.ceil(row.pausedForMs ?? 0));
   return {
     number: row.number,
     token: tokenOf(keys, account, row),
