@@ -1,14 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /** The pause between two calls once a provider has said that it is busy. */
-const FIRST_PAUSE_MS = 200;
-const MAX_PAUSE_MS = 2_000;
+export const FIRST_PAUSE_MS = 200;
+export const MAX_PAUSE_MS = 2_000;
 /** A shorter pause is none. */
-const MIN_PAUSE_MS = 50;
+export const MIN_PAUSE_MS = 50;
 /** A busy provider makes the pause so much longer. */
 const NARROW = 2;
 /** Each call that was answered makes it so much shorter. */
 const WIDEN = 0.9;
-/** Nobody waits longer before he looks again: the provider may have recovered. */
-export const MAX_WAIT_MS = 10_000;
+/** A longer line is not joined: waiting and calling must fit into the time of stopping. */
+const MAX_LINE_MS = 2_000;
 
 /**
  * The rate of the calls to one account with a provider. A busy provider halves it, and every call
@@ -17,9 +19,11 @@ export const MAX_WAIT_MS = 10_000;
  */
 export class Pace {
   #pauseMs = 0;
-  #calledAt = Number.NEGATIVE_INFINITY;
-  #reservedUntil = Number.NEGATIVE_INFINITY;
+  #wentAt = Number.NEGATIVE_INFINITY;
   #narrowedAt = Number.NEGATIVE_INFINITY;
+  #waiting = 0;
+  /** Ends when the call that came last has gone. */
+  #last: Promise<void> = Promise.resolve();
 
   /** The pause between two calls now, in ms. 0: calls do not wait. */
   get pauseMs(): number {
@@ -27,19 +31,26 @@ export class Pace {
   }
 
   /**
-   * Takes the turn for one call.
-   * @param hasWaited says that an earlier wait for this call is over.
-   * @returns the time to wait before asking again, in ms. 0: the call may go now.
+   * Waits in line until the next call may go.
+   * @returns 0; or, when the line is too long, the time in ms after which to come again.
    */
-  take(hasWaited: boolean): number {
-    const now = performance.now();
-    const isFree = now >= this.#calledAt + this.#pauseMs;
-    if (isFree && (hasWaited || now >= this.#reservedUntil)) {
-      this.#calledAt = now;
-      return 0;
-    }
-    this.#reservedUntil = Math.max(now, this.#reservedUntil) + this.#pauseMs;
-    return Math.min(MAX_WAIT_MS, this.#reservedUntil - now);
+  async turn(): Promise<number> {
+    const lineMs = this.#waiting * this.#pauseMs;
+    // Not all at once: those who come again should find a shorter line.
+    if (lineMs > MAX_LINE_MS) return lineMs * (1 + Math.random());
+    if (this.#pauseMs === 0) return 0;
+    this.#waiting += 1;
+    this.#last = this.#last.then(() => this.#waitForPause());
+    await this.#last;
+    return 0;
+  }
+
+  /** Begins when the call before has gone, so that whoever waits profits when the pace widens. */
+  async #waitForPause(): Promise<void> {
+    const leftMs = this.#wentAt + this.#pauseMs - performance.now();
+    if (this.#pauseMs > 0 && leftMs > 0) await sleep(leftMs);
+    this.#wentAt = performance.now();
+    this.#waiting -= 1;
   }
 
   /** The provider is busy. Calls that were under way together count once. */
@@ -54,6 +65,5 @@ export class Pace {
   widen(): void {
     const shorter = this.#pauseMs * WIDEN;
     this.#pauseMs = shorter < MIN_PAUSE_MS ? 0 : shorter;
-    if (this.#pauseMs === 0) this.#reservedUntil = Number.NEGATIVE_INFINITY;
   }
 }

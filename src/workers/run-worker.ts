@@ -44,7 +44,7 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
   const own = { ...service, logger: service.logger.child(fields) };
   const stop = service.meters.jobs.startTimer({ queue: job.queueName });
   try {
-    awaitTurn(service, job);
+    await awaitTurn(service, job.queueName);
     const isDone = await runStep(own, job.data, fields);
     // A stale job is normal. One without a row is not: the row was never in this database.
     const isKnown = isDone || (await hasRowOf(service.database, job.data));
@@ -67,11 +67,11 @@ class NotItsTurn extends Error {
   }
 }
 
-/** @throws NotItsTurn while calls to the gateway of the job's queue are slowed down */
-function awaitTurn({ gateways }: Service, job: Job<JobData>): void {
-  const gateway = gatewayOfQueue(job.queueName);
+/** Waits in line for the gateway of a queue. @throws NotItsTurn when the line is too long */
+async function awaitTurn({ gateways }: Service, queue: string): Promise<void> {
+  const gateway = gatewayOfQueue(queue);
   const pace = gateway === undefined ? undefined : gateways.get(gateway)?.pace;
-  const waitMs = pace?.take(earlierDelaysOf(job) > 0) ?? 0;
+  const waitMs = pace ? await pace.turn() : 0;
   if (waitMs > 0) throw new NotItsTurn(waitMs);
 }
 

@@ -161,7 +161,9 @@ describe('What Daraja leaves in doubt', () => {
       const isPaused = (await channelPauses(service.database)).has(M_PESA);
       expect(isPaused, `after ${payouts.length}`).to.equal(payouts.length === 3);
     }
-    expect((await channelPauses(service.database)).get(M_PESA)).to.include({ payouts_only: true });
+    expect((await channelPauses(service.database)).get(M_PESA)).to.deep.include({
+      what: ['payouts'],
+    });
     const collection = await flow.initiate('collection', '+254710001000');
     expect((await flow.ended(collection)).status).to.equal('completed');
     await expectRightBooks(service.database);
@@ -186,7 +188,7 @@ describe('What Daraja leaves in doubt', () => {
       firstRow(service.database, 'SELECT 1 FROM callbacks WHERE payment_id = :id', large),
     );
     await passDeadline(large);
-    await flow.found(large, 'overdue');
+    await flow.found(large, 'unconfirmed_success');
     expect((await flow.current(large)).status).to.equal('pending');
     expect((await reconcile()).lines).to.include({ settled: 1 });
     const [receipt] = await flow.receipts(large);
@@ -198,7 +200,7 @@ describe('What Daraja leaves in doubt', () => {
         large,
       ),
     );
-    expect(await flow.findings(large)).to.deep.equal(['overdue (resolved)']);
+    expect(await flow.findings(large)).to.deep.equal(['unconfirmed_success (resolved)']);
     await expectRightBooks(service.database);
   });
 
