@@ -70,22 +70,23 @@ function problemsOf(payments: readonly Ended[], moved: readonly Movement[]): str
     payments.filter(({ kind }) => kind === 'return').map((one) => one.account),
   );
   return payments.flatMap((payment) => {
-    const { kind, account, status, ref_no } = payment;
+    const { kind, account, ref_no, id } = payment;
     const count = counts.get(`${kind === 'return' ? 'reversal' : kind} ${account}`) ?? 0;
-    const isGivenBack = kind === 'collection' && returned.has(account);
-    const isPaidAfterRefund = kind === 'payout' && account.endsWith('107');
-    const problem =
-      count > 1
-        ? 'moved twice'
-        : status === 'completed' && count === 0
-          ? 'completed, and nothing moved'
-          : status === 'failed' && count > 0 && !isGivenBack && !isPaidAfterRefund
-            ? 'failed, and money moved'
-            : isOpen(payment) && !isLost(payment)
-              ? `open: ${status} ${payment.parked_reason ?? ''}`
-              : null;
-    return problem ? [`${kind} ${ref_no ?? payment.id} ${account}: ${problem}`] : [];
+    const problem = problemOf(payment, count, returned.has(account));
+    return problem ? [`${kind} ${ref_no ?? id} ${account}: ${problem}`] : [];
   });
+}
+
+function problemOf(payment: Ended, movedCount: number, isReturned: boolean): string | null {
+  const { kind, account, status, parked_reason } = payment;
+  if (movedCount > 1) return 'moved twice';
+  if (isOpen(payment) && !isLost(payment)) return `open: ${status} ${parked_reason ?? ''}`;
+  if (status === 'completed' && movedCount === 0) return 'completed, and nothing moved';
+  const isGivenBack = kind === 'collection' && isReturned;
+  // Support has it as paid after its refund.
+  const isPaidAfterAll = kind === 'payout' && account.endsWith('107');
+  const isKept = status === 'failed' && movedCount > 0 && !isGivenBack && !isPaidAfterAll;
+  return isKept ? 'failed, and money moved' : null;
 }
 
 function isOpen({ status }: Ended): boolean {

@@ -8,12 +8,11 @@ import { findRedisServer } from '../sandbox/embedded/redis.ts';
 import { findFreePort } from '../sandbox/processes/port.ts';
 import { ROOT_FOLDER } from '../sandbox/service-process.ts';
 import { STACK_TYPES } from '../sandbox/stack.ts';
-import { deliveryOf, MERCHANTS_COUNT, type Outcome, proveBooks, startReceiver } from './backlog.ts';
+import { deliveryOf, proveBooks } from './backlog.ts';
 import { checkDay, OPEN } from './day-check.ts';
-import { arrivalsOf, type Kind, natureOf } from './day-shape.ts';
-import { type BenchMerchant, createMerchants, paymentAt } from './payments.ts';
+import { type Paid, playPayments } from './day-payments.ts';
+import { arrivalsOf } from './day-shape.ts';
 import { figureOf, say } from './report.ts';
-import { initiate } from './soak.ts';
 import { type Stage, startService } from './stage.ts';
 
 const PAYMENTS_COUNT = 10_000;
@@ -50,12 +49,6 @@ const BURSTS_AT = [0.4, 0.53, 0.76];
 const BURST_PART = 0.007;
 const BURST_RATE = 0.3;
 
-interface Paid extends Outcome {
-  kind: Kind;
-  merchant: BenchMerchant;
-  isReversed?: true;
-}
-
 /**
  * Plays a shop's day with M-PESA through the Daraja driver, on a compressed clock, and reconciles
  * it. Every payment must end right, unless nobody can know how it has ended.
@@ -88,86 +81,6 @@ export async function measureDay(stage: Stage): Promise<void> {
   report(stage, paid);
   await checkDay(stage, simulatorUrl, paid);
   await proveBooks(stage);
-}
-
-async function playPayments(
-  stage: Stage,
-  arrivals: readonly number[],
-  paid: Map<string, Paid>,
-): Promise<void> {
-  const merchants = await createMerchants(stage, MERCHANTS_COUNT);
-  const callback_url = await startReceiver(stage, paid);
-  const startedAt = performance.now();
-  const running: Promise<void>[] = [];
-  for (const [index, atMs] of arrivals.entries()) {
-    const waitMs = startedAt + atMs - performance.now();
-    if (waitMs > 0) await sleep(waitMs);
-    running.push(play(stage, index, { merchants, callback_url, paid }));
-    if (index % 1_000 === 999) say(`${index + 1} payments have come`);
-  }
-  await Promise.all(running);
-}
-
-interface Shop {
-  merchants: BenchMerchant[];
-  callback_url: string;
-  paid: Map<string, Paid>;
-}
-
-async function play(stage: Stage, index: number, shop: Shop): Promise<void> {
-  const { kind: wanted, ending } = natureOf(index);
-  const original = wanted === 'reversal' ? takeOriginal(shop.paid) : null;
-  const kind = wanted === 'reversal' && !original ? 'collection' : wanted;
-  const payment = paymentAt(index, {
-    ...{ tag: kind, ...shop, endings: [ending] },
-    kinds: [kind === 'payout' ? 'payout' : 'collection'],
-  });
-  const merchant = original?.merchant ?? shop.merchants[index % shop.merchants.length]!;
-  const outcome: Paid = { kind, merchant, isDeclined: false, ids: new Set() };
-  shop.paid.set(payment.ref_no, outcome);
-  try {
-    if (original) await reverse(stage, original, payment);
-    else await initiate(stage, payment);
-    outcome.acceptedMs = Date.now();
-  } catch (error) {
-    stage.findings.problems.push(`${payment.ref_no} was not accepted: ${(error as Error).message}`);
-  }
-}
-
-interface Original {
-  refNo: string;
-  merchant: BenchMerchant;
-}
-
-/** Chooses a completed collection that nobody gives back yet. */
-function takeOriginal(paid: Map<string, Paid>): Original | null {
-  for (const [refNo, one] of paid) {
-    if (one.kind !== 'collection' || one.isReversed) continue;
-    if (one.event !== 'transaction.completed') continue;
-    one.isReversed = true;
-    return { refNo, merchant: one.merchant };
-  }
-  return null;
-}
-
-/** Answers 502 when the gateway has not acknowledged it in time. It is accepted all the same. */
-const ACCEPTED = [200, 502];
-
-async function reverse(
-  { baseUrl }: Stage,
-  { refNo: checkout_ref_no, merchant }: Original,
-  { ref_no, callback_url }: { ref_no: string; callback_url: string },
-): Promise<void> {
-  const answer = await fetch(`${baseUrl}/reversals/initiate`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${merchant.access}`,
-      'content-type': 'application/json',
-    },
-    body: JSON.stringify({ checkout_ref_no, ref_no, callback_url }),
-  });
-  const body = await answer.text();
-  if (!ACCEPTED.includes(answer.status)) throw new Error(`${answer.status} ${body}`);
 }
 
 async function setQuirks(url: string, quirks: QuirkRates): Promise<void> {

@@ -1,23 +1,14 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
-import {
-  type ReconcileOptions,
-  type Reconciliation,
-  reconcile,
-} from '../../src/domain/reconciliation/reconcile.ts';
-import {
-  importStatement,
-  momentsOf,
-  type StatementLine,
-} from '../../src/domain/reconciliation/statement.ts';
-import { type ChaosGateway, movementsAt, type Statement, statementsOf } from './chaos-gateways.ts';
+import { rows } from '../../src/connections/database.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { movementsAt } from './chaos-gateways.ts';
 import { findLost, findRuledOut, type Lost, passDeadlines } from './chaos-lost.ts';
 import { endsOf, mayBeLost, type Order, originalOf } from './chaos-mix.ts';
+import { reconcileAll } from './chaos-reconcile.ts';
 import type { ChaosWorld } from './chaos-world.ts';
 import { eventually } from './eventually.ts';
 import { expectRightBooks } from './ledger-check.ts';
 
-const DAY_MS = 86_400_000;
 /** A killed submission that never arrived is ruled out only after the longest call could have ended. */
 const ALL_FINAL_WITHIN_MS = 180_000;
 
@@ -203,49 +194,6 @@ async function expectReconciled(world: ChaosWorld): Promise<void> {
       expect(result.lines).to.deep.include({ matched: lines.length - unknown.length });
     }
   }
-}
-
-/**
- * Holds all that a gateway lists against the books, which books what is news.
- * @returns null when the gateway does not answer now
- */
-async function reconcileAll(world: ChaosWorld, gateway: ChaosGateway) {
-  const day = (offsetMs: number) =>
-    new Date(Date.now() + offsetMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  const period = { from: day(-DAY_MS), to: day(DAY_MS) };
-  const complete_until = new Date();
-  const statements = await statementsOf(gateway, momentsOf(period));
-  if (!statements) return null;
-  const results: (Statement & { result: Reconciliation })[] = [];
-  for (const statement of statements) {
-    const options = { period, complete_until };
-    const result = await reconcileStatement(world, gateway, statement, options);
-    results.push({ ...statement, result });
-  }
-  return results;
-}
-
-async function reconcileStatement(
-  { database }: ChaosWorld,
-  { gateway, channel }: ChaosGateway,
-  { lines, covers }: Statement,
-  { period, complete_until }: Pick<ReconcileOptions, 'period' | 'complete_until'>,
-): Promise<Reconciliation> {
-  const settings = { gateway: gateway.name, channel, period };
-  const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { ...settings, source: 'chaos', lines }),
-  );
-  return reconcile(database, {
-    ...{ ...settings, import_id, covers, complete_until },
-    settling_window_ms: gateway.settlingWindowMs,
-    parserOf: () => gateway.parseCallback,
-    answer_window_ms: gateway.answerWindowMs,
-    ask: ({ kind, reference, external_ref }) =>
-      gateway.query({
-        ...{ kind, reference, externalRef: external_ref },
-        ...{ callbackUrl: null, timeoutUrl: null },
-      }),
-  });
 }
 
 async function movements({ gateways }: ChaosWorld) {
