@@ -24,7 +24,7 @@ export interface Statement {
 const ALL_KINDS = ['collection', 'payout', 'reversal'] as const;
 const CENTS_PER_SHILLING = 100;
 
-/** Returns one for each driver, with the last channel that goes there. */
+/** Returns one for each driver. In these tests one channel goes to each. */
 export function gatewaysOf(config: Config, database: Database): ChaosGateway[] {
   const drivers = createDrivers(config, { tokens: createTokenStore(database, config.secretsKeys) });
   const channels = new Map([...config.channels].map(([code, name]) => [name, code]));

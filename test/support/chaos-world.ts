@@ -50,7 +50,7 @@ export async function startChaosWorld(options: {
   const hasDaraja = Object.values(options.members).includes('daraja');
   const env = {
     ...(await stackEnvironment(postgres.url, options.redisUrl)),
-    ...(hasDaraja && (await darajaEnvironment())),
+    ...(hasDaraja ? await darajaEnvironment() : { CHANNELS: '63903=simulator' }),
   };
   const config = loadConfig(env);
   const database = openDatabase(postgres.url, POOL_MAX, 'malipo-chaos');
