@@ -69,7 +69,10 @@ export async function drainBacklog(
 }
 
 /** Starts the merchants' side, which answers 200 at once. @returns its address */
-async function startReceiver({ stops }: Stage, outcomes: Map<string, Outcome>): Promise<string> {
+export async function startReceiver(
+  { stops }: Stage,
+  outcomes: ReadonlyMap<string, Outcome>,
+): Promise<string> {
   const server = createServer(async (request, response) => {
     const body = (await json(request)) as { [part: string]: Record<string, string> };
     response.end();

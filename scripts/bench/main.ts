@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { startReaper } from '../sandbox/processes/reaper.ts';
 import { measureAcceptance } from './acceptance.ts';
+import { measureDay } from './day.ts';
 import { measureDrain } from './drain.ts';
 import { measureGrowth } from './growth.ts';
 import { measureLists } from './lists.ts';
@@ -18,6 +19,7 @@ const SCENARIOS = {
   scale: measureScale,
   growth: measureGrowth,
   soak: measureSoak,
+  day: measureDay,
   lists: measureLists,
 };
 

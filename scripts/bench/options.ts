@@ -39,6 +39,8 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     seconds: read('seconds', 1, 60),
     rows: read('rows', 2_000, 5_000_000),
     payments: read('payments', 100, 20_000),
+    /** Null: a whole day's. */
+    dayPayments: values.payments === undefined ? null : read('payments', 100, 20_000),
     minutes: read('minutes', 1, 24 * 60),
     /** Null: half of the most, which is measured first. */
     rate: values.rate === undefined ? null : read('rate', 1, 1_000),

@@ -118,8 +118,8 @@ export async function startService(
     await Promise.all(processes.map(([, child]) => child.stop()));
   };
   stops.push(stop);
-  // The simulator is the gateway's side, so it does not count.
-  const own = processes.filter(([type]) => type !== 'simulator');
+  // The simulators are the gateways' side, so they do not count.
+  const own = processes.filter(([type]) => type !== 'simulator' && type !== 'daraja');
   const pids = own.map(([type, { pid }]): [StackType, number] => [type, pid]);
   const storePids = new Map([['PostgreSQL', postgres.pid]]);
   if (redis) storePids.set('Redis', redis.pid);

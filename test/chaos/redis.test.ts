@@ -8,7 +8,7 @@ import { FREEZING, freezeInSubmission } from '../support/chaos-freeze.ts';
 import { mixedOrders, type Order } from '../support/chaos-mix.ts';
 import { type Crash, planCrashes, seedOfRun } from '../support/chaos-plan.ts';
 import { collectOriginal, type FirstAnswer, sendOrders } from '../support/chaos-shop.ts';
-import { type ChaosWorld, cutOffGateway, startChaosWorld } from '../support/chaos-world.ts';
+import { type ChaosWorld, cutOffGateways, startChaosWorld } from '../support/chaos-world.ts';
 import { environment } from '../support/environment.ts';
 import { describeWith } from '../support/programs.ts';
 
@@ -112,7 +112,7 @@ describeWith(['redis-server'], 'With its queues in Redis, while everything fails
     await sleep(CALM_MS);
     await world.postgres.restart();
     await sleep(CALM_MS);
-    await cutOffGateway(world, GATEWAY_AWAY_MS);
+    await cutOffGateways(world, GATEWAY_AWAY_MS);
   }
 
   async function awayFor(how: string, leave: () => unknown, comeBack: () => unknown) {

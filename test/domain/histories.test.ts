@@ -11,5 +11,5 @@ describe('Whatever happens to payments, in whatever order', () => {
 
   after(() => store.drop());
 
-  itPlays(HISTORIES_COUNT, () => store);
+  itPlays(HISTORIES_COUNT, 'played', () => store);
 });

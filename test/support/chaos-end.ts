@@ -1,18 +1,14 @@
 import { expect } from 'chai';
-import { inTransaction, rows } from '../../src/connections/database.ts';
-import { reconcile } from '../../src/domain/reconciliation/reconcile.ts';
-import { importStatement, momentsOf } from '../../src/domain/reconciliation/statement.ts';
-import { createSimulatorGateway } from '../../src/gateways/simulator-driver/simulator-gateway.ts';
-import { request } from './api-client.ts';
-import { endsOf, type Order, originalOf } from './chaos-mix.ts';
+import { rows } from '../../src/connections/database.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { movementsAt } from './chaos-gateways.ts';
+import { findLost, findRuledOut, type Lost, passDeadlines } from './chaos-lost.ts';
+import { endsOf, mayBeLost, type Order, originalOf } from './chaos-mix.ts';
+import { reconcileAll } from './chaos-reconcile.ts';
 import type { ChaosWorld } from './chaos-world.ts';
 import { eventually } from './eventually.ts';
 import { expectRightBooks } from './ledger-check.ts';
-import { SETTLING_WINDOW_MS } from './stack-environment.ts';
 
-const CHANNEL = 63902;
-const DAY_MS = 86_400_000;
-const GATEWAY_TIMEOUT_MS = 5_000;
 /** A killed submission that never arrived is ruled out only after the longest call could have ended. */
 const ALL_FINAL_WITHIN_MS = 180_000;
 
@@ -21,10 +17,15 @@ const ALL_FINAL_WITHIN_MS = 180_000;
  * as it must, with one event and one movement of money; gateway, books and webhooks agree.
  */
 export async function expectRightEnd(world: ChaosWorld, orders: readonly Order[]): Promise<void> {
-  await eventually(
-    'every payment to end as it must',
-    () => isAllEnded(world, orders),
-    ALL_FINAL_WITHIN_MS,
+  let left: string[] = [];
+  const isEnded = async () => {
+    left = await notEnded(world, orders);
+    return left.length === 0;
+  };
+  await eventually('every payment to end as it must', isEnded, ALL_FINAL_WITHIN_MS).catch(
+    (error) => {
+      throw new Error(`${error.message}: ${left.join(', ')}`);
+    },
   );
   await expectEnds(world, orders);
   await expectOneEventEach(world, orders);
@@ -34,27 +35,47 @@ export async function expectRightEnd(world: ChaosWorld, orders: readonly Order[]
   await expectReconciled(world);
 }
 
-async function isAllEnded(world: ChaosWorld, orders: readonly Order[]): Promise<boolean> {
+/** Says what has not come to rest. */
+async function notEnded(world: ChaosWorld, orders: readonly Order[]): Promise<string[]> {
   const { database } = world;
   const ended = await endedPayments(world);
-  const wrong = orders.filter((order) => {
+  const lost = await findLost(database);
+  const isOver = (order: Order) => {
+    if (lost.some(({ refNo }) => refNo === order.refNo)) return mayBeLost(order);
     const end = ended.get(order.refNo);
-    return !end || !endsOf(order).some(([status]) => status === end.status);
-  });
-  const moved = (await movements(world)).length;
-  const [known] = await rows<{ count: number }>(database, 'SELECT count(*) FROM movements');
-  const [open] = await rows<{ count: number }>(
+    return allowedEnds(order).some(([status]) => status === end?.status);
+  };
+  const open = orders.filter((order) => !isOver(order));
+  if (open.length > 0) return open.map(({ refNo, account }) => `${refNo} ${account}`);
+  const [untold] = await rows<{ count: number; returns: number }>(
     database,
     `SELECT (SELECT count(*) FROM webhook_deliveries WHERE status <> 'delivered')
-       + (SELECT count(*) FROM events WHERE sequence IS NULL)
-       + (SELECT count(*) FROM returns WHERE status <> 'completed') AS count`,
+       + (SELECT count(*) FROM events WHERE sequence IS NULL) AS count,
+       (SELECT count(*) FROM returns WHERE status <> 'completed') AS returns`,
   );
-  if (wrong.length > 0 || open!.count > 0) return false;
-  if (known!.count === moved) return true;
+  if (untold!.count > 0) return [`${untold!.count} events`];
+  const lostReturns = lost.filter(({ kind }) => kind === 'return').length;
+  if (untold!.returns > lostReturns) return [`${untold!.returns} returns`];
+  const prompts = lost.filter(({ kind }) => kind === 'collection').length;
+  const moved = (await movements(world)).filter((line) => !isOfLost(line, lost)).length;
+  const [known] = await rows<{ count: number }>(database, 'SELECT count(*) FROM movements');
+  if (known!.count === moved && prompts === 0) return [];
   // A callback that found nobody is not told again, and about what has ended nobody asks: of
   // late news that came in an outage only a statement tells, as operators have one each day.
-  await reconcileStatement(world);
-  return false;
+  if (prompts > 0) await passDeadlines(database);
+  for (const gateway of world.gateways) await reconcileAll(world, gateway);
+  return [`${prompts} prompts`, `${moved - known!.count} movements`];
+}
+
+/** The ends of an order. A prompt that was lost fails by the statement. */
+function allowedEnds(order: Order): ReturnType<typeof endsOf> {
+  const isPrompt = order.kind === 'collection' && mayBeLost(order);
+  return isPrompt ? [...endsOf(order), ['failed']] : endsOf(order);
+}
+
+/** Money that went back without any news: nothing tells of which reversal it is. */
+function isOfLost({ kind, account }: StatementLine, lost: readonly Lost[]): boolean {
+  return kind === 'reversal' && lost.some((each) => each.account === account);
 }
 
 async function expectEnds(world: ChaosWorld, orders: readonly Order[]): Promise<void> {
@@ -68,6 +89,32 @@ async function expectEnds(world: ChaosWorld, orders: readonly Order[]): Promise<
     expect(allowed, `the end of ${order.kind} ${order.account}`).to.include(found);
   }
   expect(left.length).to.be.at.most(expected);
+  await expectLost(world, orders);
+}
+
+/** Only what Daraja may lose is lost, and of the prompts exactly those that a statement failed. */
+async function expectLost({ database }: ChaosWorld, orders: readonly Order[]): Promise<void> {
+  const prompts = await findRuledOut(database);
+  const lost = await findLost(database);
+  const isNamed = ({ account }: Order) => account.endsWith('105');
+  const named = orders.filter(
+    (each) => each.kind === 'collection' && mayBeLost(each) && isNamed(each),
+  );
+  const kinds = lost.map(({ kind }) => kind);
+  console.log(
+    `      ruled out by a statement: ${prompts.length} prompts, ${named.length} of them never taken;`,
+    `left for support: ${kinds.length} (${[...new Set(kinds)]})`,
+  );
+  expect(prompts).to.include.members(named.map(({ refNo }) => refNo));
+  const mayLose = new Set(orders.filter(mayBeLost).map(({ refNo }) => refNo));
+  expect(prompts.filter((refNo) => !mayLose.has(refNo))).to.deep.equal([]);
+  const failed = (await endedPayments({ database })).values();
+  const unexpected = [...failed].filter(({ refNo, status }) => {
+    const order = orders.find((each) => each.refNo === refNo);
+    const isRight = !order || endsOf(order).some(([each]) => each === status);
+    return !isRight && !prompts.includes(refNo);
+  });
+  expect(unexpected, 'ends that nothing explains').to.deep.equal([]);
 }
 
 interface Ended {
@@ -77,7 +124,9 @@ interface Ended {
 }
 
 /** What has come to rest: final, or parked with nothing more to do. */
-async function endedPayments({ database }: ChaosWorld): Promise<Map<string, Ended>> {
+async function endedPayments({
+  database,
+}: Pick<ChaosWorld, 'database'>): Promise<Map<string, Ended>> {
   const found = await rows<Ended>(
     database,
     `SELECT p.ref_no AS "refNo", p.status, array(
@@ -99,7 +148,9 @@ async function unfinished(world: ChaosWorld): Promise<Ended[]> {
 
 async function expectOneEventEach(world: ChaosWorld, orders: readonly Order[]): Promise<void> {
   const { database, receiver } = world;
-  const waiting = (await unfinished(world)).filter(({ status }) => status !== 'failed').length;
+  const parked = (await unfinished(world)).filter(({ status }) => status !== 'failed').length;
+  const lost = (await findLost(database)).filter(({ refNo }) => refNo !== null).length;
+  const waiting = parked + lost;
   const references = orders.flatMap(referencesOf);
   const events = await rows<{ payment_id: string; sequence: number }>(
     database,
@@ -132,47 +183,19 @@ async function expectNoFailedJob({ database }: ChaosWorld): Promise<void> {
 }
 
 async function expectReconciled(world: ChaosWorld): Promise<void> {
-  const { result, lines } = await reconcileStatement(world);
-  expect(result).to.deep.include({ unknown: [], contradicting: [], missing: [], ruledOut: [] });
-  expect(result.lines).to.deep.include({ matched: lines.length });
+  const lost = await findLost(world.database);
+  for (const gateway of world.gateways) {
+    const results = await reconcileAll(world, gateway);
+    expect(results, `statements of ${gateway.gateway.name}`).to.not.equal(null);
+    for (const { result, lines } of results!) {
+      const unknown = lines.filter((line) => isOfLost(line, lost));
+      expect(result).to.deep.include({ contradicting: [], missing: [], ruledOut: [] });
+      expect(result.unknown).to.have.length(unknown.length);
+      expect(result.lines).to.deep.include({ matched: lines.length - unknown.length });
+    }
+  }
 }
 
-/** Holds all that the gateway lists against the books, which books what is news. */
-async function reconcileStatement({ database, simulatorUrl }: ChaosWorld) {
-  const gateway = createSimulatorGateway({
-    baseUrl: simulatorUrl,
-    timeoutMs: GATEWAY_TIMEOUT_MS,
-    settlingWindowMs: SETTLING_WINDOW_MS,
-  });
-  const day = (offsetMs: number) =>
-    new Date(Date.now() + offsetMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  const period = { from: day(-DAY_MS), to: day(DAY_MS) };
-  const { start, end } = momentsOf(period);
-  const complete_until = new Date();
-  const statement = await gateway.statement!(start, end);
-  if (statement.outcome !== 'lines') throw new Error(statement.reason);
-  const { lines } = statement;
-  const settings = { gateway: gateway.name, channel: CHANNEL, period };
-  const import_id = await inTransaction(database, (trx) =>
-    importStatement(trx, { ...settings, source: 'chaos', lines }),
-  );
-  const result = await reconcile(database, {
-    ...settings,
-    import_id,
-    covers: ['collection', 'payout', 'reversal'],
-    complete_until,
-    settling_window_ms: SETTLING_WINDOW_MS,
-    parserOf: () => gateway.parseCallback,
-    answer_window_ms: gateway.answerWindowMs,
-    ask: ({ kind, reference, external_ref }) =>
-      gateway.query({
-        ...{ kind, reference, externalRef: external_ref },
-        ...{ callbackUrl: null, timeoutUrl: null },
-      }),
-  });
-  return { result, lines };
-}
-
-async function movements(world: ChaosWorld): Promise<{ reference: string; kind: string }[]> {
-  return (await request('GET', `${world.simulatorUrl}/statement`)).body;
+async function movements({ gateways }: ChaosWorld) {
+  return (await Promise.all(gateways.map(({ url }) => movementsAt(url)))).flat();
 }

@@ -8,86 +8,104 @@ export interface Order {
   account: string;
 }
 
+/** The driver that carries an order: Airtel's go to the general simulator, M-PESA's to Daraja's. */
+export type Via = 'simulator' | 'daraja';
+
 /** How a payment may end: its status, and the kind of the discrepancy that it may leave. */
 type End = readonly [status: PaymentStatus, discrepancy?: string];
+type Ends = Readonly<Record<string, readonly End[]>>;
 
 const COMPLETED: End = ['completed'];
 const FAILED: End = ['failed'];
+const COMPLETE: readonly End[] = [COMPLETED];
+const FAIL: readonly End[] = [FAILED];
+const OTHER_AMOUNT: readonly End[] = [
+  ['pending', 'other_amount'],
+  ['processing', 'other_amount'],
+];
 
 /**
- * Accounts' endings, and the ends that are right for them. 107 fails first: a success that
- * is learned before the failure, or before the refund, simply completes. 111 moves another
- * amount, which waits for a person.
+ * Accounts' endings that disturb only the messages, and the ends that are right for them. What
+ * Daraja has for the request that never arrives, 105, differs by kind.
  */
-const ENDS: Readonly<Record<'collection' | 'payout', Readonly<Record<string, readonly End[]>>>> = {
-  collection: {
-    '678': [COMPLETED],
-    '101': [COMPLETED],
-    '102': [COMPLETED],
-    '103': [COMPLETED],
-    '104': [COMPLETED],
-    '105': [COMPLETED],
-    '106': [COMPLETED],
-    '108': [COMPLETED],
-    '001': [FAILED],
-    '032': [FAILED],
-    '037': [FAILED],
-    '107': [FAILED, COMPLETED],
-    '111': [
-      ['pending', 'other_amount'],
-      ['processing', 'other_amount'],
-    ],
-  },
-  payout: {
-    '678': [COMPLETED],
-    '101': [COMPLETED],
-    '102': [COMPLETED],
-    '103': [COMPLETED],
-    '104': [COMPLETED],
-    '105': [COMPLETED],
-    '106': [COMPLETED],
-    '108': [COMPLETED],
-    '001': [FAILED],
-    '037': [FAILED],
-    '107': [['failed', 'paid_after_refund'], COMPLETED],
-    '111': [
-      ['pending', 'other_amount'],
-      ['processing', 'other_amount'],
-    ],
-  },
-};
+const DISTURBED: Ends = Object.fromEntries(
+  ['678', '101', '102', '103', '104', '106', '108'].map((ending) => [ending, COMPLETE]),
+);
 
-const REVERSAL_ENDS: Readonly<Record<string, readonly End[]>> = {
-  '678': [COMPLETED],
-  '102': [COMPLETED],
-  '104': [COMPLETED],
-  '105': [COMPLETED],
-  '109': [FAILED],
-  '110': [COMPLETED],
+/**
+ * The other endings. 107 fails first: a success that is learned before the failure, or before the
+ * refund, simply completes. 111 moves another amount, which waits for a person.
+ */
+const ENDS: Readonly<Record<Via, Readonly<Record<Order['kind'], Ends>>>> = {
+  simulator: {
+    collection: {
+      ...DISTURBED,
+      ...{ '105': COMPLETE, '001': FAIL, '032': FAIL, '037': FAIL, '111': OTHER_AMOUNT },
+      '107': [FAILED, COMPLETED],
+    },
+    payout: {
+      ...DISTURBED,
+      ...{ '105': COMPLETE, '001': FAIL, '037': FAIL, '111': OTHER_AMOUNT },
+      '107': [['failed', 'paid_after_refund'], COMPLETED],
+    },
+    reversal: {
+      ...{ '678': COMPLETE, '102': COMPLETE, '104': COMPLETE, '105': COMPLETE },
+      ...{ '109': FAIL, '110': COMPLETE },
+    },
+  },
+  daraja: {
+    // The answer to a question about a prompt states no amount, so 111 could go unnoticed.
+    collection: {
+      ...DISTURBED,
+      ...{ '105': FAIL, '001': FAIL, '032': FAIL, '037': FAIL },
+      '107': [FAILED, COMPLETED],
+    },
+    payout: {
+      ...DISTURBED,
+      ...{ '105': COMPLETE, '001': FAIL, '032': FAIL, '037': FAIL, '111': OTHER_AMOUNT },
+      ...{ '107': [['failed', 'paid_after_refund'], COMPLETED], '123': COMPLETE },
+    },
+    reversal: {
+      ...{ '678': COMPLETE, '102': COMPLETE, '104': COMPLETE, '109': FAIL, '110': COMPLETE },
+    },
+  },
 };
 
 /** The ends that are right for an order. */
-export function endsOf({ kind, account }: Order): readonly End[] {
-  const ends = kind === 'reversal' ? REVERSAL_ENDS : ENDS[kind];
-  return ends[account.slice(-3)]!;
+export function endsOf(order: Order): readonly End[] {
+  return ENDS[viaOf(order)][order.kind][order.account.slice(-3)]!;
 }
 
 /**
- * `count` orders of all kinds and behaviours, mixed. A reversal needs a collection of its
- * own, which is sent first and counts too.
+ * Tells whether the gateway may never have heard of an order, so that it may not go again: Daraja
+ * keeps a reference of ours for payouts only. A lost prompt fails once a statement rules it out.
  */
-export function mixedOrders(count: number): Order[] {
+export function mayBeLost(order: Order): boolean {
+  return viaOf(order) === 'daraja' && order.kind !== 'payout';
+}
+
+/** Carriers' prefixes, by which the service chooses the channel. */
+const PREFIXES: Readonly<Record<Via, string>> = { simulator: '+25473', daraja: '+25471' };
+
+function viaOf({ account }: Order): Via {
+  return account.startsWith(PREFIXES.daraja) ? 'daraja' : 'simulator';
+}
+
+/**
+ * `count` orders of all kinds and behaviours, mixed, each of a phone of its own. A reversal needs
+ * a collection of its own, which is sent first and counts too.
+ */
+export function mixedOrders(count: number, vias: readonly Via[] = ['simulator']): Order[] {
   const orders: Order[] = [];
-  const endings = {
-    collection: Object.keys(ENDS.collection),
-    payout: Object.keys(ENDS.payout),
-    reversal: Object.keys(REVERSAL_ENDS),
-  };
   for (let index = 0; orders.length < count; index += 1) {
     for (const kind of ['collection', 'payout', 'reversal'] as const) {
-      if (orders.length >= count) break;
-      const ending = endings[kind][index % endings[kind].length]!;
-      orders.push({ kind, refNo: `${kind}-${index}`, account: `+254712345${ending}` });
+      for (const via of vias) {
+        if (orders.length >= count) break;
+        const endings = Object.keys(ENDS[via][kind]);
+        const number = String(orders.length).padStart(4, '0');
+        const account = `${PREFIXES[via]}${number}${endings[index % endings.length]}`;
+        orders.push({ kind, refNo: `${via}-${kind}-${index}`, account });
+      }
     }
   }
   return orders;

@@ -8,7 +8,7 @@ import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-st
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
 
 /** What a gateway has done with one reference, whatever it has said about it. */
-interface Known {
+export interface Known {
   payment: AnyPayment;
   externalRef: string;
   movements: Succeeded[];
@@ -76,9 +76,9 @@ export class GatewayWorld {
     return moved.length === 1 && moved[0]!.amountCents === payment.amount_cents;
   }
 
-  /** Its own reference of a payment that it has taken. */
-  referenceOf(payment: AnyPayment): string {
-    return this.#known.get(payment.reference)!.externalRef;
+  /** What it knows of a payment; nothing unless it has taken it. */
+  of(payment: AnyPayment): Readonly<Known> | undefined {
+    return this.#known.get(payment.reference);
   }
 
   verdictOf(payment: AnyPayment): Verdict | null {

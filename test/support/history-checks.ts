@@ -7,7 +7,7 @@ import { importStatement, type StatementLine } from '../../src/domain/reconcilia
 import type { History } from './history.ts';
 import { decide, openCases } from './history-support.ts';
 import { accountBalance } from './ledger-check.ts';
-import { parserOf, reread } from './payments.ts';
+import { reread } from './payments.ts';
 
 type Merchant = { merchant_id: number };
 
@@ -30,8 +30,9 @@ export async function reconcileWith(
     complete_until: new Date(),
     settling_window_ms: 0,
     answer_window_ms: 0,
-    ask: async (payment) => told.world.query(payment),
-    parserOf,
+    ask: async (payment) =>
+      (await told.gateway.query({ payment, askedAt: new Date() }, 'answered')).result,
+    parserOf: told.gateway.parserOf,
   });
 }
 
@@ -61,6 +62,28 @@ export async function expectMovements(
     0,
   );
   expect(booked!.sum, 'what has moved').to.equal(moved);
+}
+
+/**
+ * No driver has invented an end: what the gateway's word has ended is what the gateway has said.
+ * A success under the receipt of another payment may have been believed.
+ */
+export async function expectHeard(database: Database, told: History): Promise<void> {
+  for (const payment of told.payments) {
+    const ends = await rows<{ to_status: string }>(
+      database,
+      `SELECT to_status FROM payment_history
+       WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+         AND to_status IN ('completed', 'failed') AND cause IN ('callback', 'poll', 'submission')`,
+      payment,
+    );
+    const known = told.world.of(payment);
+    const mayComplete = told.world.oddities.get(payment.reference)?.has('shared receipt') ?? false;
+    for (const { to_status } of ends) {
+      const isSaid = to_status === 'failed' ? known?.failure : known?.movements[0] || mayComplete;
+      expect(isSaid, `${payment.kind} ${to_status}, which nobody has said`).to.be.ok;
+    }
+  }
 }
 
 /** Final, or waiting for a person because of something that has happened to it. */
@@ -138,7 +161,7 @@ export async function decideAll(
       const { length } = found.allowed;
       const words = found.allowed.map((_, at) => found.allowed[(at + turn + round) % length]!);
       let isDecided = false;
-      for (const word of words) isDecided ||= await decide(database, told.world, found, word);
+      for (const word of words) isDecided ||= await decide(database, told, found, word);
       if (isDecided) decided += 1;
     }
     // Some have to wait for a decision about other money of their payment. Not all.

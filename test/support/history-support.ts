@@ -4,10 +4,12 @@ import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { type DiscrepancyCase, listCases } from '../../src/domain/support/discrepancy-cases.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
-import type { GatewayWorld } from './gateway-world.ts';
+import type { History } from './history.ts';
 import { RESOLVING } from './submissions.ts';
 
 const MAX_CASES = 100;
+
+type Told = Pick<History, 'world' | 'gateway'>;
 
 /** Lists what nobody has decided about a merchant's payments. */
 export function openCases(
@@ -20,29 +22,30 @@ export function openCases(
 /** Decides about one of the open discrepancies by one of the words that the list offers. */
 export async function decideOne(
   database: Database,
-  world: GatewayWorld,
+  told: Told,
   merchant: { merchant_id: number },
   { who, word }: { who: number; word: number },
 ): Promise<void> {
   const open = await openCases(database, merchant);
   const found = open[who % Math.max(1, open.length)];
-  if (found) await decide(database, world, found, found.allowed[word % found.allowed.length]!);
+  if (found) await decide(database, told, found, found.allowed[word % found.allowed.length]!);
 }
 
 /** @returns whether the decision was possible */
 export async function decide(
   database: Database,
-  world: GatewayWorld,
+  told: Told,
   found: DiscrepancyCase,
   as: Resolution,
 ): Promise<boolean> {
   // Support says that a payment is completed only when it is.
-  if (found.kind === 'overdue' && as === 'completed' && !(await hasMoved(database, world, found))) {
+  if (found.kind === 'overdue' && as === 'completed' && !(await hasMoved(database, told, found))) {
     return false;
   }
+  const resolving = { ...RESOLVING, parserOf: told.gateway.parserOf };
   const decision = { as, actor: 'tester', reason: 'because', transId: null };
   try {
-    await inTransaction(database, (trx) => resolveDiscrepancy(trx, found.id, decision, RESOLVING));
+    await inTransaction(database, (trx) => resolveDiscrepancy(trx, found.id, decision, resolving));
     return true;
   } catch (error) {
     if (error instanceof OperatorRefusal) return false;
@@ -50,12 +53,12 @@ export async function decide(
   }
 }
 
-async function hasMoved(database: Database, world: GatewayWorld, found: DiscrepancyCase) {
+async function hasMoved(database: Database, told: Told, found: DiscrepancyCase) {
   const { payment_kind: kind, merchant_id, payment_id: id } = found;
   const payment = await findPayment(database, {
     kind: kind!,
     merchant_id: merchant_id!,
     id: id!,
   });
-  return world.hasMoved(payment!);
+  return told.world.hasMoved(payment!);
 }

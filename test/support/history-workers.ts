@@ -1,4 +1,5 @@
 import { type Database, rows } from '../../src/connections/database.ts';
+import type { SubmitResult } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import {
@@ -6,15 +7,10 @@ import {
   type SubmissionClaim,
 } from '../../src/domain/submission/claim-submission.ts';
 import { findPaymentToPoll, recordQuery } from '../../src/domain/submission/polling.ts';
-import { recordSubmission } from '../../src/domain/submission/record-submission.ts';
-import type { GatewayWorld } from './gateway-world.ts';
-import type { Nature } from './history.ts';
-import { parserOf, reread } from './payments.ts';
-import { POLL_FIRST_MS, RECORDING } from './submissions.ts';
-
-/** What becomes of one call to the gateway. */
-export const CALLS = ['answered', 'declined', 'not taken', 'answer lost', 'never arrived'] as const;
-export type Call = (typeof CALLS)[number];
+import { type NotCalled, recordSubmission } from '../../src/domain/submission/record-submission.ts';
+import { type Call, type HistoryGateway, storeTold, UNKNOWN } from './history-gateway.ts';
+import { reread } from './payments.ts';
+import { POLL_FIRST_MS } from './submissions.ts';
 
 /** Where a worker dies. */
 export const CRASHES = ['nowhere', 'before the call', 'before the record'] as const;
@@ -27,7 +23,8 @@ export type Freeze = (typeof FREEZES)[number];
 interface Frozen {
   payment: AnyPayment;
   claim: SubmissionClaim;
-  at: Freeze;
+  /** The answer of a call that was under way. Null: it stopped before the call. */
+  answer: SubmitResult | null;
   /** The time of the history at the claim. */
   since: number;
 }
@@ -35,22 +32,24 @@ interface Frozen {
 /** What the workers of a history do with the step that a payment has. */
 export class HistoryWorkers {
   readonly #database: Database;
-  readonly #world: GatewayWorld;
-  readonly #nature: Nature;
+  readonly #gateway: HistoryGateway;
   readonly #frozen: Frozen[] = [];
   #minutes = 0;
 
-  constructor(database: Database, world: GatewayWorld, nature: Nature) {
+  constructor(database: Database, gateway: HistoryGateway) {
     this.#database = database;
-    this.#world = world;
-    this.#nature = nature;
+    this.#gateway = gateway;
+  }
+
+  get #recording() {
+    return { pollFirstMs: POLL_FIRST_MS, parserOf: this.#gateway.parserOf };
   }
 
   async run(payment: AnyPayment, job: { stale: boolean; call: Call; crash: Crash }): Promise<void> {
     const now = await reread(this.#database, payment);
     const stepNo = now.step_no - (job.stale ? 1 : 0);
     if (now.next_step === 'refund') {
-      await refundPayout(this.#database, refOf(payment), stepNo, { parserOf });
+      await refundPayout(this.#database, refOf(payment), stepNo, this.#gateway);
     } else if (now.next_step === 'submit') {
       await this.#submit(now, stepNo, job);
     } else if (now.next_step === 'poll') {
@@ -63,24 +62,23 @@ export class HistoryWorkers {
     const { step_no } = await reread(this.#database, payment);
     const claim = await this.#claim(payment, step_no);
     if (!claim) return;
-    if (at === 'in the call') this.#take(payment);
-    this.#frozen.push({ payment, claim, at, since: this.#minutes });
+    const answer = at === 'in the call' ? await this.#gateway.submit(payment, 'answered') : null;
+    this.#frozen.push({ payment, claim, answer, since: this.#minutes });
   }
 
   /** Lets one go on. It does not call with an old claim. */
   async thaw(who: number, call: Call): Promise<void> {
     const [frozen] = this.#frozen.splice(who % Math.max(1, this.#frozen.length), 1);
     if (!frozen) return;
-    const { payment, claim, at, since } = frozen;
-    if (at === 'in the call') {
+    const { payment, claim, answer, since } = frozen;
+    if (answer) {
       // The gateway has it. The answer tells so, or is lost.
-      const result = call === 'answered' ? this.#acknowledgement(payment) : UNKNOWN;
-      await recordSubmission(this.#database, claim, result, RECORDING);
+      await this.#record(claim, call === 'answered' ? answer : UNKNOWN);
     } else if (since === this.#minutes) {
       await this.#call(payment, claim, call, 'nowhere');
     } else {
       const tooOld = { outcome: 'notCalled', reason: 'too old' } as const;
-      await recordSubmission(this.#database, claim, tooOld, RECORDING);
+      await this.#record(claim, tooOld);
     }
   }
 
@@ -105,41 +103,23 @@ export class HistoryWorkers {
   }
 
   async #call(payment: AnyPayment, claim: SubmissionClaim, call: Call, crash: Crash) {
-    const taken = this.#takeBy(payment, call);
-    if (crash === 'before the record') return;
-    const result =
-      taken && call !== 'answer lost'
-        ? taken
-        : call === 'not taken'
-          ? ({ outcome: 'notTaken', reason: call } as const)
-          : UNKNOWN;
-    await recordSubmission(this.#database, claim, result, RECORDING);
+    const result = await this.#gateway.submit(payment, call);
+    if (crash !== 'before the record') await this.#record(claim, result);
   }
 
-  #takeBy(payment: AnyPayment, call: Call) {
-    if (call === 'declined') return this.#world.decline(payment);
-    return call === 'answered' || call === 'answer lost' ? this.#take(payment) : null;
-  }
-
-  #take(payment: AnyPayment) {
-    return this.#world.take(payment, this.#nature.sharesReferences);
-  }
-
-  #acknowledgement(payment: AnyPayment) {
-    return { outcome: 'acknowledged', externalRef: this.#world.referenceOf(payment) } as const;
+  #record(claim: SubmissionClaim, result: SubmitResult | NotCalled): Promise<void> {
+    return recordSubmission(this.#database, claim, result, this.#recording);
   }
 
   async #poll(payment: AnyPayment, stepNo: number, { call, crash }: { call: Call; crash: Crash }) {
     const asked = await findPaymentToPoll(this.#database, refOf(payment), stepNo);
     if (!asked || crash !== 'nowhere') return;
     await this.#letTimePass(payment);
-    const result =
-      call === 'answered'
-        ? this.#world.query(payment)
-        : ({ outcome: 'noAnswer', reason: call } as const);
-    const { resubmit } = this.#nature;
-    const rule = { resubmit, settlingWindowMs: 0, answerWindowMs: 0 };
-    await recordQuery(this.#database, asked, result, rule, RECORDING);
+    const { result, answers } = await this.#gateway.query(asked, call);
+    const { resubmit } = this.#gateway;
+    const rule = { resubmit: resubmit(payment.kind), settlingWindowMs: 0, answerWindowMs: 0 };
+    await recordQuery(this.#database, asked, result, rule, this.#recording);
+    await storeTold(this.#database, payment, answers);
   }
 
   /** Between a submission and a question about it is the longest time that a call can take. */
@@ -154,5 +134,3 @@ export class HistoryWorkers {
     );
   }
 }
-
-const UNKNOWN = { outcome: 'unknown', reason: 'no answer' } as const;

@@ -1,15 +1,23 @@
 import { type Database, rows } from '../../src/connections/database.ts';
 import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
 import { Refusal } from '../../src/domain/errors.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
+import type { Collection } from '../../src/domain/payments/kinds.ts';
+import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { GatewayWorld } from './gateway-world.ts';
+import { createDarajaHistoryGateway } from './history-daraja.ts';
+import {
+  type Call,
+  createPlayedGateway,
+  type HistoryGateway,
+  storeTold,
+} from './history-gateway.ts';
 import { decideOne } from './history-support.ts';
-import { type Call, type Crash, type Freeze, HistoryWorkers } from './history-workers.ts';
+import { type Crash, type Freeze, HistoryWorkers } from './history-workers.ts';
 import { newPayout, reversalRequest } from './payment-kinds.ts';
-import { newCollection, parserOf, reread } from './payments.ts';
+import { newCollection, reread } from './payments.ts';
 
 /** What can happen in a history; `who` picks the payment, by place, out of those that there are. */
 export type Happening =
@@ -34,6 +42,8 @@ export type Happening =
 
 /** How a history's gateway behaves throughout. */
 export interface Nature {
+  /** What stands between the domain and the gateway. Daraja's driver has rules of its own. */
+  driver: 'played' | 'daraja';
   resubmit: 'safe' | 'never';
   /** All payments have the same reference of the gateway. */
   sharesReferences: boolean;
@@ -46,6 +56,7 @@ const MAX_ROUNDS = 10;
 export class History {
   readonly payments: AnyPayment[] = [];
   readonly world: GatewayWorld;
+  readonly gateway: HistoryGateway;
   readonly #database: Database;
   readonly #merchant: { merchant_id: number; app_code: number };
   readonly #workers: HistoryWorkers;
@@ -58,7 +69,11 @@ export class History {
     this.#database = database;
     this.#merchant = merchant;
     this.world = new GatewayWorld(merchant.merchant_id);
-    this.#workers = new HistoryWorkers(database, this.world, nature);
+    this.gateway =
+      nature.driver === 'daraja'
+        ? createDarajaHistoryGateway(this.world)
+        : createPlayedGateway(this.world, nature);
+    this.#workers = new HistoryWorkers(database, this.gateway);
   }
 
   async happen(happening: Happening): Promise<void> {
@@ -78,7 +93,7 @@ export class History {
       case 'thaw':
         return this.#workers.thaw(happening.who, happening.call);
       case 'success':
-        return this.world.succeed(payment, happening);
+        return this.#succeed(payment, happening);
       case 'failure':
         return this.world.fail(payment);
       case 'shared receipt':
@@ -90,7 +105,7 @@ export class History {
       case 'deadline':
         return this.#passDeadline(payment);
       case 'decision':
-        return decideOne(this.#database, this.world, this.#merchant, happening);
+        return decideOne(this.#database, this, this.#merchant, happening);
     }
   }
 
@@ -125,16 +140,31 @@ export class History {
       const collections = this.payments.filter((payment) => payment.kind === 'collection');
       const collection = collections[who % Math.max(1, collections.length)];
       if (!collection) return;
-      const reversal = await createReversal(database, reversalRequest(collection)).catch(ignore);
-      if (reversal) this.payments.push(reversal);
+      await this.#reverse(collection);
     }
   }
 
-  async #store(payment: AnyPayment, isReadable: boolean): Promise<void> {
-    const verdict = this.world.verdictOf(payment);
-    if (isReadable && !verdict) return;
-    const body = isReadable ? JSON.stringify(verdict) : 'what is this';
-    await storeCallback(this.#database, 'simulator', refOf(payment), body);
+  /** The merchant gives back everything that was collected. */
+  async giveBack(): Promise<void> {
+    const collections = this.payments.filter((payment) => payment.kind === 'collection');
+    for (const collection of collections) await this.#reverse(collection);
+    await this.settleDown();
+  }
+
+  async #reverse(collection: Collection): Promise<void> {
+    const request = reversalRequest(collection);
+    const reversal = await createReversal(this.#database, request).catch(ignore);
+    if (reversal) this.payments.push(reversal);
+  }
+
+  #succeed(payment: AnyPayment, odd: { again: boolean; amount: boolean }): void {
+    const amount = odd.amount && this.gateway.statesAmount(payment.kind);
+    this.world.succeed(payment, { ...odd, amount });
+  }
+
+  #store(payment: AnyPayment, isReadable: boolean): Promise<void> {
+    const told = isReadable ? this.gateway.callbacksOf(payment) : [{ body: 'what is this' }];
+    return storeTold(this.#database, payment, told);
   }
 
   async #process(who: number): Promise<void> {
@@ -152,7 +182,7 @@ export class History {
     const one = stored[who % Math.max(1, stored.length)];
     if (!one) return false;
     const callback = await findStoredCallback(this.#database, merchant_id, one.id);
-    await processCallback(this.#database, callback!, parserOf);
+    await processCallback(this.#database, callback!, this.gateway.parserOf);
     return true;
   }
 

@@ -8,7 +8,7 @@ import {
 } from '../../scripts/sandbox/merchant-receiver.ts';
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
-import { STACK_TYPES, startProcess } from '../../scripts/sandbox/stack.ts';
+import { startProcess, USUAL_TYPES } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
 import { type Config, loadConfig } from '../../src/process/config.ts';
@@ -37,7 +37,7 @@ const LOOK_INTERVAL_MS = 10;
 const WALLET_CENTS = 100_000_000;
 /** One process of each type of the Procfile, or one that runs all workers. */
 const SHAPES = {
-  'every type': STACK_TYPES,
+  'every type': USUAL_TYPES,
   'web and worker': ['simulator', 'web', 'worker'],
 } as const;
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Happening, Nature } from './history.ts';
-import { CALLS, CRASHES, FREEZES } from './history-workers.ts';
+import { CALLS } from './history-gateway.ts';
+import { CRASHES, FREEZES } from './history-workers.ts';
 
 /** A history, and how support decides about what it leaves open. */
 export interface RandomHistory {
@@ -40,12 +41,15 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   weighted(4, 'decision', { word: fc.nat({ max: 5 }) }),
 );
 
-export const RANDOM_HISTORY: fc.Arbitrary<RandomHistory> = fc.record({
-  nature: fc.record({
-    resubmit: fc.constantFrom('safe' as const, 'never' as const),
-    sharesReferences: rarely,
-  }),
-  happenings: fc.array(happening, { minLength: 5, maxLength: 40 }),
-  names: fc.constantFrom('ours' as const, 'its own' as const),
-  turn: fc.nat({ max: 5 }),
-});
+/** Draws histories that are told through a driver. */
+export const randomHistory = (driver: Nature['driver']): fc.Arbitrary<RandomHistory> =>
+  fc.record({
+    nature: fc.record({
+      driver: fc.constant(driver),
+      resubmit: fc.constantFrom('safe' as const, 'never' as const),
+      sharesReferences: rarely,
+    }),
+    happenings: fc.array(happening, { minLength: 5, maxLength: 40 }),
+    names: fc.constantFrom('ours' as const, 'its own' as const),
+    turn: fc.nat({ max: 5 }),
+  });

@@ -1,0 +1,64 @@
+import type { Database } from '../../src/connections/database.ts';
+import { createTokenStore } from '../../src/domain/gateway-accounts/token-store.ts';
+import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import type { Gateway } from '../../src/gateways/gateway.ts';
+import { createDrivers } from '../../src/gateways/registry.ts';
+import type { Config } from '../../src/process/config.ts';
+import { request } from './api-client.ts';
+
+/** A gateway of a chaos test, as the operator reaches it. */
+export interface ChaosGateway {
+  gateway: Gateway;
+  /** The channel whose payments it carries. */
+  channel: number;
+  /** Of its simulator. */
+  url: string;
+}
+
+/** A list of movements, and the kinds of which it has every one. */
+export interface Statement {
+  lines: StatementLine[];
+  covers: readonly StatementLine['kind'][];
+}
+
+const ALL_KINDS = ['collection', 'payout', 'reversal'] as const;
+const CENTS_PER_SHILLING = 100;
+
+/** Returns one for each driver. In these tests one channel goes to each. */
+export function gatewaysOf(config: Config, database: Database): ChaosGateway[] {
+  const drivers = createDrivers(config, { tokens: createTokenStore(database, config.secretsKeys) });
+  const channels = new Map([...config.channels].map(([code, name]) => [name, code]));
+  return [...drivers].map(([name, { gateways }]) => ({
+    gateway: gateways[0]!,
+    channel: channels.get(name)!,
+    url: name === 'daraja' ? config.daraja!.baseUrl : config.simulatorUrl,
+  }));
+}
+
+/**
+ * Reads what an operator can get of a time: first what the gateway answers, then the file that the
+ * operator downloads, which lists everything.
+ * @returns null when the gateway does not answer now
+ */
+export async function statementsOf(
+  { gateway, url }: ChaosGateway,
+  { start, end }: { start: Date; end: Date },
+): Promise<Statement[] | null> {
+  const answer = await gateway.statement!(start, end);
+  if (answer.outcome !== 'lines') return null;
+  const answered = { lines: answer.lines, covers: gateway.statementCovers! };
+  return [answered, { lines: await movementsAt(url), covers: ALL_KINDS }];
+}
+
+/** Reads all movements of a simulator. */
+export async function movementsAt(url: string): Promise<(StatementLine & { reference: string })[]> {
+  const { body } = await request('GET', `${url}/statement`);
+  return body.map((line: Record<string, string>) => ({
+    kind: line.kind,
+    reference: line.reference,
+    account: line.account,
+    amountCents: Math.round(Number(line.amount) * CENTS_PER_SHILLING),
+    transId: line.trans_id,
+    completedAt: new Date(line.completed_at!),
+  }));
+}

@@ -1,0 +1,56 @@
+import { inTransaction } from '../../src/connections/database.ts';
+import {
+  type ReconcileOptions,
+  type Reconciliation,
+  reconcile,
+} from '../../src/domain/reconciliation/reconcile.ts';
+import { importStatement, momentsOf } from '../../src/domain/reconciliation/statement.ts';
+import { type ChaosGateway, type Statement, statementsOf } from './chaos-gateways.ts';
+import type { ChaosWorld } from './chaos-world.ts';
+
+type Books = Pick<ChaosWorld, 'database'>;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Holds all that a gateway lists against the books, which books what is news.
+ * @returns null when the gateway does not answer now
+ */
+export async function reconcileAll(world: Books, gateway: ChaosGateway) {
+  const day = (offsetMs: number) =>
+    new Date(Date.now() + offsetMs).toISOString().slice(0, 'YYYY-MM-DD'.length);
+  const period = { from: day(-DAY_MS), to: day(DAY_MS) };
+  const complete_until = new Date();
+  const statements = await statementsOf(gateway, momentsOf(period));
+  if (!statements) return null;
+  const results: (Statement & { result: Reconciliation })[] = [];
+  for (const statement of statements) {
+    const options = { period, complete_until };
+    const result = await reconcileStatement(world, gateway, statement, options);
+    results.push({ ...statement, result });
+  }
+  return results;
+}
+
+async function reconcileStatement(
+  { database }: Books,
+  { gateway, channel }: ChaosGateway,
+  { lines, covers }: Statement,
+  { period, complete_until }: Pick<ReconcileOptions, 'period' | 'complete_until'>,
+): Promise<Reconciliation> {
+  const settings = { gateway: gateway.name, channel, period };
+  const import_id = await inTransaction(database, (trx) =>
+    importStatement(trx, { ...settings, source: 'chaos', lines }),
+  );
+  return reconcile(database, {
+    ...{ ...settings, import_id, covers, complete_until },
+    settling_window_ms: gateway.settlingWindowMs,
+    parserOf: () => gateway.parseCallback,
+    answer_window_ms: gateway.answerWindowMs,
+    ask: ({ kind, reference, external_ref }) =>
+      gateway.query({
+        ...{ kind, reference, externalRef: external_ref },
+        ...{ callbackUrl: null, timeoutUrl: null },
+      }),
+  });
+}
