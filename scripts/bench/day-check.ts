@@ -46,7 +46,7 @@ export async function checkDay(
   const { database, findings } = stage;
   const payments = await rows<Ended>(database, `SELECT * FROM (${OPEN}) p`);
   const moved = (await read(simulatorUrl, 'statement')) as Movement[];
-  findings.problems.push(...problemsOf(payments, moved));
+  findings.problems.push(...problemsOf(payments, moved, await withSupport(stage)));
   findings.problems.push(...untold(payments, outcomes));
   findings.notes.push(
     `${payments.length} payments, ${moved.length} movements at the gateway`,
@@ -61,7 +61,21 @@ async function read(url: string, path: string): Promise<unknown> {
 }
 
 /** Each phone is of one payment only, so kind and phone name it. */
-function problemsOf(payments: readonly Ended[], moved: readonly Movement[]): string[] {
+/** A line of the statement that may be money of a failed collection is before support. */
+async function withSupport({ database }: Stage): Promise<ReadonlySet<string>> {
+  const found = await rows<{ account: string }>(
+    database,
+    `SELECT details->>'account' AS account FROM discrepancies
+     WHERE kind = 'unknown_movement' AND resolved_at IS NULL`,
+  );
+  return new Set(found.map(({ account }) => account));
+}
+
+function problemsOf(
+  payments: readonly Ended[],
+  moved: readonly Movement[],
+  supported: ReadonlySet<string>,
+): string[] {
   const counts = new Map<string, number>();
   for (const { kind, account } of moved) {
     counts.set(`${kind} ${account}`, (counts.get(`${kind} ${account}`) ?? 0) + 1);
@@ -72,17 +86,19 @@ function problemsOf(payments: readonly Ended[], moved: readonly Movement[]): str
   return payments.flatMap((payment) => {
     const { kind, account, ref_no, id } = payment;
     const count = counts.get(`${kind === 'return' ? 'reversal' : kind} ${account}`) ?? 0;
-    const problem = problemOf(payment, count, returned.has(account));
+    const isFound = returned.has(account) || supported.has(account);
+    const problem = problemOf(payment, count, isFound);
     return problem ? [`${kind} ${ref_no ?? id} ${account}: ${problem}`] : [];
   });
 }
 
-function problemOf(payment: Ended, movedCount: number, isReturned: boolean): string | null {
+/** @param isFound says that its money goes back, or is before support. */
+function problemOf(payment: Ended, movedCount: number, isFound: boolean): string | null {
   const { kind, account, status, parked_reason } = payment;
   if (movedCount > 1) return 'moved twice';
   if (isOpen(payment) && !isLost(payment)) return `open: ${status} ${parked_reason ?? ''}`;
   if (status === 'completed' && movedCount === 0) return 'completed, and nothing moved';
-  const isGivenBack = kind === 'collection' && isReturned;
+  const isGivenBack = kind === 'collection' && isFound;
   // Support has it as paid after its refund.
   const isPaidAfterAll = kind === 'payout' && account.endsWith('107');
   const isKept = status === 'failed' && movedCount > 0 && !isGivenBack && !isPaidAfterAll;

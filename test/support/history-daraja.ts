@@ -22,9 +22,7 @@ const A_MINUTE_MS = 60_000;
  */
 export function createDarajaHistoryGateway(world: GatewayWorld): HistoryGateway {
   const wire = new DarajaWire(world);
-  const { resubmit, parseCallback } = gatewayOver({
-    post: () => Promise.reject(new Error('No call')),
-  });
+  const { resubmit, parseCallback } = gatewayOver(() => Promise.reject(new Error('No call')));
   return {
     resubmit,
     parserOf: () => parseCallback,
@@ -32,11 +30,11 @@ export function createDarajaHistoryGateway(world: GatewayWorld): HistoryGateway 
     submit: (payment, call) => {
       const post: DarajaClient['post'] = async (path, body) =>
         wire.submit(payment, call, path, body);
-      return gatewayOver({ post }).submit(requestFor(payment));
+      return gatewayOver(post).submit(requestFor(payment));
     },
     query: async ({ payment, askedAt }, call) => {
       const post: DarajaClient['post'] = async (path) => wire.query(payment, call, path);
-      const result = await gatewayOver({ post }).query({
+      const result = await gatewayOver(post).query({
         ...{ kind: payment.kind, reference: payment.reference, externalRef: payment.external_ref },
         ...{ callbackUrl: `${NOWHERE}/answer`, timeoutUrl: `${NOWHERE}/timeout` },
       });
@@ -47,7 +45,8 @@ export function createDarajaHistoryGateway(world: GatewayWorld): HistoryGateway 
   };
 }
 
-function gatewayOver(client: DarajaClient) {
+function gatewayOver(post: DarajaClient['post']) {
+  const client = { post, authenticate: async () => null };
   return createDarajaGateway({
     ...{ shortcode: SHORTCODE, config: CONFIG, client, pace: new Pace() },
     ...{ settlingWindowMs: 0, answerWindowMs: 0 },
