@@ -8,7 +8,7 @@ export const MIN_PAUSE_MS = 50;
 /** A busy provider makes the pause so much longer. */
 const NARROW = 2;
 /** Each call that was answered makes it so much shorter. */
-const WIDEN = 0.9;
+const WIDEN = 0.7;
 /** A longer line is not joined: waiting and calling must fit into the time of stopping. */
 const MAX_LINE_MS = 2_000;
 
