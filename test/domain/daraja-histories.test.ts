@@ -1,4 +1,4 @@
-import { HISTORIES_COUNT } from '../support/matrix.ts';
+import { DARAJA_HISTORIES_COUNT } from '../support/matrix.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
 import { itPlays } from '../support/play-histories.ts';
 
@@ -11,5 +11,5 @@ describe('Whatever happens to payments through Daraja, in whatever order', () =>
 
   after(() => store.drop());
 
-  itPlays(HISTORIES_COUNT, 'daraja', () => store);
+  itPlays(DARAJA_HISTORIES_COUNT, 'daraja', () => store);
 });

@@ -19,6 +19,13 @@ export function valuesThroughApi<Value>(values: readonly Value[]): readonly Valu
 }
 
 /** The random histories of payments that are played. `HISTORIES=20000` plays more. */
-export const HISTORIES_COUNT = Number(process.env.HISTORIES ?? (IS_FULL ? 2_000 : 60));
+export const HISTORIES_COUNT = historiesCount(2_000);
+/** The same through Daraja's driver, of which each takes longer. */
+export const DARAJA_HISTORIES_COUNT = historiesCount(400);
+
+function historiesCount(full: number): number {
+  return Number(process.env.HISTORIES ?? (IS_FULL ? full : 60));
+}
+
 /** The random requests that each operation of the API gets. */
 export const FUZZED_REQUESTS_COUNT = IS_FULL ? 80 : 10;
