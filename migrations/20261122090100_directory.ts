@@ -53,10 +53,12 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT now(),
       -- Addresses, or networks with their prefix length. Empty: the app may call from anywhere.
       ip_allow_list inet[] NOT NULL DEFAULT '{}',
+      -- 'app': its secrets in app_secrets. 'own': those in webhook_secrets.
+      signs_webhooks_with text NOT NULL DEFAULT 'app' CHECK (signs_webhooks_with IN ('app', 'own')),
       UNIQUE (merchant_id, code)
     );
 
-    -- An app's secret is encrypted, not hashed, because it also signs the app's webhooks.
+    -- An app's secret is encrypted, not hashed, because it may also sign the app's webhooks.
     CREATE TABLE app_secrets (
       id uuid PRIMARY KEY,
       merchant_id bigint NOT NULL,
@@ -68,6 +70,20 @@ export async function up(knex: Knex): Promise<void> {
       FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code)
     );
     CREATE INDEX app_secrets_by_app ON app_secrets (merchant_id, app_code, created_at DESC);
+
+    -- Secrets that sign webhooks and do nothing else. They have a table of their own, so that none
+    -- can be taken for a secret that lets an app in.
+    CREATE TABLE webhook_secrets (
+      id uuid PRIMARY KEY,
+      merchant_id bigint NOT NULL,
+      app_code bigint NOT NULL,
+      key_id text NOT NULL,
+      ciphertext bytea NOT NULL,
+      expires_at timestamptz,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code)
+    );
+    CREATE INDEX webhook_secrets_by_app ON webhook_secrets (merchant_id, app_code, created_at DESC);
 
     -- Prove callback addresses that were given out under keys that have left SECRETS_KEY. Only the
     -- keys that were derived for this purpose are kept, encrypted with the current key (key_id).

@@ -156,7 +156,7 @@ const KEYS = {
   SECRETS_KEY: parsed(keyRingFromText)
     .prefault(DEVELOPMENT_KEYS)
     .describe(
-      'Keys that encrypt app secrets and sign gateway callback addresses: `id:base64 of 32 bytes`, comma-separated. The first encrypts, all decrypt. Default: the development key, which is published. Required in production',
+      'Keys that encrypt secrets of apps and sign gateway callback addresses: `id:base64 of 32 bytes`, comma-separated. The first encrypts, all decrypt. Default: the development key, which is published. Required in production',
     )
     .meta({ example: 'k1:32-BYTES-IN-BASE64' }),
   JWT_KEYS: parsed(keyRingFromText)

@@ -20,11 +20,14 @@ export async function deliverWebhook(
   const delivery = await findDelivery(database, ref);
   if (!delivery) return false;
   fields.payment_id = delivery.payment_id;
-  if (!delivery.secret) throw new Error(`App ${delivery.app_code} has no secret to sign with`);
+  const { app_code, signs_webhooks_with, secrets } = delivery;
+  if (secrets.length === 0) throw new Error(`App ${app_code} has no secret to sign with`);
   const headers = signatureHeaders({
     ...delivery,
     timestamp: Math.floor(Date.now() / MS_PER_SECOND),
-    secret: openSecret(config.secretsKeys, delivery.secret, delivery),
+    secrets: secrets.map((sealed) =>
+      openSecret(config.secretsKeys, signs_webhooks_with, sealed, delivery),
+    ),
   });
   const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
     timeoutMs: config.webhookTimeoutMs,

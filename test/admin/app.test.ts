@@ -102,7 +102,7 @@ describe('admin app', () => {
     expect(listed).to.include({ app_code: first.code, app_key: first.app_key });
     expect(listed).to.have.all.keys(
       ...['app_code', 'merchant_id', 'name', 'app_key', 'products', 'active'],
-      ...['ip_allow_list', 'created_at'],
+      ...['ip_allow_list', 'signs_webhooks_with', 'created_at'],
     );
     const [titles, , last] = text.split('\n');
     expect(titles).to.match(/^CODE +MERCHANT ID +NAME +ACTIVE +PRODUCTS +APP KEY +MAY CALL FROM$/);
@@ -118,16 +118,19 @@ describe('admin app', () => {
       admin.json(`app show ${code}`),
       admin.text(`app show --app ${code}`),
     ]);
-    const { created_at, ...shown } = document;
+    const { created_at, signs_webhooks_since, ...shown } = document;
     expect(created_at).to.match(/Z$/);
+    expect(signs_webhooks_since).to.match(/Z$/);
     expect(shown).to.deep.equal({
       ...{ app_code: code, merchant_id, name: 'Till', app_key },
       ...{ products: ['collections'], active: true, ip_allow_list: [] },
+      ...{ signs_webhooks_with: 'app', older_secrets_sign_until: null },
     });
     expect(text)
       .to.match(new RegExp(`^App ${code}\n`))
       .and.match(/ip allow list +anywhere\n/)
       .and.match(/created at +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d EAT\n/)
+      .and.match(/signs webhooks with +app\n/)
       .and.not.include(app_secret);
   });
 

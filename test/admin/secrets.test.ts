@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import { firstRow, rows } from '../../src/connections/database.ts';
+import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import { openSecret } from '../../src/domain/merchants/app-secrets.ts';
 import { type AppCredentials, createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { chooseWebhookSecret } from '../../src/domain/merchants/webhook-secrets.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import { keyRingFromText } from '../../src/process/key-ring.ts';
+import { keyRingFromText, type Sealed } from '../../src/process/key-ring.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 
 /** More than one batch. */
@@ -47,7 +49,7 @@ describe('admin secrets', () => {
   it('encrypts all again with the first key, in batches', async () => {
     const text = await admin.change('secrets rekey', withKeys(NEW, OLD));
     expect(text).to.equal(
-      `App secrets encrypted again with the key new: ${APPS}\nCallback keys kept for addresses that were given out before: old\n`,
+      `Secrets of apps encrypted again with the key new: ${APPS}\nCallback keys kept for addresses that were given out before: old\n`,
     );
     // The old key is not needed any more.
     await letsIn(NEW, apps[0]!);
@@ -79,6 +81,41 @@ describe('admin secrets', () => {
       ],
       withKeys(OLD),
     );
+  });
+
+  it('encrypts webhook secrets again too, and knows the keys that they need', async () => {
+    const { app_code } = await newApp(NEW);
+    const webhookSecret = () =>
+      firstRow<Sealed>(
+        admin.database,
+        'SELECT key_id AS "keyId", ciphertext FROM webhook_secrets WHERE app_code = :app_code',
+        { app_code },
+      );
+    const { webhook_secret } = await inTransaction(admin.database, (trx) =>
+      chooseWebhookSecret(trx, keyRingFromText(OLD), app_code, 'own'),
+    );
+    await admin.refused(
+      [
+        [
+          'secrets rekey',
+          'Encrypted again: 0; but 1 need keys that SECRETS_KEY does not have (old)\n',
+        ],
+      ],
+      withKeys(NEW),
+    );
+    expect(await admin.changeJson('secrets rekey', withKeys(NEW, OLD))).to.include({ rekeyed: 1 });
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'secrets.rekey',
+      merchant_id: null,
+      subject: 'webhook secrets',
+      details: { count: 1, from_keys: ['old'], to_key: 'new' },
+    });
+    const sealed = (await webhookSecret())!;
+    expect(sealed.keyId).to.equal('new');
+    const ref = { merchant_id, app_code };
+    expect(openSecret(keyRingFromText(NEW), 'own', sealed, ref)).to.equal(webhook_secret);
+    const others = { ...ref, app_code: app_code - 1 };
+    expect(() => openSecret(keyRingFromText(NEW), 'own', sealed, others)).to.throw();
   });
 
   it('does what can be done, and names the apps of what cannot be decrypted', async () => {

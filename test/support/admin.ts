@@ -135,6 +135,7 @@ const WATCHED = [
   'users',
   'apps',
   'app_secrets',
+  'webhook_secrets',
   'retired_callback_keys',
   'token_families',
   'paused_channels',

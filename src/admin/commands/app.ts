@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import { rotateAppSecret } from '../../domain/identity/rotate-app-secret.ts';
+import { SECRET_KINDS, type SecretKind } from '../../domain/merchants/app-secrets.ts';
 import {
   type AppChanges,
   type AppRecord,
@@ -9,33 +9,28 @@ import {
   requireApp,
   updateApp,
 } from '../../domain/merchants/manage-apps.ts';
+import { chooseWebhookSecret, signingOf } from '../../domain/merchants/webhook-secrets.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { optional, required, requireOne, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
-import { rowDocument } from '../output/document.ts';
-import { moment } from '../output/table.ts';
+import {
+  auditOf,
+  lists,
+  recordLines,
+  shownOnce,
+  type Update,
+  updateRow,
+} from '../output/answers.ts';
+import { apps as view } from '../output/apps.ts';
 import { changes, type Noun, reads, type Verb } from '../verb.ts';
-
-const MAX_OVERLAP_DAYS = 30;
-const MS_PER_S = 1_000;
-const ANYWHERE = 'anywhere';
-
-const view: View<AppRecord> = {
-  what: 'app',
-  keyOf: ({ code }) => code,
-  document: ({ code, ...row }) => ({ app_code: code, ...rowDocument(row) }),
-  columns: [
-    ...(['code', 'merchant_id', 'name', 'active', 'products', 'app_key'] as const),
-    ['MAY CALL FROM', ({ ip_allow_list }) => ip_allow_list.join(', ') || ANYWHERE],
-  ],
-  empty: { ip_allow_list: ANYWHERE },
-};
+import { rotateSecret, rotateWebhook } from './app-rotations.ts';
 
 const code = required('app', read.appCode, 'The code of the app');
 const products = read.someOf<Product>(['collections', 'payouts', 'disbursements']);
 const PRODUCTS = 'Out of collections, payouts, disbursements';
 const ADDRESSES = 'Addresses and networks that may call, such as 10.0.0.0/8; none: anywhere';
+const SIGNS = 'What signs its webhooks: its app secret, or a webhook secret of its own';
 
 const create = changes({
   summary: 'Creates an app and shows its secret once',
@@ -66,33 +61,68 @@ const list = lists(view, read.appCode, {
 });
 
 const show = reads({
-  summary: 'Shows an app, without its secret',
+  summary: 'Shows an app, without its secrets',
   options: { code },
   argument: 'code',
   run: async ({ database }, values) => {
-    const found = await requireApp(database, values.code);
+    const app = await requireApp(database, values.code);
+    const found = { ...app, ...(await signingOf(database, app)) };
     return { data: view.document(found), lines: recordLines(view, found) };
   },
 });
 
 const update = changes({
-  summary: 'Changes the name, the products or the addresses of an app',
+  summary: 'Changes the name, the products, the addresses or the webhook secret of an app',
+  notes:
+    "With --webhook-secret own the app's webhooks are signed with a secret of their own from now on, which is shown once. With --webhook-secret app they are signed with the app secret again, and the webhook secret ends.",
   options: {
     code,
     name: optional('name', read.name, 'Its name'),
     products: optional('products', products, PRODUCTS),
     ip_allow_list: optional('ip-allow-list', ipAllowList, ADDRESSES),
+    webhook_secret: optional('webhook-secret', read.oneOf<SecretKind>(SECRET_KINDS), SIGNS),
   },
   argument: 'code',
   check: ({ code: _, ...wanted }) =>
-    requireOne(wanted, 'Say what to change: --name, --products or --ip-allow-list'),
-  run: (_service, { code, ...wanted }, change) =>
-    updateRow(change, view, (trx) => updated(trx, code, wanted)),
+    requireOne(
+      wanted,
+      'Say what to change: --name, --products, --ip-allow-list or --webhook-secret',
+    ),
+  run: ({ config }, { code, webhook_secret, ...wanted }, change) =>
+    updateRow(change, view, async (trx) => {
+      const update = await updated(trx, code, wanted);
+      if (!webhook_secret) return update;
+      return withSecret(trx, config.secretsKeys, webhook_secret, update);
+    }),
 });
 
-async function updated(trx: Transaction, code: number, wanted: AppChanges) {
+async function updated(
+  trx: Transaction,
+  code: number,
+  wanted: AppChanges,
+): Promise<Update<AppRecord>> {
   const { app, changed } = await updateApp(trx, code, wanted);
   return { row: app, merchant_id: app.merchant_id, changed };
+}
+
+/** Adds the choice of the secret that signs webhooks to an update. */
+async function withSecret(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  kind: SecretKind,
+  { row: { code, merchant_id }, changed: before }: Update<AppRecord>,
+): Promise<Update<AppRecord>> {
+  const chosen = await chooseWebhookSecret(trx, secretsKeys, code, kind);
+  const { app, changed, webhook_secret } = chosen;
+  return {
+    row: app,
+    merchant_id,
+    changed: { ...before, ...changed },
+    ...(webhook_secret && {
+      more: { webhook_secret },
+      notes: [shownOnce('webhook secret', webhook_secret)],
+    }),
+  };
 }
 
 function activation(summary: string, active: boolean): Verb {
@@ -106,48 +136,6 @@ function activation(summary: string, active: boolean): Verb {
   });
 }
 
-const rotateSecret = changes({
-  summary: 'Gives an app a new secret and shows it once',
-  notes:
-    'The new secret signs webhooks from now on. Without an overlap the old secrets and the tokens of the app end at once. With an overlap they work until it ends.',
-  options: {
-    code,
-    overlap: withDefault(
-      'overlap',
-      read.duration(MAX_OVERLAP_DAYS),
-      'How long the old secrets still work, such as 24h. Default: 0',
-      0,
-    ),
-  },
-  argument: 'code',
-  run: async ({ config }, { code, overlap }, { audited }) => {
-    const { app, app_secret, old_secrets_until, revoked } = await audited(async (trx) => {
-      const value = await rotateAppSecret(trx, config.secretsKeys, code, overlap);
-      const details = {
-        overlap_s: overlap / MS_PER_S,
-        old_secrets_until: value.old_secrets_until,
-        revoked_token_families: value.revoked,
-      };
-      return { value, audit: auditOf(view, value.app, value.app.merchant_id, details) };
-    });
-    return {
-      data: {
-        ...view.document(app),
-        app_secret,
-        old_secrets_until,
-        revoked_token_families: revoked,
-      },
-      lines: [
-        recordLines(view, app, 'has a new secret, which signs webhooks from now on'),
-        shownOnce('secret', app_secret),
-        old_secrets_until
-          ? `Old secrets work until ${moment(old_secrets_until)}`
-          : `Old secrets have ended. Sessions ended: ${revoked}`,
-      ],
-    };
-  },
-});
-
 export const app: Noun = {
   summary: "A merchant's programs, with their keys and secrets",
   verbs: {
@@ -158,5 +146,6 @@ export const app: Noun = {
     suspend: activation('Refuses all requests of an app until it is activated', false),
     activate: activation('Ends the suspension of an app', true),
     'rotate-secret': rotateSecret,
+    'rotate-webhook-secret': rotateWebhook,
   },
 };

@@ -13,7 +13,7 @@ import { changes, type Noun } from '../verb.ts';
 const MAX_SHOWN_APPS = 10;
 
 const rekey = changes({
-  summary: 'Encrypts every app secret again, with the first key of SECRETS_KEY',
+  summary: 'Encrypts every secret of an app again, with the first key of SECRETS_KEY',
   notes:
     "Put the new key first, restart every process of the service, then run this. After that the old keys may leave SECRETS_KEY: the part of each that proves gateways' callback addresses is kept, encrypted with the new key. Never use the name of a key again.",
   run: async ({ database, config: { secretsKeys } }, _values, { audited }) => {
@@ -23,8 +23,8 @@ const rekey = changes({
     const problems = [...problemsOf(rekeyed), ...problemsOfCallbackKeys(kept)].join(', and ');
     if (problems) throw new OperatorRefusal(`Encrypted again: ${count}; but ${problems}`);
     const key = secretsKeys.current.id;
-    const done = `App secrets encrypted again with the key ${key}: ${count}`;
-    const already = `Every app secret is encrypted with the key ${key} ${ALREADY}`;
+    const done = `Secrets of apps encrypted again with the key ${key}: ${count}`;
+    const already = `Every secret of an app is encrypted with the key ${key} ${ALREADY}`;
     const ids = kept.ids.join(', ');
     return {
       data: { rekeyed: count, key_id: key, callback_keys: kept.ids },

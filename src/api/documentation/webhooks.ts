@@ -49,11 +49,12 @@ const reversalFee = { transaction_fee: { ...money, examples: ['0.00'] } };
 const HEADERS: Record<string, string> = {
   'X-Service-Timestamp': 'When this attempt was sent, Unix seconds; refuse one older than 300 s',
   'X-Service-Signature':
-    'Hex HMAC-SHA256, keyed with the app secret, over the timestamp, a dot and the raw body',
+    'Hex HMAC-SHA256, keyed with the app secret, over the timestamp, a dot and the raw body. An app may have a webhook secret of its own for it',
   'X-Service-Event-Sequence': 'Counts up by one per merchant',
   'webhook-id': 'The same at every attempt for one event: take each only once',
   'webhook-timestamp': 'As X-Service-Timestamp',
-  'webhook-signature': 'The signature of the Standard Webhooks convention',
+  'webhook-signature':
+    'The signature of the Standard Webhooks convention; while secrets overlap one for each, separated by a space',
 };
 
 const TRIES =

@@ -1,6 +1,6 @@
-import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import type { Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
-import { storeAppSecret } from '../merchants/app-secrets.ts';
+import { replaceSecret } from '../merchants/app-secrets.ts';
 import { type AppRecord, requireApp } from '../merchants/manage-apps.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 
@@ -26,23 +26,17 @@ export async function rotateAppSecret(
 ): Promise<RotatedSecret> {
   const app = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
   const ref = { merchant_id: app.merchant_id, app_code: appCode };
-  await rows(
+  const { secret, old_secrets_until } = await replaceSecret(
     trx,
-    `UPDATE app_secrets SET expires_at = now() + :overlap_ms * interval '1 millisecond'
-     WHERE merchant_id = :merchant_id AND app_code = :app_code
-       AND (expires_at IS NULL OR expires_at > now() + :overlap_ms * interval '1 millisecond')`,
-    { ...ref, overlap_ms: overlapMs },
-  );
-  const old = await firstRow<{ until: Date | null }>(
-    trx,
-    `SELECT max(expires_at) AS until FROM app_secrets
-     WHERE merchant_id = :merchant_id AND app_code = :app_code AND expires_at > now()`,
+    secretsKeys,
+    'app',
     ref,
+    overlapMs,
   );
   return {
     app,
-    app_secret: await storeAppSecret(trx, secretsKeys, ref),
-    old_secrets_until: old!.until,
+    app_secret: secret,
+    old_secrets_until,
     revoked: overlapMs === 0 ? await revokeTokens(trx, ref) : 0,
   };
 }

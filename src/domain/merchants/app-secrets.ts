@@ -8,26 +8,92 @@ export interface AppRef {
   app_code: number;
 }
 
-const APP_SECRET_BYTES = 32;
+/**
+ * An app signs in with its `app` secret. Its webhooks are signed with the secrets of the kind that
+ * `apps.signs_webhooks_with` names. An `own` secret signs webhooks and lets nobody in, so it is in
+ * a table of its own.
+ */
+export const SECRET_KINDS = ['app', 'own'] as const;
+export type SecretKind = (typeof SECRET_KINDS)[number];
+
+export const SECRET_TABLES: Readonly<Record<SecretKind, string>> = {
+  app: 'app_secrets',
+  own: 'webhook_secrets',
+};
+
+const SECRET_BYTES = 32;
+
+const TEXTS: Readonly<Record<SecretKind, (bytes: Buffer) => string>> = {
+  app: (bytes) => `as_${bytes.toString('base64url')}`,
+  own: (bytes) => `whsec_${bytes.toString('base64')}`,
+};
+
+/** SQL that is true of a secret that has not ended. */
+export const IS_VALID = '(expires_at IS NULL OR expires_at > now())';
 
 /** Gives an app a fresh secret, now its newest, and stores it encrypted. @returns the secret. */
-export async function storeAppSecret(
+export async function storeSecret(
   trx: Transaction,
   secretsKeys: KeyRing,
+  kind: SecretKind,
   app: AppRef,
 ): Promise<string> {
-  const appSecret = `as_${randomBytes(APP_SECRET_BYTES).toString('base64url')}`;
+  const secret = TEXTS[kind](randomBytes(SECRET_BYTES));
   // Not now(): a transaction that waited for another one began earlier but has the newer secret.
   await rows(
     trx,
-    `INSERT INTO app_secrets (id, merchant_id, app_code, key_id, ciphertext, created_at)
+    `INSERT INTO ${SECRET_TABLES[kind]}
+       (id, merchant_id, app_code, key_id, ciphertext, created_at)
      VALUES (:id, :merchant_id, :app_code, :keyId, :ciphertext, clock_timestamp())`,
-    { ...app, ...seal(secretsKeys, appSecret, sealContext(app)), id: uuidv7() },
+    { ...app, ...seal(secretsKeys, secret, sealContext(kind, app)), id: uuidv7() },
   );
-  return appSecret;
+  return secret;
 }
 
-/** Reads the valid secrets of an app, newest first. The first one signs; each authenticates. */
+export interface ReplacedSecret {
+  secret: string;
+  /** The expiry of the last old secret; null when no old secret is valid. */
+  old_secrets_until: Date | null;
+}
+
+/** Gives an app a fresh secret. The old ones stay valid for `overlapMs`; with 0 they end at once. */
+export async function replaceSecret(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  kind: SecretKind,
+  app: AppRef,
+  overlapMs: number,
+): Promise<ReplacedSecret> {
+  await endSecrets(trx, kind, app, overlapMs);
+  const old = await firstRow<{ until: Date | null }>(
+    trx,
+    `SELECT max(expires_at) AS until FROM ${SECRET_TABLES[kind]}
+     WHERE merchant_id = :merchant_id AND app_code = :app_code AND expires_at > now()`,
+    app,
+  );
+  return {
+    secret: await storeSecret(trx, secretsKeys, kind, app),
+    old_secrets_until: old!.until,
+  };
+}
+
+/** Lets the secrets of an app end after `overlapMs`, unless they end sooner. */
+export async function endSecrets(
+  trx: Transaction,
+  kind: SecretKind,
+  app: AppRef,
+  overlapMs: number,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE ${SECRET_TABLES[kind]} SET expires_at = now() + :overlap_ms * interval '1 millisecond'
+     WHERE merchant_id = :merchant_id AND app_code = :app_code
+       AND (expires_at IS NULL OR expires_at > now() + :overlap_ms * interval '1 millisecond')`,
+    { ...app, overlap_ms: overlapMs },
+  );
+}
+
+/** Reads the valid secrets that let an app in, newest first. */
 export async function appSecrets(
   database: Database,
   secretsKeys: KeyRing,
@@ -35,107 +101,40 @@ export async function appSecrets(
 ): Promise<{ id: string; secret: string }[]> {
   const sealed = await rows<Sealed & { id: string }>(
     database,
-    validSecretsOf(':merchant_id', ':app_code'),
+    `SELECT id, key_id AS "keyId", ciphertext FROM app_secrets
+     WHERE merchant_id = :merchant_id AND app_code = :app_code AND ${IS_VALID}
+     ORDER BY created_at DESC, id DESC`,
     app,
   );
-  return sealed.map((row) => ({ id: row.id, secret: openSecret(secretsKeys, row, app) }));
+  return sealed.map((row) => ({ id: row.id, secret: openSecret(secretsKeys, 'app', row, app) }));
 }
 
-/** Returns SQL for the valid secrets of an app, newest first. */
-export function validSecretsOf(merchantId: string, appCode: string): string {
-  return `SELECT id, key_id AS "keyId", ciphertext FROM app_secrets
-    WHERE merchant_id = ${merchantId} AND app_code = ${appCode}
-      AND (expires_at IS NULL OR expires_at > now())
-    ORDER BY created_at DESC, id DESC`;
+/** Returns SQL for the valid secrets that sign the webhooks of an app, a row of `apps`. */
+export function signingSecretsOf(app: string): string {
+  return SECRET_KINDS.map(
+    (kind) => `SELECT id, key_id AS "keyId", ciphertext, created_at, expires_at
+      FROM ${SECRET_TABLES[kind]}
+      WHERE ${app}.signs_webhooks_with = '${kind}'
+        AND merchant_id = ${app}.merchant_id AND app_code = ${app}.code AND ${IS_VALID}`,
+  ).join(' UNION ALL ');
 }
 
 /** Decrypts a secret of an app. @throws Error when the key is not in the ring */
-export function openSecret(secretsKeys: KeyRing, sealed: Sealed, app: AppRef): string {
-  return open(secretsKeys, sealed, sealContext(app));
+export function openSecret(
+  secretsKeys: KeyRing,
+  kind: SecretKind,
+  sealed: Sealed,
+  app: AppRef,
+): string {
+  return open(secretsKeys, sealed, sealContext(kind, app));
 }
 
-export interface RekeyedBatch {
-  count: number;
-  /** The ids of the keys that had encrypted these secrets. */
-  fromKeys: string[];
-  /** The codes of the apps with a valid secret that cannot be decrypted. */
-  unreadable: number[];
-  /** The next batch begins after this id; null when there is none. */
-  next: string | null;
-}
+const CONTEXTS: Readonly<Record<SecretKind, string>> = {
+  app: 'app_secret',
+  own: 'webhook_secret',
+};
 
-interface SecretRow extends Sealed {
-  id: string;
-  app_code: number;
-  valid: boolean;
-}
-
-/**
- * Encrypts the next `limit` app secrets again that are not encrypted with the first key of the
- * ring. A secret that cannot be decrypted is left as it is.
- * @param after is the `next` of the previous batch.
- */
-export async function rekeySecrets(
-  trx: Transaction,
-  keys: KeyRing,
-  after: string | null,
-  limit: number,
-): Promise<RekeyedBatch> {
-  const secrets = await rows<SecretRow>(
-    trx,
-    `SELECT id, app_code, key_id AS "keyId", ciphertext,
-       expires_at IS NULL OR expires_at > now() AS valid
-     FROM app_secrets
-     WHERE key_id <> :current AND key_id = ANY (:known)
-       AND (CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid))
-     ORDER BY id LIMIT :limit FOR UPDATE`,
-    { current: keys.current.id, known: [...keys.byId.keys()], after, limit },
-  );
-  const readable: SecretRow[] = [];
-  for (const secret of secrets) {
-    if (await rekeySecret(trx, keys, secret)) readable.push(secret);
-  }
-  const unreadable = secrets.filter((secret) => secret.valid && !readable.includes(secret));
-  return {
-    count: readable.length,
-    fromKeys: [...new Set(readable.map(({ keyId }) => keyId))].sort(),
-    unreadable: unreadable.map(({ app_code }) => app_code),
-    next: secrets.length < limit ? null : secrets.at(-1)!.id,
-  };
-}
-
-async function rekeySecret(trx: Transaction, keys: KeyRing, secret: SecretRow): Promise<boolean> {
-  const context = sealContext(secret);
-  let plaintext: string;
-  try {
-    plaintext = open(keys, secret, context);
-  } catch {
-    return false;
-  }
-  await rows(
-    trx,
-    'UPDATE app_secrets SET key_id = :keyId, ciphertext = :ciphertext WHERE id = :id',
-    { id: secret.id, ...seal(keys, plaintext, context) },
-  );
-  return true;
-}
-
-/** Counts the valid secrets whose key is not in the ring. */
-export async function secretsWithoutKey(
-  database: Database,
-  keys: KeyRing,
-): Promise<{ count: number; keyIds: string[] }> {
-  const row = await firstRow<{ count: number; keyIds: string[] }>(
-    database,
-    `SELECT count(*) AS count, coalesce(array_agg(DISTINCT key_id), '{}') AS "keyIds"
-     FROM app_secrets
-     WHERE key_id <> ALL (:known) AND (expires_at IS NULL OR expires_at > now())`,
-    { known: [...keys.byId.keys()] },
-  );
-  return row!;
-}
-
-/** Binds a ciphertext to its app, so that it cannot be opened in another app's row. */
-function sealContext({ app_code }: Pick<AppRef, 'app_code'>): string {
-  return `app_secret:${app_code}`;
+/** Binds a ciphertext to its app and kind, so that it cannot be opened in another row. */
+export function sealContext(kind: SecretKind, { app_code }: Pick<AppRef, 'app_code'>): string {
+  return `${CONTEXTS[kind]}:${app_code}`;
 }

@@ -10,7 +10,7 @@ import type { KeyRing } from '../../process/key-ring.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
-import { type AppRef, storeAppSecret } from './app-secrets.ts';
+import { type AppRef, type SecretKind, storeSecret } from './app-secrets.ts';
 import { lockMerchant } from './manage-merchants.ts';
 
 export type Product = 'collections' | 'payouts' | 'disbursements';
@@ -25,17 +25,23 @@ export interface AppRecord {
   active: boolean;
   /** The addresses that it may call from. An empty list allows every address. */
   ip_allow_list: string[];
+  /** Only `chooseWebhookSecret` changes it. */
+  signs_webhooks_with: SecretKind;
   created_at: Date;
 }
 
 export type AppChanges = Partial<Pick<AppRecord, 'name' | 'products' | 'active' | 'ip_allow_list'>>;
 
-const COLUMNS = 'code, merchant_id, name, app_key, products, active, ip_allow_list, created_at';
+const COLUMNS = `code, merchant_id, name, app_key, products, active, ip_allow_list,
+  signs_webhooks_with, created_at`;
+
+/** The table as `updateRow` takes it. */
+export const APPS = { name: 'apps', key: ['code'], columns: COLUMNS };
 
 export interface AppCredentials {
   app_code: number;
   app_key: string;
-  /** Shown once. It also signs the app's webhooks. */
+  /** Shown once. It also signs the app's webhooks, unless the app chooses a secret for that. */
   app_secret: string;
 }
 
@@ -57,7 +63,7 @@ export async function createApp(
        RETURNING merchant_id, code AS app_code`,
       { ...app, merchant_id: merchantId, app_key },
     );
-    const app_secret = await storeAppSecret(trx, secretsKeys, row!);
+    const app_secret = await storeSecret(trx, secretsKeys, 'app', row!);
     return { app_code: row!.app_code, app_key, app_secret };
   });
 }
@@ -104,8 +110,7 @@ export async function updateApp(
   const before = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
   const wanted: AppChanges = others;
   if (ip_allow_list) wanted.ip_allow_list = await asStored(trx, ip_allow_list);
-  const table = { name: 'apps', key: ['code'], columns: COLUMNS };
-  const { row: app, changed } = await updateRow<AppRecord>(trx, table, before, wanted);
+  const { row: app, changed } = await updateRow<AppRecord>(trx, APPS, before, wanted);
   return { app, changed };
 }
 

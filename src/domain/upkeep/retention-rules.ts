@@ -56,6 +56,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   merchants: { keep: 'forever', why: DIRECTORY },
   apps: { keep: 'forever', why: DIRECTORY },
   app_secrets: { keep: 'forever', why: DIRECTORY },
+  webhook_secrets: { keep: 'forever', why: DIRECTORY },
   retired_callback_keys: { keep: 'forever', why: 'They prove late news of old payments' },
   users: { keep: 'forever', why: DIRECTORY },
   collections: { keep: 'forever', why: 'Payments' },

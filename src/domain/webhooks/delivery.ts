@@ -1,8 +1,8 @@
-import { type Database, firstRow } from '../../connections/database.ts';
+import { type Database, rows } from '../../connections/database.ts';
 import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import type { Sealed } from '../../process/key-ring.ts';
-import { validSecretsOf } from '../merchants/app-secrets.ts';
+import { type SecretKind, signingSecretsOf } from '../merchants/app-secrets.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -38,8 +38,9 @@ export interface DeliveryRef {
 /** An event to deliver, as the worker needs it. */
 export interface Delivery extends DeliveryRef {
   app_code: number;
-  /** The app's newest, encrypted. Null: it has none. */
-  secret: Sealed | null;
+  signs_webhooks_with: SecretKind;
+  /** The valid ones of that kind, encrypted, oldest first. More than one in an overlap. */
+  secrets: Sealed[];
   payment_id: string;
   callback_url: string;
   body: string;
@@ -61,22 +62,26 @@ export interface AttemptOutcome {
  * @throws an outage while the database is read-only, because no attempt could be recorded.
  */
 export async function findDelivery(database: Database, ref: DeliveryRef): Promise<Delivery | null> {
-  const found = await firstRow<Delivery & Sealed & { isDue: boolean; isReadOnly: boolean }>(
+  const found = await rows<Delivery & Sealed & { isDue: boolean; isReadOnly: boolean }>(
     database,
     // The key alone is a condition: for more, the planner might read an index of waiting deliveries.
     `SELECT d.merchant_id, d.event_id, d.attempts, d.attempts_before_resend, d.step_no,
-       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence, s."keyId", s.ciphertext,
+       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence, a.signs_webhooks_with,
+       s."keyId", s.ciphertext,
        d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL AS "isDue",
        ${IS_READ_ONLY} AS "isReadOnly"
      FROM webhook_deliveries d JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
-     LEFT JOIN LATERAL (${validSecretsOf('e.merchant_id', 'e.app_code')} LIMIT 1) s ON true
-     WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id`,
+     JOIN apps a ON a.merchant_id = e.merchant_id AND a.code = e.app_code
+     LEFT JOIN LATERAL (${signingSecretsOf('a')}) s ON true
+     WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id
+     ORDER BY s.created_at, s.id`,
     ref,
   );
-  if (!found?.isDue) return null;
-  requireWritable(found);
-  const { keyId, ciphertext, ...delivery } = found;
-  return { ...delivery, secret: keyId === null ? null : { keyId, ciphertext } };
+  const [first] = found;
+  if (!first?.isDue) return null;
+  requireWritable(first);
+  // An app without a valid secret has one row, without a key.
+  return { ...first, secrets: found.filter(({ keyId }) => keyId !== null) };
 }
 
 export const DELIVERY_RESULTS = ['delivered', 'retry', 'exhausted', 'stopped'] as const;

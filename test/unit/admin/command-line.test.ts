@@ -13,7 +13,10 @@ const VERBS: Readonly<Record<string, string[]>> = {
     ...['hold-payouts', 'release-payouts'],
   ],
   user: ['create', 'list', 'show', 'update', 'deactivate'],
-  app: ['create', 'list', 'show', 'update', 'suspend', 'activate', 'rotate-secret'],
+  app: [
+    ...['create', 'list', 'show', 'update', 'suspend', 'activate'],
+    ...['rotate-secret', 'rotate-webhook-secret'],
+  ],
   wallet: ['topup', 'adjust'],
   ledger: ['verify'],
   payment: ['list', 'show'],

@@ -13,7 +13,14 @@ describe('Options of the command line for merchants, users and apps', () => {
           '--products must be a list out of collections, payouts, disbursements',
         ],
       ),
-      ['app update --app 5001', 'Say what to change: --name, --products or --ip-allow-list'],
+      [
+        'app update --app 5001',
+        'Say what to change: --name, --products, --ip-allow-list or --webhook-secret',
+      ],
+      [
+        'app update --app 5001 --webhook-secret new',
+        '--webhook-secret must be one of app, own, not "new"',
+      ],
       ['app update --app 0 --name x', "--app must be an app's code such as 5001"],
       ...['24', '1w', '-1h', '1.5h', '31d', '721h', 'h', ''].map(
         (overlap): BadCase => [

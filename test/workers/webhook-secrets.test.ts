@@ -1,0 +1,256 @@
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
+import winston from 'winston';
+import { inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
+import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import { rotateAppSecret } from '../../src/domain/identity/rotate-app-secret.ts';
+import type { SecretKind } from '../../src/domain/merchants/app-secrets.ts';
+import {
+  chooseWebhookSecret,
+  rotateWebhookSecret,
+} from '../../src/domain/merchants/webhook-secrets.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { createService, type Service } from '../../src/process/boot.ts';
+import { deliverWebhook } from '../../src/workers/webhooks.ts';
+import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { type FakeMerchant, type Received, startFakeMerchant } from '../support/fake-merchant.ts';
+import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const OVERLAP_MS = 3_600_000;
+
+/** As the receiver in docs/webhooks.md: the key is the text of the secret as it was shown. */
+function isSpecified({ headers, body }: Received, secret: string): boolean {
+  const material = `${headers['x-service-timestamp']}.${body}`;
+  const expected = createHmac('sha256', secret).update(material).digest('hex');
+  return headers['x-service-signature'] === expected;
+}
+
+/** The published library takes a webhook secret as it is, and an app secret as base64. */
+function isStandard({ headers, body }: Received, secret: string): boolean {
+  const standard = secret.startsWith('whsec_')
+    ? secret
+    : `whsec_${Buffer.from(secret).toString('base64')}`;
+  try {
+    new Webhook(standard).verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const signaturesOf = ({ headers }: Received) => String(headers['webhook-signature']).split(' ');
+
+describe('The secrets that sign webhooks', () => {
+  let store: TestStore;
+  let shop: FakeMerchant;
+  let service: Service;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+    shop = await startFakeMerchant();
+    service = createService(store.config, winston.createLogger({ silent: true }), store.database);
+  });
+
+  after(async () => {
+    await shop.close();
+    await store.drop();
+  });
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+    shop.received.length = 0;
+    shop.answerWith(() => 200);
+  });
+
+  const change = <Result>(work: (trx: Transaction) => Promise<Result>) =>
+    inTransaction(store.database, work);
+
+  const choose = (kind: SecretKind) =>
+    change((trx) =>
+      chooseWebhookSecret(trx, store.config.secretsKeys, merchant.app_code, kind),
+    ).then(({ webhook_secret }) => webhook_secret);
+
+  const rotate = (overlapMs: number) =>
+    change((trx) =>
+      rotateWebhookSecret(trx, store.config.secretsKeys, merchant.app_code, overlapMs),
+    ).then(({ secret }) => secret);
+
+  const rotateApp = (overlapMs: number) =>
+    change((trx) =>
+      rotateAppSecret(trx, store.config.secretsKeys, merchant.app_code, overlapMs),
+    ).then(({ app_secret }) => app_secret);
+
+  const endOverlap = (table: 'app_secrets' | 'webhook_secrets') =>
+    rows(
+      store.database,
+      `UPDATE ${table} SET expires_at = now()
+       WHERE merchant_id = :merchant_id AND expires_at IS NOT NULL`,
+      { merchant_id: merchant.merchant_id },
+    );
+
+  async function attempt(event_id: string): Promise<void> {
+    await prepareDeliveries(store.database, 8);
+    const { step_no } = await deliveryOf(store.database, event_id);
+    await deliverWebhook(service, { merchant_id: merchant.merchant_id, event_id, step_no }, {});
+  }
+
+  async function nextWebhook(): Promise<Received> {
+    await attempt(await newEvent(store.database, merchant, shop.url));
+    return shop.received.at(-1)!;
+  }
+
+  const letsIn = (secret: string) =>
+    issueAppTokens(store.database, store.config, {
+      app_key: merchant.app_key,
+      app_secret: secret,
+    }).then(
+      () => true,
+      () => false,
+    );
+
+  it('are the app’s secret, with one signature, for an app that chooses nothing', async () => {
+    const webhook = await nextWebhook();
+    expect(isSpecified(webhook, merchant.app_secret)).to.equal(true);
+    expect(isStandard(webhook, merchant.app_secret)).to.equal(true);
+    expect(signaturesOf(webhook)).to.have.length(1);
+  });
+
+  it('are its own in both conventions from the moment at which it chooses that', async () => {
+    const own = (await choose('own'))!;
+    expect(own).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const webhook = await nextWebhook();
+    expect(signaturesOf(webhook)).to.have.length(1);
+    expect([isSpecified(webhook, own), isStandard(webhook, own)]).to.deep.equal([true, true]);
+    expect(isSpecified(webhook, merchant.app_secret)).to.equal(false);
+    expect(isStandard(webhook, merchant.app_secret)).to.equal(false);
+  });
+
+  it('are the app’s again when it goes back, and a new one when it returns', async () => {
+    const first = (await choose('own'))!;
+    expect(await choose('app')).to.equal(null);
+    const webhook = await nextWebhook();
+    expect(isSpecified(webhook, merchant.app_secret)).to.equal(true);
+    expect(isStandard(webhook, merchant.app_secret)).to.equal(true);
+    const second = (await choose('own'))!;
+    const later = await nextWebhook();
+    expect([isSpecified(later, second), isStandard(later, second)]).to.deep.equal([true, true]);
+    expect([isSpecified(later, first), isStandard(later, first)]).to.deep.equal([false, false]);
+  });
+
+  it('are both during an overlap: the old receiver and the new one verify one delivery', async () => {
+    const old = (await choose('own'))!;
+    const renewed = await rotate(OVERLAP_MS);
+    const webhook = await nextWebhook();
+    expect(isSpecified(webhook, old), 'the old receiver').to.equal(true);
+    expect(isStandard(webhook, renewed), 'the new receiver').to.equal(true);
+    expect(isStandard(webhook, old), 'an old receiver with the library').to.equal(true);
+    expect(isSpecified(webhook, renewed)).to.equal(false);
+    expect(signaturesOf(webhook)).to.have.length(2);
+  });
+
+  it('are only the new one after the overlap, also for a webhook that was tried in it', async () => {
+    const old = (await choose('own'))!;
+    const renewed = await rotate(OVERLAP_MS);
+    shop.answerWith(() => 500);
+    const event = await newEvent(store.database, merchant, shop.url);
+    await attempt(event);
+    await endOverlap('webhook_secrets');
+    await makeDue(store.database, event);
+    await attempt(event);
+    const [during, after] = shop.received as [Received, Received];
+    expect(isSpecified(during, old)).to.equal(true);
+    expect([isSpecified(after, renewed), isStandard(after, renewed)]).to.deep.equal([true, true]);
+    expect([isSpecified(after, old), isStandard(after, old)]).to.deep.equal([false, false]);
+    expect(signaturesOf(after)).to.have.length(1);
+  });
+
+  it('are only the new one at once without an overlap', async () => {
+    const old = (await choose('own'))!;
+    const renewed = await rotate(0);
+    const webhook = await nextWebhook();
+    expect([isSpecified(webhook, renewed), isStandard(webhook, renewed)]).to.deep.equal([
+      true,
+      true,
+    ]);
+    expect(isStandard(webhook, old)).to.equal(false);
+  });
+
+  it('stay with the oldest of three until that ends, then with the next', async () => {
+    const oldest = (await choose('own'))!;
+    const middle = await rotate(OVERLAP_MS / 2);
+    const newest = await rotate(OVERLAP_MS);
+    const webhook = await nextWebhook();
+    expect(signaturesOf(webhook)).to.have.length(3);
+    expect(isSpecified(webhook, oldest)).to.equal(true);
+    for (const secret of [oldest, middle, newest]) {
+      expect(isStandard(webhook, secret)).to.equal(true);
+    }
+    await rows(
+      store.database,
+      `UPDATE webhook_secrets SET expires_at = now() WHERE merchant_id = :merchant_id
+         AND created_at = (SELECT min(created_at) FROM webhook_secrets
+           WHERE merchant_id = :merchant_id)`,
+      { merchant_id: merchant.merchant_id },
+    );
+    expect(isSpecified(await nextWebhook(), middle)).to.equal(true);
+  });
+
+  it('overlap likewise while they are the app’s secrets', async () => {
+    const renewed = await rotateApp(OVERLAP_MS);
+    const during = await nextWebhook();
+    expect(isSpecified(during, merchant.app_secret)).to.equal(true);
+    expect(
+      [merchant.app_secret, renewed].map((secret) => isStandard(during, secret)),
+    ).to.deep.equal([true, true]);
+    await endOverlap('app_secrets');
+    const after = await nextWebhook();
+    expect([isSpecified(after, renewed), isStandard(after, renewed)]).to.deep.equal([true, true]);
+    expect(isStandard(after, merchant.app_secret)).to.equal(false);
+  });
+
+  it('do not change with the app’s secret when they are its own', async () => {
+    const own = (await choose('own'))!;
+    await rotateApp(OVERLAP_MS);
+    const webhook = await nextWebhook();
+    expect(isSpecified(webhook, own)).to.equal(true);
+    expect(signaturesOf(webhook)).to.have.length(1);
+  });
+
+  it('let nobody in, in no form, not even copied among the secrets that do', async () => {
+    const own = (await choose('own'))!;
+    const encoded = own.slice('whsec_'.length);
+    const forms = [own, encoded, `as_${Buffer.from(encoded, 'base64').toString('base64url')}`];
+    for (const form of forms) expect(await letsIn(form)).to.equal(false);
+    expect(await letsIn(merchant.app_secret)).to.equal(true);
+    await rows(
+      store.database,
+      `INSERT INTO app_secrets SELECT * FROM webhook_secrets WHERE merchant_id = :merchant_id`,
+      { merchant_id: merchant.merchant_id },
+    );
+    for (const form of forms) expect(await letsIn(form)).to.equal(false);
+  });
+
+  it('never become the app’s by themselves: without one of its own nothing is sent', async () => {
+    await choose('own');
+    await rows(
+      store.database,
+      'UPDATE webhook_secrets SET expires_at = now() WHERE merchant_id = :merchant_id',
+      { merchant_id: merchant.merchant_id },
+    );
+    const error = await rejection(nextWebhook());
+    expect(error.message).to.equal(`App ${merchant.app_code} has no secret to sign with`);
+    expect(shop.received).to.deep.equal([]);
+  });
+
+  it('are one, when two operators choose at once', async () => {
+    const chosen = await Promise.all([choose('own'), choose('own')]);
+    const [own, ...more] = chosen.filter((secret) => secret !== null);
+    expect(more).to.deep.equal([]);
+    const webhook = await nextWebhook();
+    expect(signaturesOf(webhook)).to.have.length(1);
+    expect(isSpecified(webhook, own!)).to.equal(true);
+  });
+});
