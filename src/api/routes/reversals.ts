@@ -26,6 +26,7 @@ function initiation(context: ApiContext): AwaitedOperation {
   return {
     record: async ({ database: target, caller, body }) => {
       const reversal = await createReversal(target, {
+        ...caller.asker,
         merchant_id: caller.merchant_id,
         // Null for a person: the reversal is booked on the collection's own app.
         app_code: caller.app?.code ?? null,
