@@ -4,9 +4,10 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import type { Asker } from '../../src/domain/identity/asker.ts';
 import { type Document, runHere } from '../support/admin.ts';
-import { clientOf, payoutBody, reversalBody } from '../support/api-client.ts';
+import { type Client, clientOf, payoutBody, reversalBody } from '../support/api-client.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { newReturn } from '../support/payments.ts';
+import { expectRefusal } from '../support/refusals.ts';
 import {
   createTestApp,
   createTestMerchant,
@@ -22,6 +23,13 @@ const ADDRESS = '203.0.113.7';
 const FROM = { 'x-forwarded-for': ADDRESS };
 const TABLES = ['collections', 'payouts', 'reversals', 'transfers'] as const;
 type Table = (typeof TABLES)[number];
+/** Where each can be read by itself. */
+const DETAILS = {
+  collections: '/collections/checkouts',
+  payouts: '/payouts',
+  reversals: '/reversals',
+} as const;
+
 describe('Who asked for a payment', () => {
   let service: TestService;
   let merchant: TestMerchant;
@@ -89,6 +97,12 @@ describe('Who asked for a payment', () => {
     asked_user: null,
     asked_ip: ADDRESS,
   });
+  const placeOf = async (table: keyof typeof DETAILS, ref_no: string) => {
+    const sql = `SELECT id FROM ${table} WHERE merchant_id = :merchant_id AND ref_no = :ref_no`;
+    const row = await firstRow<{ id: string }>(service.database, sql, { ...merchant, ref_no });
+    return `${DETAILS[table]}/${table === 'reversals' ? ref_no : row!.id}`;
+  };
+
   for (const table of TABLES) {
     it(`is stored in ${table}: the user or the app, the family of the token and the address`, async () => {
       const user = table === 'transfers' ? admin : finance;
@@ -143,6 +157,33 @@ describe('Who asked for a payment', () => {
       ...[null, null, null, null],
     ]);
   });
+
+  for (const table of ['collections', 'payouts', 'reversals'] as const) {
+    it(`is in the detail of ${table} for Administrators, and for nobody else`, async () => {
+      const created_by = async (client: Client, place: string) => {
+        const { status, body } = await client.get(place);
+        expect(status).to.equal(200);
+        return body.created_by;
+      };
+      const places = {
+        [finance.email]: await placeOf(table, await ask(table, finance)),
+        app: await placeOf(table, await ask(table, merchant)),
+      };
+      const operator = await createTestUser(service, merchant.merchant_id, 'Operator');
+      const stranger = await createTestMerchant(service);
+      const theirs = await createTestUser(service, stranger.merchant_id, 'Admin');
+      for (const [name, place] of Object.entries(places)) {
+        expect(await created_by(clientOf(service, admin), place)).to.equal(name);
+        for (const caller of [finance, operator, merchant]) {
+          expect(await created_by(clientOf(service, caller), place)).to.equal(undefined);
+        }
+        const answer = await clientOf(service, theirs).get(place);
+        expectRefusal(answer, 404, 'Transaction not found');
+      }
+      const { body } = await clientOf(service, admin).get(DETAILS[table]);
+      for (const listed of body.results) expect(listed).to.not.have.property('created_by');
+    });
+  }
 
   it('is shown to support, with the names of the user or of the app', async () => {
     const show = async (ref_no: string) => {

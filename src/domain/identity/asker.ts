@@ -44,3 +44,10 @@ export async function askerNames(database: Database, asked: Asked): Promise<Aske
   );
   return names!;
 }
+
+/** Says who asked for a payment: `app`, or the user's e-mail. Null when no request did. */
+export async function creatorOf(database: Database, asked: Asked): Promise<string | null> {
+  if (asked.asked_app !== null) return 'app';
+  if (asked.asked_user === null) return null;
+  return (await askerNames(database, asked)).asked_user_email;
+}
