@@ -1,7 +1,8 @@
 import type { Knex } from 'knex';
+import { ASKER_COLUMNS } from './asker.ts';
 import { APPENDED, UPDATED_OFTEN } from './storage.ts';
 
-/** Columns that all four kinds of payments share: the outcome, and the next step towards it. */
+/** Columns that all four kinds of payments share: outcome, next step towards it, who asked. */
 const PAYMENT_COLUMNS = `
       -- The gateway knows the payment by it, for ever: see gateway_reference().
       reference uuid NOT NULL,
@@ -21,6 +22,7 @@ const PAYMENT_COLUMNS = `
       step_no integer NOT NULL DEFAULT 0,
       step_swept_at timestamptz,
       parked_reason text,
+      ${ASKER_COLUMNS.trim()},
       CHECK ((next_step IS NULL) = (next_step_at IS NULL))`;
 
 /** An open payment has a next step with a time, or stands on the support list with a reason. */

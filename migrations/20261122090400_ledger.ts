@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { ASKER_COLUMNS } from './asker.ts';
 import { APPENDED, HOT_ROWS } from './storage.ts';
 
 /** Double entry: every journal sums to zero, and the entries of every wallet form a chain. */
@@ -93,6 +94,7 @@ export async function up(knex: Knex): Promise<void> {
       amount_cents bigint NOT NULL CHECK (amount_cents > 0),
       ref_no text NOT NULL,
       created_at timestamptz NOT NULL DEFAULT now(),
+      ${ASKER_COLUMNS.trim()},
       PRIMARY KEY (merchant_id, id),
       CONSTRAINT transfers_ref_no_unique UNIQUE (merchant_id, ref_no)
     );

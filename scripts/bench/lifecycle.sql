@@ -3,11 +3,12 @@
 WITH made AS (
   INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
     commission_cents, ref_no, reference, account_number, callback_url, deadline_at, next_step,
-    next_step_at, step_no)
+    next_step_at, step_no, asked_family, asked_app, asked_ip)
   SELECT :merchant_id, CAST(lpad(to_hex(i), 32, '0') AS uuid), :app_code, 63902, 'simulator',
     '+25471' || lpad((i % 10000000)::text, 7, '0'), 25000, 375, 'floor-' || i,
     CAST(lpad(to_hex(i), 32, '0') AS uuid), 'INV-7', 'http://127.0.0.1:9/webhooks',
-    now() + interval '10 minutes', 'submit', now(), 1
+    now() + interval '10 minutes', 'submit', now(), 1,
+    CAST(lpad(to_hex(i), 32, '0') AS uuid), :app_code, '127.0.0.1'
   FROM generate_series(CAST(:first AS bigint), CAST(:last AS bigint)) AS i
   RETURNING *
 ), remembered AS (

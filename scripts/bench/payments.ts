@@ -1,5 +1,6 @@
 import type { Database } from '../../src/connections/database.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
+import { NOBODY } from '../../src/domain/identity/asker.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
@@ -19,6 +20,7 @@ const TOKEN_USE_MS = 10 * 60_000;
 const PHONES_COUNT = 10_000;
 /** The fields that all payments share. The channel is M-Pesa. */
 const COMMON = {
+  ...NOBODY,
   amount_cents: 25_000,
   account_number: 'INV-7',
   category: 'other' as const,

@@ -8,6 +8,11 @@ export interface LogFields {
   job_id?: string;
   payment_id?: string;
   merchant_id?: number;
+  /** Who sent an authenticated request: the token's family, its app or user, and the address. */
+  family?: string | null;
+  app?: number | null;
+  user?: string | null;
+  address?: string | null;
 }
 
 /** Writes JSON lines to standard output, with phones masked and without secrets. */

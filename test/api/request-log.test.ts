@@ -3,12 +3,13 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
+import jwt from 'jsonwebtoken';
 import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { createLogger } from '../../src/process/logger.ts';
 import { clientOf, request } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 describe('The log lines of a request', () => {
@@ -19,7 +20,7 @@ describe('The log lines of a request', () => {
   let lines: Record<string, unknown>[];
 
   before(async () => {
-    service = await startTestService({ workers: [] });
+    service = await startTestService({ workers: [], env: { TRUST_PROXY: 'loopback' } });
     merchant = await createTestMerchant(service);
     const write = (chunk: unknown, _encoding: string, done: () => void) => {
       lines.push(JSON.parse(String(chunk)));
@@ -58,6 +59,28 @@ describe('The log lines of a request', () => {
       });
     });
   }
+
+  it('name who sent it: the family of the token, the app or the user, and the address', async () => {
+    const { userId, access } = await createTestUser(service, merchant.merchant_id, 'Finance');
+    const from = { 'x-forwarded-for': '203.0.113.7' };
+    const senders = [
+      { access, app: null, user: userId },
+      { access: merchant.access, app: merchant.app_code, user: null },
+    ];
+    for (const [index, { access, ...sender }] of senders.entries()) {
+      await clientOf({ baseUrl: `${origin}/api/v1` }, { access }).get('/channels', from);
+      await written(index + 1);
+      const { fam: family } = jwt.decode(access) as { fam: string };
+      expect(lines[index]).to.include({ family, ...sender, address: '203.0.113.7' });
+    }
+  });
+
+  it('name nobody when the token is not accepted', async () => {
+    await clientOf({ baseUrl: `${origin}/api/v1` }, { access: 'forged' }).get('/channels');
+    await written(1);
+    expect(lines[0]).to.include({ status: 401 });
+    expect(lines[0]).to.not.have.any.keys('family', 'app', 'user', 'address');
+  });
 
   it('all have its id, and no other request has it', async () => {
     const url = `${origin}/gateway/callbacks/simulator/nonsense`;

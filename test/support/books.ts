@@ -1,5 +1,6 @@
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
+import { NOBODY } from '../../src/domain/identity/asker.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
@@ -31,7 +32,12 @@ export async function fillBooks(database: Database, merchant: TestMerchant): Pro
   for (const kind of PAYMENT_KINDS) await letSupportDecide(database, merchant, kind);
   await newCompletedCollection(database, merchant);
   await inTransaction(database, (trx) =>
-    transfer(trx, { merchant_id: merchant.merchant_id, amount_cents: 100, ref_no: 'to-payouts' }),
+    transfer(trx, {
+      ...NOBODY,
+      merchant_id: merchant.merchant_id,
+      amount_cents: 100,
+      ref_no: 'to-payouts',
+    }),
   );
 }
 

@@ -1,6 +1,7 @@
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
+import { NOBODY } from '../../src/domain/identity/asker.ts';
 import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { costOf, type Payout } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
@@ -59,6 +60,8 @@ export function payoutRequest(merchant: Owner, overrides: Partial<NewPayout> = {
   return {
     merchant_id: merchant.merchant_id,
     app_code: merchant.app_code,
+    ...NOBODY,
+    asked_app: merchant.app_code,
     payto: PAYER,
     amount_cents: AMOUNT_CENTS,
     ref_no: `out-${count}`,
@@ -98,13 +101,15 @@ export async function newCompletedCollection(
 
 /** A request to give a collection back. */
 export function reversalRequest(
-  { merchant_id, ref_no: checkoutRefNo }: Collection,
+  { merchant_id, app_code, ref_no: checkoutRefNo }: Collection,
   overrides: Partial<NewReversal> = {},
 ): NewReversal {
   count += 1;
   return {
     merchant_id,
     app_code: null,
+    ...NOBODY,
+    asked_app: app_code,
     checkout_ref_no: checkoutRefNo,
     ref_no: `back-${count}`,
     reason: 'Out of stock',

@@ -1,6 +1,7 @@
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
 import type { Failed, ParserOf, Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
+import { NOBODY } from '../../src/domain/identity/asker.ts';
 import type { Collection, Return } from '../../src/domain/payments/kinds.ts';
 import {
   type AnyPayment,
@@ -58,6 +59,8 @@ export function newCollection(
     channel: 63902,
     merchant_id: merchant.merchant_id,
     app_code: merchant.app_code,
+    ...NOBODY,
+    asked_app: merchant.app_code,
     gateway: 'simulator',
     rate: { bps: 150, fixedCents: 0 },
     deadline_ms: 600_000,

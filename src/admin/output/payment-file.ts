@@ -28,6 +28,7 @@ export function fileAnswer(file: PaymentFile, found: FoundJobs): Answer {
       shown_status: shownStatus(payment),
       hold: file.hold,
       asked_by: askedBy(file),
+      ...rowDocument(file.askedBy),
     },
     channel_pause: file.pause && rowDocument(file.pause),
     jobs: file.steps.map((step, index) => jobDocument(step, found, index)),
@@ -62,8 +63,10 @@ export function fileAnswer(file: PaymentFile, found: FoundJobs): Answer {
 }
 
 /** Who asked for it, as far as it is stored. */
-function askedBy({ askedBy: app, history: [first] }: PaymentFile): string {
-  if (app) return `app ${app.app_code} (${app.app_name})`;
+function askedBy({ payment, askedBy: names, history: [first] }: PaymentFile): string {
+  const { asked_user_email: email, asked_user_name: name } = names;
+  if (email !== null) return name === null ? `user ${email}` : `user ${email} (${name})`;
+  if (payment.asked_app !== null) return `app ${payment.asked_app} (${names.asked_app_name})`;
   if (!first) return 'not known: its history is archived';
   return first.cause === 'support' ? 'support' : 'nobody: late money goes back by itself';
 }

@@ -3,6 +3,7 @@ import type { Role } from '../../domain/identity/manage-users.ts';
 import type { Product } from '../../domain/merchants/manage-apps.ts';
 import { envelope, type Schema } from '../schemas/fields.ts';
 import { deprecatedPayments } from '../schemas/queries.ts';
+import { withCreator } from '../schemas/records.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
 export type Refused = readonly [code: ErrorCode, subject?: string];
@@ -74,7 +75,7 @@ export function detailOf(path: string, kind: string, answer: Schema): Endpoint {
     path,
     summary: `Get one ${kind}`,
     roles: ALL,
-    answer,
+    answer: withCreator(answer),
     refusals: [['transaction_not_found']],
   };
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { Request } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { authenticate, type Caller } from '../../domain/identity/authenticate.ts';
+import type { LogFields } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
 import { logFieldsOf } from './request-context.ts';
 
@@ -15,7 +16,14 @@ export async function callerOfRequest(
   const [, token] = /^Bearer ([^\s]+)$/i.exec(header) ?? [];
   if (!token) throw new Refusal('invalid_token_format');
   const caller = await authenticate(database, config.jwtKeys, token, addressOf(req));
-  logFieldsOf(req.res!).merchant_id = caller.merchant_id;
+  const { asked_family, asked_app, asked_user, asked_ip } = caller.asker;
+  Object.assign(logFieldsOf(req.res!), {
+    merchant_id: caller.merchant_id,
+    family: asked_family,
+    app: asked_app,
+    user: asked_user,
+    address: asked_ip,
+  } satisfies LogFields);
   return caller;
 }
 

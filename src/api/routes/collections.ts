@@ -34,6 +34,7 @@ async function initiate(
   const app_code = await chooseApp(database, caller, 'collections', named);
   return createCollection(database, {
     ...gatewayFor(channels, 'collection', channel, body.amount),
+    ...caller.asker,
     merchant_id: caller.merchant_id,
     app_code,
     payfrom,

@@ -1,17 +1,18 @@
 import { Refusal } from '../../domain/errors.ts';
+import { creatorOf } from '../../domain/identity/asker.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
 import { BASE_PATH } from '../base-path.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, endpoints } from '../endpoints/endpoints.ts';
 import { paymentFilterIn } from '../filters.ts';
-import { type Answer, mount } from '../middleware/mount.ts';
+import { type Answer, type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 import { UUID } from '../schemas/fields.ts';
 
 type Kind = MerchantPayment['kind'];
 type PaymentOf<K extends Kind> = Extract<MerchantPayment, { kind: K }>;
-type Present<K extends Kind> = (payment: PaymentOf<K>) => unknown;
+type Present<K extends Kind> = (payment: PaymentOf<K>) => object;
 
 /** Serves a list of payments, newest first. The headers of a deprecated list name its successor. */
 export function mountList<K extends Kind>(
@@ -39,13 +40,26 @@ export function mountDetail<K extends Kind>(
   kind: K,
   present: Present<K>,
 ): void {
-  mount(context, endpoint, async ({ caller: { merchant_id }, params }) => {
+  mount(context, endpoint, async (call) => {
+    const { caller, params } = call;
     const [id = ''] = Object.values(params);
-    const ref = { kind, merchant_id, id };
+    const ref = { kind, merchant_id: caller.merchant_id, id };
     const payment = UUID.test(id) ? await findPayment(context.database, ref) : undefined;
     if (!payment) throw new Refusal('transaction_not_found');
-    return answerWith(payment as PaymentOf<K>, present);
+    return answerDetail(context, call, payment as PaymentOf<K>, present);
   });
+}
+
+/** Answers with one payment by itself. The merchant's Administrators also see who asked for it. */
+export async function answerDetail<Payment extends MerchantPayment>(
+  { database }: ApiContext,
+  { caller }: AuthenticatedCall,
+  payment: Payment,
+  present: (payment: Payment) => object,
+): Promise<Answer> {
+  const created_by = caller.role === 'Admin' ? await creatorOf(database, payment) : null;
+  if (created_by === null) return answerWith(payment, present);
+  return answerWith(payment, () => ({ ...present(payment), created_by }));
 }
 
 /** Answers with a payment, whose id then is in the log lines of the request. */

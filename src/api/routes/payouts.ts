@@ -33,6 +33,7 @@ async function initiate(
   const app_code = await namedApp(database, caller, 'payouts', body.app_code as number);
   return createPayout(database, {
     ...gatewayFor(channels, 'payout', channel.code, body.amount),
+    ...caller.asker,
     merchant_id: caller.merchant_id,
     app_code,
     payto,

@@ -9,7 +9,7 @@ import { reversalRecord } from '../presenters.ts';
 import { REVERSAL_REF_NO } from '../schemas/fields.ts';
 import { createWaitingRoom } from '../waiting-room.ts';
 import { callbackUrlIn } from './payment-initiation.ts';
-import { answerWith, mountList } from './payment-reads.ts';
+import { answerDetail, answerWith, mountList } from './payment-reads.ts';
 
 /** Requests of one process that may wait for the gateway at the same time. */
 export const MAX_WAITING = 100;
@@ -18,7 +18,10 @@ export function addReversalRoutes(context: ApiContext): void {
   const room = createWaitingRoom(MAX_WAITING, context.meters.http);
   mountAwaited(context, endpoints.initiateReversal, room, initiation(context));
   mountList(context, endpoints.listReversals, 'reversal', reversalRecord);
-  mount(context, endpoints.getReversal, (call) => detail(context, call, call.params.ref_no ?? ''));
+  mount(context, endpoints.getReversal, async (call) => {
+    const reversal = await find(context, call, call.params.ref_no ?? '');
+    return answerDetail(context, call, reversal, reversalRecord);
+  });
 }
 
 function initiation(context: ApiContext): AwaitedOperation {
@@ -26,6 +29,7 @@ function initiation(context: ApiContext): AwaitedOperation {
   return {
     record: async ({ database: target, caller, body }) => {
       const reversal = await createReversal(target, {
+        ...caller.asker,
         merchant_id: caller.merchant_id,
         // Null for a person: the reversal is booked on the collection's own app.
         app_code: caller.app?.code ?? null,
@@ -42,14 +46,15 @@ function initiation(context: ApiContext): AwaitedOperation {
       if (!reversal) throw new Refusal('gateway_unreachable');
       return { body: reversalRecord(reversal) };
     },
-    current: (call) => detail(context, call, String(call.body.ref_no)),
+    current: async (call) =>
+      answerWith(await find(context, call, String(call.body.ref_no)), reversalRecord),
   };
 }
 
-async function detail({ database }: ApiContext, { caller }: AuthenticatedCall, ref_no: string) {
+async function find({ database }: ApiContext, { caller }: AuthenticatedCall, ref_no: string) {
   const reversal = REVERSAL_REF_NO.test(ref_no)
     ? await findReversal(database, { merchant_id: caller.merchant_id, ref_no })
     : undefined;
   if (!reversal) throw new Refusal('transaction_not_found');
-  return answerWith(reversal, reversalRecord);
+  return reversal;
 }

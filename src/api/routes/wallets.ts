@@ -35,6 +35,7 @@ export function addWalletRoutes(context: ApiContext): void {
 
   mount(context, endpoints.transfer, async ({ caller, body, database: target }) => {
     const request = {
+      ...caller.asker,
       merchant_id: caller.merchant_id,
       amount_cents: parseAmount(body.amount)!,
       ref_no: String(body.ref_no),

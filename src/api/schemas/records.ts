@@ -73,6 +73,17 @@ const outcome = {
   payment_completed_at: completedAt,
 };
 
+/** The answer of the endpoint of one payment: its record, and what only Administrators get. */
+export function withCreator(payment: Schema): Schema {
+  const created_by = {
+    type: 'string',
+    description:
+      'Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it',
+    examples: ['owner@duka.example'],
+  };
+  return { ...payment, properties: { ...(payment.properties as object), created_by } };
+}
+
 export const collectionDetail = record({
   ...collectionRecord,
   ...outcome,

@@ -4,11 +4,12 @@ import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { isPausedSql, refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
+import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import type { Collection } from '../payments/kinds.ts';
 import { acceptance } from '../payments/transition.ts';
 
-export interface NewCollection {
+export interface NewCollection extends Asker {
   merchant_id: number;
   payfrom: string;
   amount_cents: number;
@@ -55,11 +56,12 @@ const INSERT = acceptance(
   'collection',
   `INSERT INTO collections (merchant_id, id, app_code, channel, gateway, payfrom, amount_cents,
      commission_cents, ref_no, reference, account_number, callback_url, deadline_at,
-     next_step, next_step_at, step_no)
+     next_step, next_step_at, step_no, ${ASKER_COLUMNS})
    SELECT :merchant_id, :id, :app_code, :channel, :gateway, :payfrom, :amount_cents,
      :commission_cents, :ref_no, gateway_reference(merchant_id, 'collection', :ref_no),
      :account_number, :callback_url,
-     now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
+     now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1,
+     ${ASKER_VALUES}
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'collection'
      AND NOT ${isPausedSql('collection', ':channel')}`,
 );

@@ -3,6 +3,7 @@ import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import type { Product } from '../merchants/manage-apps.ts';
 import type { Rate } from '../money.ts';
+import type { Asker } from './asker.ts';
 import type { Role } from './manage-users.ts';
 import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
 import { SECRET_LAPSED, TOKEN_FIELDS, verifyToken } from './tokens.ts';
@@ -14,6 +15,8 @@ export interface Caller {
   app: { code: number; products: Product[] } | null;
   /** The person's role; null for an app, because roles do not limit apps. */
   role: Role | null;
+  /** What the payments that it asks for keep of it. */
+  asker: Asker;
   approved: boolean;
   /** The merchant's own commission, payout fee and rate limit. Null stands for the default. */
   ownCommission: OwnRate;
@@ -26,6 +29,7 @@ export type OwnRate = { [part in keyof Rate]: Rate[part] | null };
 interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'approved'> {
   revoked: boolean;
   app_code: number | null;
+  user_id: string | null;
   products: Product[] | null;
   commission_bps: number | null;
   commission_fixed_cents: number | null;
@@ -55,6 +59,12 @@ export async function authenticate(
     merchant_id: row.merchant_id,
     app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },
     role: row.role,
+    asker: {
+      asked_family: fam,
+      asked_app: row.app_code,
+      asked_user: row.user_id,
+      asked_ip: ip,
+    },
     approved: row.approved,
     ownCommission: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
     ownPayoutFee: { bps: row.payout_fee_bps, fixedCents: row.payout_fee_fixed_cents },
@@ -64,7 +74,7 @@ export async function authenticate(
 
 /** The token of a deactivated user counts as revoked, even if its family was not revoked. */
 const FAMILY = `
-  SELECT f.merchant_id, f.app_code, u.role, a.products, m.approved,
+  SELECT f.merchant_id, f.app_code, f.user_id, u.role, a.products, m.approved,
     f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) OR ${SECRET_LAPSED} AS revoked,
     m.active AS merchant_active, coalesce(a.active, true) AS app_active,
     a.code IS NULL OR ${IP_ALLOWED} AS ip_allowed,

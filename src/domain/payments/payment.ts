@@ -1,8 +1,9 @@
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { Asker } from '../identity/asker.ts';
 import type { StateMachine } from './state-machine.ts';
 
 /** The columns that every kind of payment has. */
-export interface Payment {
+export interface Payment extends Asker {
   kind: GatewayPaymentKind;
   merchant_id: number;
   id: string;

@@ -4,13 +4,14 @@ import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { isPausedSql, refusalOfChannel } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
+import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
 import { journalOfMoved, linesBinding } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
 import { acceptedLines } from '../payments/journals.ts';
 import type { Payout, PayoutCategory } from '../payments/kinds.ts';
 import { acceptance } from '../payments/transition.ts';
 
-export interface NewPayout {
+export interface NewPayout extends Asker {
   merchant_id: number;
   app_code: number;
   /** A phone (E.164) or a bank account number. */
@@ -70,11 +71,12 @@ const INSERT = acceptance(
   'payout',
   `INSERT INTO payouts (merchant_id, id, app_code, channel, gateway, payto, amount_cents,
      fee_cents, ref_no, reference, category, narration, callback_url, deadline_at,
-     next_step, next_step_at, step_no)
+     next_step, next_step_at, step_no, ${ASKER_COLUMNS})
    SELECT merchant_id, :id, :app_code, :channel, :gateway, :payto, :amount_cents,
      :fee_cents, :ref_no, gateway_reference(merchant_id, 'payout', :ref_no),
      :category, :narration, :callback_url,
-     now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
+     now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1,
+     ${ASKER_VALUES}
    FROM wallets WHERE merchant_id = :merchant_id AND kind = 'payout'
      AND NOT ${isPausedSql('payout', ':channel')}`,
   [journalOfMoved('payout', 'accepted')],

@@ -9,11 +9,12 @@ import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
+import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
 import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { acceptance } from '../payments/transition.ts';
 
-export interface NewReversal {
+export interface NewReversal extends Asker {
   merchant_id: number;
   /** The app of the token. Null books the reversal on the collection's own app. */
   app_code: number | null;
@@ -102,7 +103,8 @@ const INSERT = acceptance(
   'reversal',
   `INSERT INTO reversals (merchant_id, id, app_code, collection_id, checkout_ref_no,
      original_trans_id, channel, gateway, account, amount_cents, commission_cents, ref_no,
-     reference, reason, callback_url, deadline_at, next_step, next_step_at, step_no)
+     reference, reason, callback_url, deadline_at, next_step, next_step_at, step_no,
+     ${ASKER_COLUMNS})
    SELECT merchant_id, :id, :app_code, id, ref_no, trans_id, channel, gateway,
      -- The money goes back to the phone that paid, if the gateway named it.
      coalesce((SELECT m.account FROM movements m WHERE m.merchant_id = c.merchant_id
@@ -110,7 +112,8 @@ const INSERT = acceptance(
        LIMIT 1), payfrom),
      amount_cents, commission_cents, :ref_no, gateway_reference(merchant_id, 'reversal', :ref_no),
      :reason, :callback_url,
-     now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1
+     now() + :deadline_ms * interval '1 millisecond', 'submit', now(), 1,
+     ${ASKER_VALUES}
    FROM collections c WHERE merchant_id = :merchant_id AND id = :collection_id
      AND NOT ${isPausedSql('reversal', 'channel')}`,
 );

@@ -1,6 +1,7 @@
-import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { type Database, rows } from '../../connections/database.ts';
 import { type AuditRecord, listAudit } from '../audit-log.ts';
 import { type ChannelPause, channelPauses, pausableOf } from '../channels/channel-store.ts';
+import { type AskerNames, askerNames } from '../identity/asker.ts';
 import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
 import {
   type AnyPayment,
@@ -30,8 +31,8 @@ export interface PaymentFile {
   hold: PayoutHold | null;
   /** The pause of its channel, if it waits to be sent. */
   pause: ChannelPause | null;
-  /** The app that asked for it. Null for a return: no merchant asked for it. */
-  askedBy: { app_code: number; app_name: string } | null;
+  /** The names of who asked for it; all null when no request did. */
+  askedBy: AskerNames;
   /** What it waits for, and what its callbacks and deliveries wait for. */
   steps: PaymentStep[];
   outbox: OutboxRow[];
@@ -78,7 +79,7 @@ export async function readPaymentFile(
     payment,
     hold: isToBeSent ? await payoutHoldOf(database, payment) : null,
     pause: isToBeSent ? await pauseOf(database, payment) : null,
-    askedBy: await appOf(database, payment),
+    askedBy: await askerNames(database, payment),
     steps: await stepsOf(database, ref),
     outbox: await outboxOf(database, ref),
     history: await own(
@@ -118,17 +119,6 @@ async function pauseOf(database: Database, payment: AnyPayment): Promise<Channel
   return pause && (pause.what === null || (part !== null && pause.what.includes(part)))
     ? pause
     : null;
-}
-
-async function appOf(database: Database, payment: AnyPayment): Promise<PaymentFile['askedBy']> {
-  if (payment.kind === 'return') return null;
-  const app = await firstRow<{ app_code: number; app_name: string }>(
-    database,
-    `SELECT code AS app_code, name AS app_name FROM apps
-     WHERE merchant_id = :merchant_id AND code = :app_code`,
-    payment,
-  );
-  return app!;
 }
 
 /** Money that has left suspense was given back, unless it was written off. */

@@ -2,10 +2,11 @@ import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { Refusal } from '../errors.ts';
+import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { TRANSACTION_COLUMNS, type WalletTransaction } from './list-transactions.ts';
 
-export interface NewTransfer {
+export interface NewTransfer extends Asker {
   merchant_id: number;
   amount_cents: number;
   ref_no: string;
@@ -57,8 +58,8 @@ async function insertTransfer(trx: Transaction, request: NewTransfer): Promise<s
   try {
     await rows(
       trx,
-      `INSERT INTO transfers (merchant_id, id, amount_cents, ref_no)
-       VALUES (:merchant_id, :id, :amount_cents, :ref_no)`,
+      `INSERT INTO transfers (merchant_id, id, amount_cents, ref_no, ${ASKER_COLUMNS})
+       VALUES (:merchant_id, :id, :amount_cents, :ref_no, ${ASKER_VALUES})`,
       { ...request, id },
     );
     return id;
