@@ -31,7 +31,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     if (error) problems.push(`${name} ${error.issues[0]!.message}`);
     else values[name] = data;
   }
-  problems.push(...brokenRules(given, values));
+  problems.push(...brokenRules(given, values, environment));
   if (problems.length > 0) throw new ConfigError(problems.sort());
   const config = configOf(values as Settings);
   for (const value of Object.values(config)) Object.freeze(value);

@@ -28,7 +28,7 @@ const PROCESS = {
   MALIPO_ENV: oneOf('development', 'sandbox', 'production')
     .default('development')
     .describe(
-      'Kind of installation. `production` refuses simulators and default or missing secrets',
+      'Kind of installation. `production` refuses simulators, weak or missing secrets, and settings that open the service to strangers',
     ),
   LOG_LEVEL: oneOf('error', 'warn', 'info', 'debug')
     .default('info')
@@ -75,7 +75,7 @@ const API = {
   TRUST_PROXY: parsed(trustedProxiesFromText)
     .optional()
     .describe(
-      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or how many proxies there are. Default: none. Production needs this or `TLS_CERT`',
+      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or how many proxies there are. Default: none. Production needs this or `TLS_CERT`, and refuses networks that cover the world',
     ),
   TLS_CERT: text()
     .optional()
@@ -283,7 +283,7 @@ const WEBHOOKS = {
   WEBHOOK_ALLOW_PRIVATE: flag()
     .optional()
     .describe(
-      'Allows webhooks to private and loopback addresses. Default: only outside production',
+      'Allows webhooks to private and loopback addresses. Default: only outside production, which refuses it',
     ),
 };
 
