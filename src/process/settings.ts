@@ -24,6 +24,9 @@ const MAX_RATE = 100_000;
 const MAX_BPS = 10_000;
 const MAX_FIXED_CENTS = 99_999_999;
 
+/** Marks what `NAME_FILE` may give as the path of a file: `secret-files.ts` reads it. */
+const SECRET = { secret: true };
+
 const PROCESS = {
   MALIPO_ENV: oneOf('development', 'sandbox', 'production')
     .default('development')
@@ -94,13 +97,14 @@ const API = {
     .optional()
     .describe(
       'Makes the API serve `/metrics` of its process too, to whoever sends this as a bearer token. Default: it does not',
-    ),
+    )
+    .meta(SECRET),
 };
 
 const STORES = {
   DATABASE_URL: url('postgres', 'postgresql')
     .describe('Address of PostgreSQL, version 15 to 18')
-    .meta({ example: 'postgres://malipo:password@localhost:5432/malipo' }),
+    .meta({ ...SECRET, example: 'postgres://malipo:password@localhost:5432/malipo' }),
   DATABASE_SSL: oneOf('verify', 'no-verify')
     .optional()
     .describe(
@@ -127,7 +131,8 @@ const STORES = {
     .optional()
     .describe(
       'Address of PostgreSQL itself, past the pooler, for the release step. Default: `DATABASE_URL`',
-    ),
+    )
+    .meta(SECRET),
   DATABASE_POOL_MAX: integer(2, 200)
     .optional()
     .describe(
@@ -138,7 +143,7 @@ const STORES = {
     .describe(
       'Redis for the job queues; `rediss://` uses TLS. Without it the queues are in PostgreSQL (small installations)',
     )
-    .meta({ example: 'redis://localhost:6379' }),
+    .meta({ ...SECRET, example: 'redis://localhost:6379' }),
   REDIS_CA: parsed(certificatesFromText)
     .optional()
     .describe(
@@ -158,13 +163,13 @@ const KEYS = {
     .describe(
       'Keys that encrypt app secrets and sign gateway callback addresses: `id:base64 of 32 bytes`, comma-separated. The first encrypts, all decrypt. Default: the development key, which is published. Required in production',
     )
-    .meta({ example: 'k1:32-BYTES-IN-BASE64' }),
+    .meta({ ...SECRET, example: 'k1:32-BYTES-IN-BASE64' }),
   JWT_KEYS: parsed(keyRingFromText)
     .prefault(DEVELOPMENT_KEYS)
     .describe(
       'Keys that sign access tokens, in the form of `SECRETS_KEY`. The first signs, all verify. Default: the development key. Required in production',
     )
-    .meta({ example: 'k1:32-BYTES-IN-BASE64' }),
+    .meta({ ...SECRET, example: 'k1:32-BYTES-IN-BASE64' }),
 };
 
 const SIMULATED_CHANNELS = '63902=simulator,63903=simulator,63907=simulator';
