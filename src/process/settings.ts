@@ -290,6 +290,12 @@ const WEBHOOKS = {
     .describe(
       'Allows webhooks to private and loopback addresses. Default: only outside production, which refuses it',
     ),
+  WEBHOOK_BLOCK: parsed(networksFromText)
+    .optional()
+    .describe(
+      'Addresses and networks to which no webhook goes, whatever else is allowed: public ones of your own, behind which there is more than the public may see',
+    )
+    .meta({ example: '203.0.113.0/24,2001:db8::/32' }),
 };
 
 /** The settings by topic, in the order in which the documents show them. */
