@@ -19,6 +19,7 @@ import { healthRoutes } from './routes/health.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { addPayoutRoutes } from './routes/payouts.ts';
 import { addReversalRoutes } from './routes/reversals.ts';
+import { securityTextRoutes } from './routes/security-text.ts';
 import { addWalletRoutes } from './routes/wallets.ts';
 import { strictRouter } from './strict-router.ts';
 
@@ -45,6 +46,7 @@ export function createApp(
   app.use(gatewayCallbackRoutes(service));
   app.use(BASE_PATH, apiRoutes(service, rateLimiter));
   app.use(documentationRoutes(config.publicUrl));
+  app.use(securityTextRoutes(config));
   app.use(() => {
     throw new Refusal('path_not_found');
   });

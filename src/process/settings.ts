@@ -5,7 +5,17 @@ import { MAX_GATEWAY_TIMEOUT_MS } from '../domain/submission/call-limits.ts';
 import { darajaConfigFromText } from '../gateways/daraja/config.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from './key-ring.ts';
 import { networksFromText } from './networks.ts';
-import { duration, flag, httpUrl, integer, oneOf, parsed, text, url } from './setting-types.ts';
+import {
+  contact,
+  duration,
+  flag,
+  httpUrl,
+  integer,
+  oneOf,
+  parsed,
+  text,
+  url,
+} from './setting-types.ts';
 import { trustedProxiesFromText } from './trusted-proxies.ts';
 
 /**
@@ -93,6 +103,12 @@ const API = {
   RATE_LIMIT_BURST: integer(1, MAX_RATE)
     .default(100)
     .describe('Requests that a merchant may make at once'),
+  SECURITY_CONTACT: contact()
+    .optional()
+    .describe(
+      'Where people report a vulnerability of this installation. Makes the API serve `/.well-known/security.txt`. Default: it does not',
+    )
+    .meta({ example: 'mailto:security@pay.example.com' }),
   METRICS_TOKEN: text(32)
     .optional()
     .describe(
