@@ -68,7 +68,7 @@ function settingsByTopic(): [topic: string, Setting[]][] {
     const schema = properties[name] as z.core.JSONSchema.JSONSchema;
     return {
       name,
-      description: schema.description ?? '',
+      description: `${schema.description ?? ''}${schema.secret ? fileNote(name) : ''}`,
       values: valuesOf(schema),
       default: schema.default === undefined ? null : String(schema.default),
       example: String(schema.example ?? ''),
@@ -76,6 +76,10 @@ function settingsByTopic(): [topic: string, Setting[]][] {
     };
   };
   return Object.entries(TOPICS).map(([topic, shape]) => [topic, Object.keys(shape).map(settingOf)]);
+}
+
+function fileNote(name: string): string {
+  return `. May be in a file: \`${name}_FILE\` has its path`;
 }
 
 function valuesOf(schema: z.core.JSONSchema.JSONSchema): string | null {

@@ -1,4 +1,4 @@
-import express, { type Express, type RequestHandler, Router } from 'express';
+import express, { type Express, type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { Refusal } from '../domain/errors.ts';
 import type { Service } from '../process/boot.ts';
@@ -19,7 +19,9 @@ import { healthRoutes } from './routes/health.ts';
 import { metricsRoutes } from './routes/metrics.ts';
 import { addPayoutRoutes } from './routes/payouts.ts';
 import { addReversalRoutes } from './routes/reversals.ts';
+import { securityTextRoutes } from './routes/security-text.ts';
 import { addWalletRoutes } from './routes/wallets.ts';
+import { strictRouter } from './strict-router.ts';
 
 /**
  * Creates the HTTP app. It validates and records; the workers do everything slow. A process that
@@ -44,6 +46,7 @@ export function createApp(
   app.use(gatewayCallbackRoutes(service));
   app.use(BASE_PATH, apiRoutes(service, rateLimiter));
   app.use(documentationRoutes(config.publicUrl));
+  app.use(securityTextRoutes(config));
   app.use(() => {
     throw new Refusal('path_not_found');
   });
@@ -58,7 +61,7 @@ const refusePlainHttp: RequestHandler = (req, _res, next) => {
 };
 
 function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
-  const context = { ...service, rateLimiter, router: Router() };
+  const context = { ...service, rateLimiter, router: strictRouter() };
   addAuthRoutes(context);
   addCollectionRoutes(context);
   addPayoutRoutes(context);

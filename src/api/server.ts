@@ -8,11 +8,30 @@ import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
 import { unreadableHandler } from './unreadable.ts';
 
-/** The longest time that a request may take to arrive. Answers take far less. */
-const REQUEST_TIMEOUT_MS = 30_000;
-const HEADERS_TIMEOUT_MS = 15_000;
-/** Longer than load balancers keep idle connections, so that they never use a closing one. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** What one server lets strangers keep open, and for how long. */
+export const SERVER_LIMITS = {
+  /** The longest time that a request may take to arrive. Answers take far less. */
+  requestTimeout: 30_000,
+  headersTimeout: 15_000,
+  /** Node looks for late requests so often. By itself it would only every 30 s. */
+  connectionsCheckingInterval: 1_000,
+  /** Longer than load balancers keep idle connections, so that they never use a closing one. */
+  keepAliveTimeout: 65_000,
+  /** Each costs some 20 kB and a file descriptor. A proxy needs some hundred. */
+  maxConnections: 4_000,
+};
+
+/** What browsers and libraries of the last ten years speak, with forward secrecy alone. */
+const TLS_LIMITS = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    ...['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
+    ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+    ...['ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+    ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ].join(':'),
+} as const;
+
 /** The wait for a request that was on its way when the port closed. */
 const STRAGGLER_MS = 250;
 
@@ -27,9 +46,10 @@ export async function startApiServer(
   config: Pick<Config, 'tls' | 'port' | 'host'>,
   app: RequestListener,
   stopping: AbortSignal,
+  limits = SERVER_LIMITS,
 ) {
   const underWay = new Set<ServerResponse>();
-  const server = serverFor(config, (request, response) => {
+  const server = serverFor(config, limits, (request, response) => {
     underWay.add(response);
     response.once('close', () => underWay.delete(response));
     if (stopping.aborted) response.shouldKeepAlive = false;
@@ -39,9 +59,7 @@ export async function startApiServer(
     for (const response of underWay) response.shouldKeepAlive = false;
   });
   server.on('clientError', unreadableHandler(underWay));
-  server.requestTimeout = REQUEST_TIMEOUT_MS;
-  server.headersTimeout = HEADERS_TIMEOUT_MS;
-  server.keepAliveTimeout = KEEP_ALIVE_TIMEOUT_MS;
+  server.maxConnections = limits.maxConnections;
   await listen(server, config.port, config.host);
   return {
     port: (server.address() as AddressInfo).port,
@@ -51,10 +69,15 @@ export async function startApiServer(
 }
 
 /** Creates an HTTPS server if there is a certificate, else an HTTP server for a proxy with TLS. */
-function serverFor({ tls }: Pick<Config, 'tls'>, app: RequestListener): Server {
-  if (!tls) return createServer(app);
+function serverFor(
+  { tls }: Pick<Config, 'tls'>,
+  limits: typeof SERVER_LIMITS,
+  app: RequestListener,
+): Server {
+  if (!tls) return createServer(limits, app);
   try {
-    return createHttpsServer({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) }, app);
+    const certificate = { cert: readFileSync(tls.cert), key: readFileSync(tls.key) };
+    return createHttpsServer({ ...limits, ...TLS_LIMITS, ...certificate }, app);
   } catch (error) {
     throw new BootError(`TLS_CERT or TLS_KEY cannot be used: ${messageOf(error)}`);
   }

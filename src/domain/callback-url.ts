@@ -1,4 +1,4 @@
-import { isStorableText } from './storable-text.ts';
+import { isPlainText } from './storable-text.ts';
 
 export const MAX_CALLBACK_URL_LENGTH = 2_048;
 /** The limit of DNS for the name that is looked up. */
@@ -7,7 +7,7 @@ const MAX_HOST_LENGTH = 253;
 /** Checks for an absolute http(s) address without user information. */
 export function isCallbackUrl(value: string): boolean {
   // The URL parser accepts white space and backslashes, which we must not store.
-  if (!/^https?:\/\/[^\s\\/?#][^\s\\]*$/i.test(value) || !isStorableText(value)) return false;
+  if (!/^https?:\/\/[^\s\\/?#][^\s\\]*$/i.test(value) || !isPlainText(value)) return false;
   if (!URL.canParse(value)) return false;
   const { username, password, hostname } = new URL(value);
   return username === '' && password === '' && hostname.length <= MAX_HOST_LENGTH;

@@ -1,6 +1,12 @@
-/** Checks that text has no control characters and no lone surrogates. */
-export function isStorableText(value: string): boolean {
-  return !/\p{Cc}/u.test(value) && value.isWellFormed();
+/**
+ * Controls of the reading direction. With them a text shows other words than it has, such as
+ * another amount or name, to whoever decides about a payment.
+ */
+const DIRECTION = /\p{Bidi_Control}/u;
+
+/** Checks that text is what it shows: no control characters, no lone surrogates. */
+export function isPlainText(value: string): boolean {
+  return !/\p{Cc}/u.test(value) && !DIRECTION.test(value) && value.isWellFormed();
 }
 
 /** Makes text storable in Postgres: replaces NUL and lone surrogates, and shortens it. */

@@ -1,62 +1,72 @@
 import { lookup } from 'node:dns';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import ip from 'ipaddr.js';
+import { isInNetworks, type Network } from '../process/networks.ts';
 
-const PRIVATE = new BlockList();
-for (const [network, bits] of [
-  ['0.0.0.0', 8],
-  ['10.0.0.0', 8],
-  ['100.64.0.0', 10],
-  ['127.0.0.0', 8],
-  ['169.254.0.0', 16],
-  ['172.16.0.0', 12],
-  ['192.0.0.0', 24],
-  ['192.168.0.0', 16],
-  ['198.18.0.0', 15],
-  ['224.0.0.0', 4],
-  ['240.0.0.0', 4],
-] as const) {
-  PRIVATE.addSubnet(network, bits, 'ipv4');
-}
-for (const [network, bits] of [
-  // Includes IPv4 addresses in the old compatible form.
-  ['::', 96],
-  ['64:ff9b::', 96],
-  ['64:ff9b:1::', 48],
-  ['100::', 64],
-  ['2001::', 32],
-  ['2002::', 16],
-  ['fc00::', 7],
-  ['fe80::', 10],
-  ['fec0::', 10],
-  ['ff00::', 8],
-] as const) {
-  PRIVATE.addSubnet(network, bits, 'ipv6');
+/** Which addresses a webhook may not go to. */
+export interface Fence {
+  /** Lets it reach inside our own network. */
+  allowPrivate: boolean;
+  /** Networks that are refused in any case. */
+  blocked: readonly Network[];
 }
 
-/** Recognises private, loopback, link-local and otherwise special addresses. */
-export function isPrivateAddress(address: string): boolean {
-  // The list checks an IPv4 address in IPv6 form as the IPv4 address that it is.
-  return PRIVATE.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+/** What IANA has given out to networks so far. All else of IPv6 is reserved or special. */
+const GLOBAL_IPV6 = ip.IPv6.parseCIDR('2000::/3');
+/** An old form in `::/96`, which the library takes for the address of IPv4 in it. */
+const IPV4_COMPATIBLE = /^::\d+\./;
+
+/**
+ * Tells whether an address is a public one: not in IANA's registries of special-purpose addresses,
+ * such as private, loopback, link-local and shared ones, documentation, benchmarks and translation.
+ */
+export function isPublicAddress(address: string): boolean {
+  if (IPV4_COMPATIBLE.test(address)) return false;
+  // An IPv4 address in IPv6 form is the IPv4 address that it is.
+  const known = ip.process(address);
+  if (known.range() !== 'unicast') return false;
+  return known.kind() === 'ipv4' || known.match(GLOBAL_IPV6);
 }
 
-/** @throws Error when the host of a URL is a private address. A name is looked up later. */
-export function refusePrivateHost({ hostname }: URL): void {
+/** Returns why a webhook may not go to an address, or null. Our machine may have public ones too. */
+export function refusalOf(
+  address: string,
+  { allowPrivate, blocked }: Fence,
+  interfaces: () => Partial<Record<string, { address: string }[]>> = networkInterfaces,
+): string | null {
+  if (isInNetworks(address, blocked)) return `${address} is in WEBHOOK_BLOCK`;
+  if (allowPrivate) return null;
+  if (!isPublicAddress(address)) return `${address} is not a public address`;
+  const own = Object.values(interfaces()).flatMap((each) => each ?? []);
+  const isOwn = own.some((each) => textOf(each.address) === textOf(address));
+  return isOwn ? `${address} is an address of this machine` : null;
+}
+
+/** Each address in its one normal form. */
+function textOf(address: string): string {
+  return ip.process(address).toNormalizedString();
+}
+
+/** @throws Error when the host of a URL is an address that is refused. A name is looked up later. */
+export function refuseHost({ hostname }: URL, fence: Fence): void {
   const address = hostname.replace(/^\[|\]$/g, '');
-  if (isIP(address) !== 0 && isPrivateAddress(address)) throw privateError(address);
+  const refusal = isIP(address) === 0 ? null : refusalOf(address, fence);
+  if (refusal) throw new Error(refusal);
 }
 
-/** Looks a name up as the system does, and refuses it if any of its addresses is private. */
-export const lookUpPublic: LookupFunction = (hostname, options, callback) => {
-  lookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, []);
-    const inside = addresses.find(({ address }) => isPrivateAddress(address));
-    if (inside) return callback(privateError(inside.address), []);
-    const first = addresses[0];
-    if (options.all || !first) return callback(null, addresses);
-    callback(null, first.address, first.family);
-  });
-};
-
-function privateError(address: string): Error {
-  return new Error(`${address} is not a public address`);
+/** Looks names up as the system does, and refuses one if any of its addresses is refused. */
+export function fencedLookup(fence: Fence, resolve: typeof lookup = lookup): LookupFunction {
+  return (hostname, options, callback) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, []);
+      for (const { address } of addresses) {
+        const refusal = refusalOf(address, fence);
+        if (refusal) return callback(new Error(refusal), []);
+      }
+      const first = addresses[0];
+      if (options.all || !first) return callback(null, addresses);
+      callback(null, first.address, first.family);
+    });
+  };
 }

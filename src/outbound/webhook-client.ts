@@ -5,22 +5,20 @@ import { got, RequestError } from 'got';
 import { messageOf } from '../connections/database-errors.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
 import { withDeadline } from './deadline.ts';
-import { lookUpPublic, refusePrivateHost } from './public-addresses.ts';
+import { type Fence, fencedLookup, refuseHost } from './public-addresses.ts';
 
 /** Only the status of an answer counts. So much of its body is read, and no more. */
 const MAX_ANSWER_BYTES = 16 * 1_024;
 const MAX_ERROR_LENGTH = 300;
 
-interface PostOptions {
+interface PostOptions extends Fence {
   /** For the whole attempt. */
   timeoutMs: number;
-  /** Lets a callback address reach inside our own network. */
-  allowPrivate: boolean;
 }
 
 /**
- * POSTs a webhook, without redirects and retries; once more only if a kept connection was closed. Unless private addresses are allowed,
- * refuses one at the moment of connecting, whatever name leads to it.
+ * POSTs a webhook, without redirects and retries; once more only if a kept connection was closed.
+ * Refuses an address that may not be called at the moment of connecting, whatever name leads to it.
  * @returns the outcome; never throws for what the other side does
  */
 export async function postWebhook(
@@ -32,7 +30,7 @@ export async function postWebhook(
   const startedAt = performance.now();
   const durationMs = () => performance.now() - startedAt;
   try {
-    if (!options.allowPrivate) refusePrivateHost(new URL(url));
+    refuseHost(new URL(url), options);
     const status = await withDeadline(options.timeoutMs, (signal) =>
       post(url, body, headers, options, signal),
     );
@@ -101,7 +99,7 @@ async function postOnce(
     timeout: { request: options.timeoutMs },
     signal,
     agent: keptConnections(),
-    ...(options.allowPrivate ? {} : { dnsLookup: lookUpPublic as never }),
+    dnsLookup: fencedLookup(options) as never,
   });
   let status: number | null = null;
   request.once('response', (response: { statusCode: number }) => {

@@ -1,4 +1,5 @@
 import type { DatabaseTls } from '../connections/database-address.ts';
+import { givenText } from './secret-files.ts';
 import { brokenRules, type GivenTexts } from './setting-rules.ts';
 import { type Settings, settings } from './settings.ts';
 
@@ -23,15 +24,22 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   const given: GivenTexts = {};
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
+  const unread: string[] = [];
   for (const [name, setting] of Object.entries(settings.shape)) {
-    // An empty variable counts as an absent one, as `NAME=` in a .env file means it.
-    const text = environment[name] || undefined;
+    const { text, problem } = givenText(name, environment);
+    if (problem) {
+      problems.push(problem);
+      unread.push(name);
+      continue;
+    }
     given[name as keyof Settings] = text;
     const { data, error } = setting.safeParse(text);
     if (error) problems.push(`${name} ${error.issues[0]!.message}`);
     else values[name] = data;
   }
-  problems.push(...brokenRules(given, values));
+  const broken = brokenRules(given, values, environment);
+  // Of what was not read nothing more is known.
+  problems.push(...broken.filter((line) => !unread.includes(line.split(' ', 1)[0]!)));
   if (problems.length > 0) throw new ConfigError(problems.sort());
   const config = configOf(values as Settings);
   for (const value of Object.values(config)) Object.freeze(value);

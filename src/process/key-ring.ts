@@ -30,8 +30,27 @@ const DEVELOPMENT_SECRET = Buffer.alloc(KEY_BYTES, 'malipo-development-key');
 export const DEVELOPMENT_KEYS = `dev:${DEVELOPMENT_SECRET.toString('base64')}`;
 
 /** Finds the development key in a ring, under any id. */
-export function hasDevelopmentKey({ byId }: KeyRing): boolean {
-  return [...byId.values()].some(({ secret }) => secret.export().equals(DEVELOPMENT_SECRET));
+export function hasDevelopmentKey(ring: KeyRing): boolean {
+  return secretsOf(ring).some((secret) => secret.equals(DEVELOPMENT_SECRET));
+}
+
+/** Finds a key that is one byte repeated, such as 32 zeroes. */
+export function hasGuessableKey(ring: KeyRing): boolean {
+  return secretsOf(ring).some((secret) => new Set(secret).size === 1);
+}
+
+/** Finds a key that has two ids: a rotation that changed nothing. */
+export function hasRepeatedKey(ring: KeyRing): boolean {
+  return new Set(secretsOf(ring).map((secret) => secret.toString('hex'))).size < ring.byId.size;
+}
+
+/** Finds a key that two rings have in common. */
+export function shareKey(one: KeyRing, other: KeyRing): boolean {
+  return secretsOf(one).some((secret) => secretsOf(other).some((each) => each.equals(secret)));
+}
+
+function secretsOf({ byId }: KeyRing): Buffer[] {
+  return [...byId.values()].map(({ secret }) => secret.export());
 }
 
 /**

@@ -1,21 +1,30 @@
 import { hasDevelopmentKey } from './key-ring.ts';
+import { isLocalHost } from './local-host.ts';
+import { productionRules } from './production-rules.ts';
 import type { Settings } from './settings.ts';
 import { shutdownProblems } from './shutdown-budget.ts';
 
 export type GivenTexts = Partial<Record<keyof Settings, string>>;
 /** The values of the texts and defaults. A variable with a wrong text has none. */
-type KnownValues = Partial<Settings>;
+export type KnownValues = Partial<Settings>;
 
 /** A rule across variables: whether it is broken, and the line to show then. */
-type Check = [isBroken: unknown, line: string];
+export type Check = [isBroken: unknown, line: string];
 
-/** Returns a line for each rule across variables that is broken. Each begins with a variable. */
-export function brokenRules(given: GivenTexts, values: KnownValues): string[] {
+/**
+ * Returns a line for each rule across variables that is broken. Each begins with a variable. The
+ * environment also has variables that are not ours.
+ */
+export function brokenRules(
+  given: GivenTexts,
+  values: KnownValues,
+  environment: NodeJS.ProcessEnv,
+): string[] {
   const broken = [
     ...apiRules(given, values),
     ...storeRules(given, values),
     ...gatewayRules(given, values),
-    ...(values.MALIPO_ENV === 'production' ? productionRules(given, values) : []),
+    ...(values.MALIPO_ENV === 'production' ? productionRules(given, values, environment) : []),
   ].filter(([isBroken]) => isBroken);
   return [
     ...broken.map(([, line]) => line),
@@ -25,7 +34,6 @@ export function brokenRules(given: GivenTexts, values: KnownValues): string[] {
 }
 
 function apiRules(given: GivenTexts, values: KnownValues): Check[] {
-  const isLocal = /^(127\.|localhost$|::1$)/.test(values.HOST ?? '');
   const knownKeys = [values.SECRETS_KEY, values.JWT_KEYS].filter((keys) => keys !== undefined);
   return [
     [
@@ -34,7 +42,7 @@ function apiRules(given: GivenTexts, values: KnownValues): Check[] {
     ],
     [!given.TLS_CERT !== !given.TLS_KEY, 'TLS_CERT and TLS_KEY go together'],
     [
-      !isLocal && knownKeys.some(hasDevelopmentKey),
+      !isLocalHost(values.HOST ?? '') && knownKeys.some(hasDevelopmentKey),
       'HOST must be an address of this machine alone while SECRETS_KEY or JWT_KEYS is the published development key',
     ],
   ];
@@ -109,33 +117,4 @@ function isAddress(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-function productionRules(given: GivenTexts, values: KnownValues): Check[] {
-  const required = ['SECRETS_KEY', 'JWT_KEYS', 'PUBLIC_URL', 'CHANNELS'] as const;
-  const keys = ['SECRETS_KEY', 'JWT_KEYS'] as const;
-  return [
-    ...required.map((name): Check => [!given[name], `${name} is required in production`]),
-    ...keys.map((name): Check => {
-      const ring = values[name];
-      return [
-        given[name] && ring && hasDevelopmentKey(ring),
-        `${name} contains the published development key, which production refuses`,
-      ];
-    }),
-    [given.CHANNELS && values.CHANNELS?.size === 0, 'CHANNELS must name a channel'],
-    [given.PUBLIC_URL?.startsWith('http:'), 'PUBLIC_URL must be https in production'],
-    [
-      !given.TRUST_PROXY && !given.TLS_CERT && values.REQUIRE_HTTPS !== false,
-      'TRUST_PROXY is required in production, or TLS_CERT and TLS_KEY: HTTPS must end somewhere (or set REQUIRE_HTTPS=false)',
-    ],
-    [
-      values.DARAJA && !values.DARAJA.baseUrl.startsWith('https:'),
-      'DARAJA must have an https base_url in production',
-    ],
-    [
-      given.CHANNELS?.includes('simulator') || given.SIMULATOR_URL,
-      'CHANNELS and SIMULATOR_URL must not name the simulator in production',
-    ],
-  ];
 }

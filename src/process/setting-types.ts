@@ -43,6 +43,13 @@ export function url(...schemes: string[]) {
     .regex(new RegExp(`^(${beginnings.join('|')})`), `must begin with ${beginnings.join(' or ')}`);
 }
 
+/** An address to which people report a problem, as RFC 9116 wants it. */
+export function contact() {
+  return z
+    .string()
+    .regex(/^(mailto:|https:\/\/|tel:)[!-~]+$/, 'must begin with mailto:, https:// or tel:');
+}
+
 /** An HTTP address, without the slashes at its end, so that a path can be added. */
 export function httpUrl() {
   return url('http', 'https').overwrite((address) => address.replace(/\/+$/, ''));

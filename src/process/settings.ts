@@ -5,7 +5,17 @@ import { MAX_GATEWAY_TIMEOUT_MS } from '../domain/submission/call-limits.ts';
 import { darajaConfigFromText } from '../gateways/daraja/config.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from './key-ring.ts';
 import { networksFromText } from './networks.ts';
-import { duration, flag, httpUrl, integer, oneOf, parsed, text, url } from './setting-types.ts';
+import {
+  contact,
+  duration,
+  flag,
+  httpUrl,
+  integer,
+  oneOf,
+  parsed,
+  text,
+  url,
+} from './setting-types.ts';
 import { trustedProxiesFromText } from './trusted-proxies.ts';
 
 /**
@@ -24,11 +34,14 @@ const MAX_RATE = 100_000;
 const MAX_BPS = 10_000;
 const MAX_FIXED_CENTS = 99_999_999;
 
+/** Marks what `NAME_FILE` may give as the path of a file: `secret-files.ts` reads it. */
+const SECRET = { secret: true };
+
 const PROCESS = {
   MALIPO_ENV: oneOf('development', 'sandbox', 'production')
     .default('development')
     .describe(
-      'Kind of installation. `production` refuses simulators and default or missing secrets',
+      'Kind of installation. `production` refuses simulators, weak or missing secrets, and settings that open the service to strangers',
     ),
   LOG_LEVEL: oneOf('error', 'warn', 'info', 'debug')
     .default('info')
@@ -75,7 +88,7 @@ const API = {
   TRUST_PROXY: parsed(trustedProxiesFromText)
     .optional()
     .describe(
-      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or how many proxies there are. Default: none. Production needs this or `TLS_CERT`',
+      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or how many proxies there are. Default: none. Production needs this or `TLS_CERT`, and refuses networks that cover the world',
     ),
   TLS_CERT: text()
     .optional()
@@ -90,17 +103,24 @@ const API = {
   RATE_LIMIT_BURST: integer(1, MAX_RATE)
     .default(100)
     .describe('Requests that a merchant may make at once'),
+  SECURITY_CONTACT: contact()
+    .optional()
+    .describe(
+      'Where people report a vulnerability of this installation. Makes the API serve `/.well-known/security.txt`. Default: it does not',
+    )
+    .meta({ example: 'mailto:security@pay.example.com' }),
   METRICS_TOKEN: text(32)
     .optional()
     .describe(
       'Makes the API serve `/metrics` of its process too, to whoever sends this as a bearer token. Default: it does not',
-    ),
+    )
+    .meta(SECRET),
 };
 
 const STORES = {
   DATABASE_URL: url('postgres', 'postgresql')
     .describe('Address of PostgreSQL, version 15 to 18')
-    .meta({ example: 'postgres://malipo:password@localhost:5432/malipo' }),
+    .meta({ ...SECRET, example: 'postgres://malipo:password@localhost:5432/malipo' }),
   DATABASE_SSL: oneOf('verify', 'no-verify')
     .optional()
     .describe(
@@ -127,7 +147,8 @@ const STORES = {
     .optional()
     .describe(
       'Address of PostgreSQL itself, past the pooler, for the release step. Default: `DATABASE_URL`',
-    ),
+    )
+    .meta(SECRET),
   DATABASE_POOL_MAX: integer(2, 200)
     .optional()
     .describe(
@@ -138,7 +159,7 @@ const STORES = {
     .describe(
       'Redis for the job queues; `rediss://` uses TLS. Without it the queues are in PostgreSQL (small installations)',
     )
-    .meta({ example: 'redis://localhost:6379' }),
+    .meta({ ...SECRET, example: 'redis://localhost:6379' }),
   REDIS_CA: parsed(certificatesFromText)
     .optional()
     .describe(
@@ -158,13 +179,13 @@ const KEYS = {
     .describe(
       'Keys that encrypt secrets of apps and sign gateway callback addresses: `id:base64 of 32 bytes`, comma-separated. The first encrypts, all decrypt. Default: the development key, which is published. Required in production',
     )
-    .meta({ example: 'k1:32-BYTES-IN-BASE64' }),
+    .meta({ ...SECRET, example: 'k1:32-BYTES-IN-BASE64' }),
   JWT_KEYS: parsed(keyRingFromText)
     .prefault(DEVELOPMENT_KEYS)
     .describe(
       'Keys that sign access tokens, in the form of `SECRETS_KEY`. The first signs, all verify. Default: the development key. Required in production',
     )
-    .meta({ example: 'k1:32-BYTES-IN-BASE64' }),
+    .meta({ ...SECRET, example: 'k1:32-BYTES-IN-BASE64' }),
 };
 
 const SIMULATED_CHANNELS = '63902=simulator,63903=simulator,63907=simulator';
@@ -283,8 +304,14 @@ const WEBHOOKS = {
   WEBHOOK_ALLOW_PRIVATE: flag()
     .optional()
     .describe(
-      'Allows webhooks to private and loopback addresses. Default: only outside production',
+      'Allows webhooks to private and loopback addresses. Default: only outside production, which refuses it',
     ),
+  WEBHOOK_BLOCK: parsed(networksFromText)
+    .optional()
+    .describe(
+      'Addresses and networks to which no webhook goes, whatever else is allowed: public ones of your own, behind which there is more than the public may see',
+    )
+    .meta({ example: '203.0.113.0/24,2001:db8::/32' }),
 };
 
 /** The settings by topic, in the order in which the documents show them. */

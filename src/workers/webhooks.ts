@@ -32,6 +32,7 @@ export async function deliverWebhook(
   const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
     timeoutMs: config.webhookTimeoutMs,
     allowPrivate: config.webhookAllowPrivate,
+    blocked: config.webhookBlock ?? [],
   });
   const result = await recordAttempt(database, delivery, outcome);
   meters.webhookAttempts.observe({ result }, outcome.durationMs / MS_PER_SECOND);

@@ -174,6 +174,20 @@ describe('The API over HTTP', () => {
       ['POST', '/nothing'],
       ['GET', '/api/v1/nothing/%2e%2e/healthz'],
       ['POST', '/gateway/callbacks'],
+      // A path has one spelling: that of the documentation.
+      ['POST', '/api/v1/auth/LOGIN'],
+      ['POST', '/api/v1/auth/login/'],
+      ['POST', '/API/v1/auth/login'],
+      ['POST', '/api/v1//auth/login'],
+      ['POST', '/api/v1/Payouts/initiate'],
+      ['POST', '/api/v1/collections/checkouts/initiate/'],
+      ['GET', '/api/v1/payouts/'],
+      ['GET', '/Healthz'],
+      ['GET', '/readyz/'],
+      ['GET', '/DOCS'],
+      ['GET', '/openapi.json/'],
+      ['POST', '/Gateway/callbacks/simulator/x'],
+      ['POST', '/gateway/callbacks/simulator/x/'],
     ];
     for (const [method, path] of UNKNOWN) {
       it(`Not found to ${method} ${path}, with a token and without`, async () => {
@@ -188,7 +202,7 @@ describe('The API over HTTP', () => {
       ['DELETE', '/api/v1/collections/checkouts/x', 'GET, HEAD, OPTIONS'],
       ['PATCH', '/api/v1/reversals/x', 'GET, HEAD, OPTIONS'],
       ['GET', '/api/v1/auth/app/token', 'POST, OPTIONS'],
-      ['GET', '/api/v1/wallets/transfers/', 'POST, OPTIONS'],
+      ['GET', '/api/v1/wallets/transfers', 'POST, OPTIONS'],
       // It is also the path of a reversal with this reference.
       ['PUT', '/api/v1/reversals/initiate', 'POST, OPTIONS, GET, HEAD'],
       ['POST', '/', 'GET, HEAD, OPTIONS'],

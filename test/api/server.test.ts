@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Agent, type RequestListener, request, type ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type ApiServer, startApiServer } from '../../src/api/server.ts';
+import { type ApiServer, SERVER_LIMITS, startApiServer } from '../../src/api/server.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('A server', () => {
@@ -98,5 +98,62 @@ describe('A server', () => {
     expect(String(begun)).to.match(/^HTTP\/1\.1 200 OK\r\n/);
     expect(await text(socket)).to.not.include('HTTP/1.1');
     await server.close();
+  });
+});
+
+describe('A server with strangers', () => {
+  const app: RequestListener = (_incoming, response) => void response.end('done');
+  const config = { tls: null, port: 0, host: '127.0.0.1' };
+  let server: ApiServer;
+  const sockets: Socket[] = [];
+
+  async function start(limits: Partial<typeof SERVER_LIMITS>): Promise<void> {
+    const { signal } = new AbortController();
+    server = await startApiServer(config, app, signal, { ...SERVER_LIMITS, ...limits });
+  }
+
+  function open(): Socket {
+    const socket = connect(server.port, '127.0.0.1');
+    sockets.push(socket.on('error', () => {}));
+    return socket;
+  }
+
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await server.close();
+  });
+
+  it('cuts one who sends a header at a time, when the time for headers is over', async () => {
+    await start({ headersTimeout: 300 });
+    const socket = open();
+    const startedAt = performance.now();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n');
+    const drip = setInterval(() => socket.write('X-Slow: 1\r\n'), 50);
+    const answer = await text(socket).finally(() => clearInterval(drip));
+    expect(answer).to.match(/^HTTP\/1\.1 408 /);
+    const lateMs = performance.now() - startedAt - 300;
+    // A busy machine may take some time for it. Left to itself, Node would take 30 s.
+    expect(lateMs).to.be.within(-50, SERVER_LIMITS.connectionsCheckingInterval + 2_000);
+  });
+
+  it('gives headers 15 seconds, and looks every second', () => {
+    const { headersTimeout, connectionsCheckingInterval } = SERVER_LIMITS;
+    expect([headersTimeout, connectionsCheckingInterval]).to.deep.equal([15_000, 1_000]);
+  });
+
+  it('has no room for more connections than it is told, and has again when one leaves', async () => {
+    await start({ maxConnections: 2 });
+    const first = open();
+    const second = open();
+    await Promise.all([once(first, 'connect'), once(second, 'connect')]);
+    const third = open();
+    await once(third, 'close');
+    expect(third.bytesRead).to.equal(0);
+    first.destroy();
+    await eventually('a free place', async () => {
+      const next = open();
+      next.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      return (await text(next).catch(() => '')).startsWith('HTTP/1.1 200');
+    });
   });
 });

@@ -51,9 +51,11 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     merchant = await createTestMerchant({ database: store.database, config });
     await topUpPayoutWallet(store.database, merchant.merchant_id, WALLET_CENTS, 'top-up');
     receiver = await startMerchantReceiver(merchant.app_secret);
-    const common = { env, logFolder: folder, reaper: environment.reaper };
+    const common = { logFolder: folder, reaper: environment.reaper };
     const types = ['web', ...PROCESS_TYPES] as const;
-    running.push(...(await Promise.all(types.map((type) => startProcess(type, common)))));
+    const start = (type: (typeof types)[number]) =>
+      startProcess(type, { ...common, env: environmentOf(type) });
+    running.push(...(await Promise.all(types.map(start))));
   });
 
   after(async () => {
@@ -114,16 +116,20 @@ describeWith(['openssl'], 'Production with Daraja', () => {
       DATABASE_URL: store.url,
       ...{ SECRETS_KEY: key(), JWT_KEYS: key(), CHANNELS: '63902=daraja' },
       DARAJA: secretFile('daraja.json', JSON.stringify(daraja)),
-      ...{ HOST: '127.0.0.1', PORT: port, PUBLIC_URL: `https://localhost:${port}` },
+      ...{ HOST: '127.0.0.1', PORT: port, PUBLIC_URL: 'https://pay.example' },
+      GATEWAY_CALLBACK_URL: `https://localhost:${port}`,
       ...{ TLS_CERT: certificates.cert, TLS_KEY: certificates.key },
       NODE_EXTRA_CA_CERTS: certificates.ca,
-      // The merchant of this test is on the same machine.
-      WEBHOOK_ALLOW_PRIVATE: 'true',
     };
   }
 
+  /** The merchant of this test is on the same machine, where production sends no webhooks. */
+  function environmentOf(type: string): NodeJS.ProcessEnv {
+    return type === 'webhooks' ? { ...env, MALIPO_ENV: 'sandbox' } : env;
+  }
+
   async function initiate(path: string, body: object): Promise<{ ref_no: string }> {
-    const answer = await got.post(`${env.PUBLIC_URL}/api/v1${path}`, {
+    const answer = await got.post(`${env.GATEWAY_CALLBACK_URL}/api/v1${path}`, {
       headers: { authorization: `Bearer ${merchant.access}` },
       ...{ json: body, throwHttpErrors: false, retry: { limit: 0 } },
       https: { certificateAuthority: readFileSync(certificates.ca) },

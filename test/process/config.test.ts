@@ -9,16 +9,22 @@ const SCHEMAS = properties as Record<string, z.core.JSONSchema.JSONSchema>;
 const NAMES = Object.keys(SCHEMAS);
 const DATABASE_URL = 'postgres://malipo:pa55word@db.example/malipo';
 const REDIS_URL = 'rediss://cache';
-const OWN_KEYS = `own:${Buffer.alloc(32, 'only we know it').toString('base64')}`;
+const OWN_KEYS = fullKey('only we know it');
+const TOKEN_KEYS = fullKey('for tokens alone');
 const PRODUCTION = {
   TRUST_PROXY: 'loopback',
   MALIPO_ENV: 'production',
   DATABASE_URL,
   SECRETS_KEY: OWN_KEYS,
-  JWT_KEYS: OWN_KEYS,
+  JWT_KEYS: TOKEN_KEYS,
   PUBLIC_URL: 'https://pay.example',
   CHANNELS: '63902=other',
 };
+
+/** A key of 32 bytes under an id, which are the text again and again. */
+function fullKey(text: string, id = 'own'): string {
+  return `${id}:${Buffer.alloc(32, text).toString('base64')}`;
+}
 
 /** What the environment is refused with: one line per problem. */
 function problemsOf(environment: NodeJS.ProcessEnv): string[] {
@@ -268,7 +274,7 @@ describe('The configuration of production', () => {
   const [, developmentKey] = DEVELOPMENT_KEYS.split(':') as [string, string];
   const DISGUISES = {
     'as it is published': DEVELOPMENT_KEYS,
-    'behind a key of its own': `${OWN_KEYS},${DEVELOPMENT_KEYS}`,
+    'behind a key of its own': `${fullKey('third')},${DEVELOPMENT_KEYS}`,
     'under another name': `prod:${developmentKey}`,
     'written without its padding': `dev:${developmentKey.replace(/=+$/, '')}`,
   };

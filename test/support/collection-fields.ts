@@ -3,6 +3,12 @@ import type { FieldCases } from './field-tests.ts';
 /** The required fields of a request, in the order of the documented table. */
 const REQUIRED = ['payfrom', 'amount', 'ref_no', 'account_number', 'callback_url'];
 
+/** Texts that show other words than they have: each control of the reading direction. */
+export const TURNED = [
+  ...['\u061c', '\u200e', '\u200f', '\u202a', '\u202b', '\u202c', '\u202d', '\u202e'],
+  ...['\u2066', '\u2067', '\u2068', '\u2069'],
+].map((control) => `INV-${control}001`);
+
 /** Values that are wrong for a field, and what the caller is told of them. */
 export const WRONG: FieldCases['wrong'] = [
   [
@@ -45,7 +51,10 @@ export const WRONG: FieldCases['wrong'] = [
   [
     'account_number',
     'Invalid account_number',
-    ['x'.repeat(51), 'a\u0000b', 'a\nb', '\ud800', 'x\udfff', '\u007f', 7, true, ['a'], { a: 1 }],
+    [
+      ...['x'.repeat(51), 'a\u0000b', 'a\nb', '\ud800', 'x\udfff', '\u007f', ...TURNED],
+      ...[7, true, ['a'], { a: 1 }],
+    ],
   ],
   [
     'callback_url',
@@ -62,6 +71,7 @@ export const WRONG: FieldCases['wrong'] = [
       ...['http:shop.example', 'http:/shop.example', 'http:///shop.example', 'http://x:99999/'],
       `https://${'ü'.repeat(60)}.${'ö'.repeat(60)}.${'ä'.repeat(60)}.${'é'.repeat(60)}.example/`,
       ...['http://[::1/', 'http://shop.example/\u0000', 'http://shop.example/\ud800'],
+      ...TURNED.map((text) => `http://shop.example/${text}`),
       ...[`http://shop.example/${'x'.repeat(2_048)}`, 7, true, ['http://x/'], { url: 'http://x/' }],
     ],
   ],

@@ -1,4 +1,4 @@
-import { RIGHT, WRONG } from './collection-fields.ts';
+import { RIGHT, TURNED, WRONG } from './collection-fields.ts';
 import type { FieldCases } from './field-tests.ts';
 
 const callbackUrls = <Row extends [field: string, ...rest: unknown[]]>(table: Row[]) =>
@@ -17,7 +17,7 @@ export const REVERSAL_FIELDS: FieldCases = {
     [
       'reason',
       'Invalid reason',
-      ['x'.repeat(201), 'a\u0000b', 'a\nb', '\ud800', 7, true, ['a'], { a: 1 }],
+      ['x'.repeat(201), 'a\u0000b', 'a\nb', '\ud800', ...TURNED, 7, true, ['a'], { a: 1 }],
     ],
   ],
   right: [

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { isPlainText } from '../../domain/storable-text.ts';
 import { UsageError } from './option.ts';
 
 const GENERATED_BYTES = 15;
@@ -33,7 +34,8 @@ export async function readPassword(input: Input): Promise<string> {
   if (password.length < MIN_LENGTH || password.length > MAX_LENGTH) {
     throw new UsageError(`The password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters`);
   }
-  if (/\p{Cc}/u.test(password)) throw new UsageError('The password must be a single line of text');
+  // The API takes no other text at log-in.
+  if (!isPlainText(password)) throw new UsageError('The password must be a single line of text');
   return password;
 }
 

@@ -37,8 +37,8 @@ export function textThat(
   return reader(placeholder, expected, (text) => (isRight(text) ? text : undefined));
 }
 
-/** Control characters, lone surrogates and line separators. */
-const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u;
+/** Control characters, of the reading direction too, lone surrogates and line separators. */
+const NOT_PLAIN = /[\p{Cc}\p{Bidi_Control}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 /** Text of one line, trimmed. */
 export function text(placeholder: string, maxLength: number): Reader<string> {

@@ -6,6 +6,8 @@ const CENTS = /_cents$/;
 const ADDRESS_PROOF = /(~(?:collection|payout|reversal|return)~\d+~[0-9a-f-]{36}~)[\w~-]+/g;
 /** Control characters, lone surrogates and line separators. Text from outside may hold them. */
 const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+/** Controls of the reading direction. A terminal would show the words around them in another order. */
+const DIRECTION = /\p{Bidi_Control}/gu;
 
 export type Document = Record<string, unknown>;
 
@@ -34,7 +36,11 @@ export function shortened(text: string): string {
   return line.length > MAX_TEXT_LENGTH ? `${line.slice(0, MAX_TEXT_LENGTH)}…` : line;
 }
 
-/** Text from outside, on one line. */
+/** Text from outside, on one line, in the order in which it stands. */
 export function plain(text: string): string {
-  return text.replace(NOT_PLAIN, ' ').replace(ADDRESS_PROOF, '$1…');
+  return text.replace(NOT_PLAIN, ' ').replace(DIRECTION, escaped).replace(ADDRESS_PROOF, '$1…');
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }

@@ -1,5 +1,6 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { refuseOtherMethods } from '../middleware/methods.ts';
+import { strictRouter } from '../strict-router.ts';
 import { openApiDocument } from './openapi.ts';
 import { renderPage } from './page.ts';
 import { STYLE } from './style.ts';
@@ -11,7 +12,7 @@ import { STYLE } from './style.ts';
 export function documentationRoutes(publicUrl: string): Router {
   const document = openApiDocument(publicUrl);
   const page = renderPage(document);
-  const router = Router();
+  const router = strictRouter();
   router.get('/', (_req, res) => {
     res.redirect('/docs');
   });

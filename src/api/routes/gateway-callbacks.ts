@@ -1,4 +1,4 @@
-import express, { type RequestHandler, type Response, Router } from 'express';
+import express, { type RequestHandler, type Response, type Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { storeFloat } from '../../domain/gateway-accounts/float-store.ts';
 import { storeCallback, storeRejectedCallback } from '../../domain/settlement/callback-store.ts';
@@ -9,6 +9,7 @@ import { isInNetworks } from '../../process/networks.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 import { logFieldsOf } from '../middleware/request-context.ts';
+import { strictRouter } from '../strict-router.ts';
 
 const PATH = '/gateway/callbacks/{gateway}/{token}';
 const MAX_CALLBACK_BYTES = 64 * 1_024;
@@ -23,7 +24,7 @@ const MINUTE_MS = 60_000;
  */
 export function gatewayCallbackRoutes(service: Service): Router {
   const { database, config, logger, meters } = service;
-  const router = Router();
+  const router = strictRouter();
   const keys = config.secretsKeys;
   const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
   const sources = config.gatewayCallbackSources;

@@ -1,7 +1,8 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import { createReadiness } from '../../connections/readiness.ts';
 import type { Service } from '../../process/boot.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
+import { strictRouter } from '../strict-router.ts';
 
 /**
  * Serves `/healthz`, which says that the process lives, and `/readyz`, which says that it may get
@@ -9,7 +10,7 @@ import { refuseOtherMethods } from '../middleware/methods.ts';
  * requests wait in the outbox while it is away.
  */
 export function healthRoutes({ database }: Service, isStopping: () => boolean): Router {
-  const router = Router();
+  const router = strictRouter();
   const problem = createReadiness(database);
   router.get('/healthz', (_req, res) => {
     res.json({ status: 'ok' });

@@ -1,8 +1,9 @@
-import { Router } from 'express';
+import type { Router } from 'express';
 import type { Registry } from 'prom-client';
 import { Refusal } from '../../domain/errors.ts';
 import { equalInConstantTime } from '../../process/key-ring.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
+import { strictRouter } from '../strict-router.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
 
@@ -11,7 +12,7 @@ const BEARER = /^Bearer +(\S+)$/i;
  * port. It exists only if a token is configured, and needs that token.
  */
 export function metricsRoutes(token: string | undefined, registry: Registry): Router {
-  const router = Router();
+  const router = strictRouter();
   if (!token) return router;
   router.get('/metrics', async (req, res) => {
     const [, given] = BEARER.exec(req.get('authorization') ?? '') ?? [];

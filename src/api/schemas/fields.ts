@@ -29,7 +29,7 @@ export const REVERSAL_REF_NO = /^[A-Za-z0-9_-]{1,60}$/;
 
 export const string = { type: 'string' };
 
-/** Text without control characters. */
+/** Text without control characters, of the reading direction too. */
 export function text(maxLength: number) {
   return { type: 'string', maxLength, format: 'plain-text' };
 }

@@ -3,7 +3,7 @@ import { isCallbackUrl } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
-import { isStorableText } from '../../domain/storable-text.ts';
+import { isPlainText } from '../../domain/storable-text.ts';
 import { CHECK, IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema, UUID } from './fields.ts';
 
 /** Schema of a body or a query. Its fields are in the order of the documentation. */
@@ -20,7 +20,7 @@ export function createAjv(): Ajv {
   ajv.addVocabulary([...OWN_KEYWORDS, 'example', 'x-enumDescriptions']);
   ajv.addFormat('kenyan-mobile', isKenyanMobile);
   ajv.addFormat('callback-url', isCallbackUrl);
-  ajv.addFormat('plain-text', isStorableText);
+  ajv.addFormat('plain-text', isPlainText);
   ajv.addFormat('date', isDay);
   ajv.addFormat('date-time', (value) => !isDay(value) && spanOf(value) !== null);
   ajv.addFormat('uuid', UUID);

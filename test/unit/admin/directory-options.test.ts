@@ -61,7 +61,7 @@ describe('Options of the command line for merchants, users and apps', () => {
     ];
     const update = 'merchant update --merchant 1001';
     expectWrong([
-      ...['', ' ', 'x'.repeat(101), 'a\u0007b', 'a\u2028b', '\ud800'].map(
+      ...['', ' ', 'x'.repeat(101), 'a\u0007b', 'a\u2028b', '\ud800', 'a\u202eb'].map(
         (name): BadCase => [
           create(name, 'a@x.example', PHONE),
           '--name must be 1 to 100 characters on one line',

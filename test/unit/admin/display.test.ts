@@ -53,6 +53,19 @@ describe('Tables of the command line', () => {
   });
 });
 
+describe('Texts from outside', () => {
+  const CONTROLS = ['061c', '200e', '200f', '202a', '202e', '2066', '2069'];
+
+  it('stand in the order that they have, with what would turn them spelt out', () => {
+    for (const code of CONTROLS) {
+      const name = `Duka${String.fromCharCode(Number.parseInt(code, 16))}001 KES`;
+      const shown = `Duka\\u${code}001 KES`;
+      expect(table([{ name }], ['name'])).to.deep.equal(['NAME', shown]);
+      expect(render({ name })).to.deep.equal([`  name  ${shown}`]);
+    }
+  });
+});
+
 describe('Times of the command line', () => {
   const late = new Date('2026-11-20T22:30:01.999Z');
 

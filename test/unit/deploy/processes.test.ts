@@ -88,6 +88,37 @@ describe('What is deployed', () => {
     for (const stopMs of stops) expect(stopMs).to.be.above(mostMs);
   });
 
+  it('has bounds under compose: memory, processors and processes', () => {
+    // Those of the service have their bounds in common.
+    const [common = '', services = ''] = compose.split(/^services:$/m);
+    const others = services
+      .split(/^ {2}(?=[a-z]+:$)/m)
+      .filter((block) => block.includes('image: '));
+    expect(others.map((block) => block.split(':')[0])).to.deep.equal(['postgres', 'redis']);
+    for (const block of [common, ...others]) {
+      expect(block).to.match(/mem_limit: \d+[mg]\n/);
+      expect(block).to.match(/cpus: \d+\n/);
+      expect(block).to.match(/pids_limit: \d+\n/);
+      expect(block).to.include('no-new-privileges:true');
+    }
+  });
+
+  it('comes from images of one version each, to the last number', () => {
+    const images = [...compose.matchAll(/^ {4}image: (.+)$/gm)].map(([, image]) => image);
+    expect(images).to.have.length(2);
+    for (const image of images) expect(image).to.match(/^\w+:\d+(\.\d+){1,2}-bookworm$/);
+    expect(dockerfile).to.match(/^ARG NODE_VERSION=\d+\.\d+\.\d+$/m);
+    const from = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(from).to.have.length(2);
+    for (const image of from) expect(image).to.match(/^node:\$\{NODE_VERSION\}-bookworm-slim$/);
+  });
+
+  it('has a Redis under compose that asks everybody for a password', () => {
+    expect(compose).to.match(/--requirepass\n {6}- \$\{REDIS_PASSWORD:\?set it\}\n/);
+    expect(compose).to.match(/REDIS_URL: redis:\/\/:\$\{REDIS_PASSWORD:\?set it\}@redis:6379\n/);
+    expect(compose).to.not.match(/6379:|5432:\d/);
+  });
+
   it('is given variables that exist', () => {
     const OTHERS = [
       'NODE_ENV',
@@ -95,6 +126,8 @@ describe('What is deployed', () => {
       'POSTGRES_USER',
       'POSTGRES_PASSWORD',
       'POSTGRES_DB',
+      'REDIS_PASSWORD',
+      'REDISCLI_AUTH',
     ];
     const texts = [
       ...UNITS.map((unit) => read(`deploy/systemd/${unit}`)),

@@ -1,0 +1,94 @@
+import { hasDevelopmentKey, hasGuessableKey, hasRepeatedKey, shareKey } from './key-ring.ts';
+import { hasReachableHost } from './local-host.ts';
+import type { Check, GivenTexts, KnownValues } from './setting-rules.ts';
+import { trustsTheWorld } from './trusted-proxies.ts';
+
+/** Returns what production refuses: what would be harmless on a developer's machine only. */
+export function productionRules(
+  given: GivenTexts,
+  values: KnownValues,
+  environment: NodeJS.ProcessEnv,
+): Check[] {
+  return [
+    ...keyRules(given, values),
+    ...networkRules(given, values, environment),
+    ...channelRules(given, values),
+  ];
+}
+
+function keyRules(given: GivenTexts, values: KnownValues): Check[] {
+  const names = ['SECRETS_KEY', 'JWT_KEYS'] as const;
+  const { SECRETS_KEY: secrets, JWT_KEYS: tokens } = values;
+  return [
+    ...names.flatMap((name): Check[] => {
+      // Where no key is given, the value is the development key.
+      const ring = given[name] ? values[name] : undefined;
+      return [
+        [!given[name], `${name} is required in production`],
+        [
+          ring && hasDevelopmentKey(ring),
+          `${name} contains the published development key, which production refuses`,
+        ],
+        [
+          ring && hasGuessableKey(ring),
+          `${name} contains a key of one repeated byte: make another`,
+        ],
+        [ring && hasRepeatedKey(ring), `${name} contains one key under two ids`],
+      ];
+    }),
+    [
+      given.SECRETS_KEY && given.JWT_KEYS && secrets && tokens && shareKey(secrets, tokens),
+      'JWT_KEYS must not share a key with SECRETS_KEY in production: whoever learns one must not have both',
+    ],
+  ];
+}
+
+function networkRules(
+  given: GivenTexts,
+  values: KnownValues,
+  environment: NodeJS.ProcessEnv,
+): Check[] {
+  return [
+    [!given.PUBLIC_URL, 'PUBLIC_URL is required in production'],
+    [given.PUBLIC_URL?.startsWith('http:'), 'PUBLIC_URL must be https in production'],
+    [
+      values.PUBLIC_URL && !hasReachableHost(values.PUBLIC_URL),
+      'PUBLIC_URL must name a host that merchants can reach',
+    ],
+    [
+      given.GATEWAY_CALLBACK_URL?.startsWith('http:'),
+      'GATEWAY_CALLBACK_URL must be https in production: whoever reads a callback’s address can report an outcome',
+    ],
+    [
+      !given.TRUST_PROXY && !given.TLS_CERT && values.REQUIRE_HTTPS !== false,
+      'TRUST_PROXY is required in production, or TLS_CERT and TLS_KEY: HTTPS must end somewhere (or set REQUIRE_HTTPS=false)',
+    ],
+    [
+      values.TRUST_PROXY && trustsTheWorld(values.TRUST_PROXY),
+      'TRUST_PROXY must name your own proxies: with networks as wide as these, callers choose the address that allow-lists see',
+    ],
+    [
+      values.WEBHOOK_ALLOW_PRIVATE,
+      'WEBHOOK_ALLOW_PRIVATE must not be true in production: merchants could call what is inside your network',
+    ],
+    [
+      environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',
+      'NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: anybody could answer for a gateway (NODE_EXTRA_CA_CERTS adds an authority)',
+    ],
+  ];
+}
+
+function channelRules(given: GivenTexts, values: KnownValues): Check[] {
+  return [
+    [!given.CHANNELS, 'CHANNELS is required in production'],
+    [given.CHANNELS && values.CHANNELS?.size === 0, 'CHANNELS must name a channel'],
+    [
+      values.DARAJA && !values.DARAJA.baseUrl.startsWith('https:'),
+      'DARAJA must have an https base_url in production',
+    ],
+    [
+      given.CHANNELS?.includes('simulator') || given.SIMULATOR_URL,
+      'CHANNELS and SIMULATOR_URL must not name the simulator in production',
+    ],
+  ];
+}
