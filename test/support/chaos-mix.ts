@@ -24,6 +24,9 @@ const OTHER_AMOUNT: readonly End[] = [
   ['processing', 'other_amount'],
 ];
 
+/** On a busy machine the callback of the failure may come after that of the success. */
+const OVERTAKEN: End = ['completed', 'failure_after_success'];
+
 /**
  * Accounts' endings that disturb only the messages, and the ends that are right for them. What
  * Daraja has for the request that never arrives, 105, differs by kind.
@@ -41,12 +44,12 @@ const ENDS: Readonly<Record<Via, Readonly<Record<Order['kind'], Ends>>>> = {
     collection: {
       ...DISTURBED,
       ...{ '105': COMPLETE, '001': FAIL, '032': FAIL, '037': FAIL, '111': OTHER_AMOUNT },
-      '107': [FAILED, COMPLETED],
+      '107': [FAILED, COMPLETED, OVERTAKEN],
     },
     payout: {
       ...DISTURBED,
       ...{ '105': COMPLETE, '001': FAIL, '037': FAIL, '111': OTHER_AMOUNT },
-      '107': [['failed', 'paid_after_refund'], COMPLETED],
+      '107': [['failed', 'paid_after_refund'], COMPLETED, OVERTAKEN],
     },
     reversal: {
       ...{ '678': COMPLETE, '102': COMPLETE, '104': COMPLETE, '105': COMPLETE },
@@ -58,12 +61,12 @@ const ENDS: Readonly<Record<Via, Readonly<Record<Order['kind'], Ends>>>> = {
     collection: {
       ...DISTURBED,
       ...{ '105': FAIL, '001': FAIL, '032': FAIL, '037': FAIL },
-      '107': [FAILED, COMPLETED],
+      '107': [FAILED, COMPLETED, OVERTAKEN],
     },
     payout: {
       ...DISTURBED,
       ...{ '105': COMPLETE, '001': FAIL, '032': FAIL, '037': FAIL, '111': OTHER_AMOUNT },
-      ...{ '107': [['failed', 'paid_after_refund'], COMPLETED], '123': COMPLETE },
+      ...{ '107': [['failed', 'paid_after_refund'], COMPLETED, OVERTAKEN], '123': COMPLETE },
     },
     reversal: {
       ...{ '678': COMPLETE, '102': COMPLETE, '104': COMPLETE, '109': FAIL, '110': COMPLETE },

@@ -19,9 +19,9 @@ export function valuesThroughApi<Value>(values: readonly Value[]): readonly Valu
 }
 
 /** The random histories of payments that are played. `HISTORIES=20000` plays more. */
-export const HISTORIES_COUNT = historiesCount(2_000);
+export const HISTORIES_COUNT = historiesCount(1_000);
 /** The same through Daraja's driver, of which each takes longer. */
-export const DARAJA_HISTORIES_COUNT = historiesCount(400);
+export const DARAJA_HISTORIES_COUNT = historiesCount(300);
 
 function historiesCount(full: number): number {
   return Number(process.env.HISTORIES ?? (IS_FULL ? full : 60));

@@ -76,7 +76,9 @@ export async function startTestService(
     ...SIMULATED_MS,
     log: () => {},
   });
-  const daraja = options.daraja ? await startDaraja(SIMULATED_MS) : null;
+  const daraja = options.daraja
+    ? await startDaraja({ ...SIMULATED_MS, lateSuccessMs: 2 * SIMULATED_MS.lateSuccessMs })
+    : null;
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
