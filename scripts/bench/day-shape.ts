@@ -1,4 +1,4 @@
-/** What a shop's day looks like. The shares are round figures, not anybody's measurement. */
+/** The shape of a shop's day. We chose the shares. Nobody has measured them. */
 
 /** The weight of each hour, from midnight on. */
 const HOURS = [

@@ -37,7 +37,7 @@ const SHORTENED = {
   COLLECTION_DEADLINE_MS: String(DEADLINE_MS),
 };
 
-/** What goes wrong all day. Nobody has published rates: those of callbacks are the most named. */
+/** The faults of the whole day. Nobody has published rates. People complain most of callbacks. */
 const QUIRKS: QuirkRates = {
   ...{ callbackLost: 0.015, callbackDoubled: 0.01, queryFlap: 0.2, subscriberLocked: 0.003 },
   ...{ slowAnswer: 0.002, htmlPage: 0.001, unavailable: 0.001, firewall: 0.000_5 },

@@ -27,7 +27,7 @@ export interface Behaviour {
 }
 
 interface BehaviourRow extends Partial<Record<TransactionKind, Partial<Behaviour>>> {
-  /** What disturbs the messages does so for every kind. */
+  /** Disturbs the messages of every kind. */
   always?: Partial<Behaviour>;
 }
 

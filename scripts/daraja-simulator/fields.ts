@@ -60,7 +60,7 @@ export const url: Check = (value) =>
   /^https?:\/\//i.test(value as string) &&
   URL.canParse(value as string);
 
-/** What every request of an initiator ends with. */
+/** The fields that every request of an initiator has. */
 export const INITIATOR_FIELDS = {
   /** RSA with 2048 bits makes 256 bytes, which are 344 characters of base64. */
   credential: ['SecurityCredential', matching(/^[A-Za-z0-9+/]{342}==$/)],

@@ -3,7 +3,7 @@ import { ERRORS, replyError } from './error-bodies.ts';
 import type { Identifiers } from './identifiers.ts';
 import { type Replacement, replyHtml } from './reply.ts';
 
-/** What can go wrong between Daraja and its caller, at a rate from 0 to 1. */
+/** The disturbances between Daraja and its caller. Each has a rate from 0 to 1. */
 export const QUIRKS = [
   /** A callback is not posted. */
   'callbackLost',

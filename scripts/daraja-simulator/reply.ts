@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { answer } from '../simulator/faults.ts';
 
-/** What a sender gets instead of the answer to a request that was processed. */
+/** Replaces the answer to a request that was processed. */
 export type Replacement = 'reset' | 'html' | 'empty 503';
 
 /** Answers, unless a quirk has put something in the place of the answer. */

@@ -29,7 +29,7 @@ export interface DarajaSimulatorOptions extends AppSettings {
   tokenLifetimeS?: number;
   /** The time for which a token stays valid after the next one was issued. */
   tokenOverlapS?: number;
-  /** What each shortcode's utility account holds at first, in cents. */
+  /** The first balance of each shortcode's utility account, in cents. */
   floatCents?: number;
   quirks?: QuirkRates;
   /** Receives a line for each callback that could not be delivered. */

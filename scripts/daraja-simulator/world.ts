@@ -5,7 +5,7 @@ import type { Quirks } from './quirks.ts';
 import type { Tokens } from './tokens.ts';
 import type { Transactions } from './transactions.ts';
 
-/** What Daraja checks an app and its requests against. What is missing is not checked. */
+/** The credentials of the app. The simulator checks only those that are set. */
 export interface AppSettings {
   consumerKey?: string;
   consumerSecret?: string;

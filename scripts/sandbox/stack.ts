@@ -42,7 +42,7 @@ function programOf(
   };
 }
 
-/** What a stack has unless it is told otherwise: M-PESA goes to the general simulator. */
+/** The default processes of a stack. M-PESA then goes to the general simulator. */
 export const USUAL_TYPES = STACK_TYPES.filter((type) => type !== 'daraja');
 
 /** Starts one process of every type, all at once. */

@@ -24,7 +24,7 @@ const SWEEP_GRACE_MS = '5000';
 const CHANNEL_CODES = [63902, 63903, 63907, 1, 11, 68];
 const M_PESA = 63902;
 
-/** What is behind M-PESA: the general simulator, or the one of Safaricom's Daraja. */
+/** The simulator that serves M-PESA: the general one, or that of Safaricom's Daraja. */
 export type MpesaGateway = 'simulator' | 'daraja';
 
 function channelsOf(mpesa: MpesaGateway): string {

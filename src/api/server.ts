@@ -8,7 +8,7 @@ import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
 import { unreadableHandler } from './unreadable.ts';
 
-/** What one server lets strangers keep open, and for how long. */
+/** The limits of one server for connections and requests. */
 export const SERVER_LIMITS = {
   /** The longest time that a request may take to arrive. Answers take far less. */
   requestTimeout: 30_000,
@@ -21,7 +21,7 @@ export const SERVER_LIMITS = {
   maxConnections: 4_000,
 };
 
-/** What browsers and libraries of the last ten years speak, with forward secrecy alone. */
+/** Browsers and libraries of the last ten years speak these. All have forward secrecy. */
 const TLS_LIMITS = {
   minVersion: 'TLSv1.2',
   ciphers: [

@@ -13,7 +13,13 @@ import {
 } from '../support/daraja-under-test.ts';
 import { withFreeze } from '../support/frozen.ts';
 import { describeGatewayConformance } from '../support/gateway-conformance.ts';
-import { aSubmission, eventually, startCallbackReceiver } from '../support/gateway-fixtures.ts';
+import {
+  aSubmission,
+  bodyOf,
+  eventually,
+  startCallbackReceiver,
+  startLocalServer,
+} from '../support/gateway-fixtures.ts';
 
 const TIMEOUT_MS = 10_000;
 const SLOW_ANSWER_MS = 1_500;
@@ -44,6 +50,21 @@ describe('With tokens in a database', () => {
       customers += 1;
       return aSubmission(kind, `+2547${String(customers).padStart(5, '0')}000`);
     };
+
+    it('give each call a connection of its own, so that no call dies with a kept one', async () => {
+      const callers: (number | undefined)[] = [];
+      const server = await startLocalServer(async (req, res) => {
+        callers.push(req.socket.remotePort);
+        await bodyOf(req);
+        const isToken = req.method === 'GET';
+        res.end(JSON.stringify(isToken ? { access_token: 'token', expires_in: '3599' } : {}));
+      });
+      const other = makeDarajaGateway(server.url, TIMEOUT_MS);
+      for (const kind of KINDS) await other.submit(prepare(kind));
+      await server.close();
+      expect(callers).to.have.length(3);
+      expect(new Set(callers).size).to.equal(3);
+    });
 
     const receiptsOf = (request: SubmitRequest) => receiptsAt(simulator.url, request);
 

@@ -156,9 +156,12 @@ function describeWithItsSimulator(subject: GatewayUnderTest): void {
     });
   }
 
-  it('lists in its statements what it has moved', async function () {
+  it('lists in its statements what it has moved, or has none', async () => {
     const { gateway } = stage;
-    if (!gateway.statement) return this.skip();
+    if (!gateway.statement) {
+      expect(gateway.statementCovers).to.equal(undefined);
+      return;
+    }
     const start = new Date(Date.now() - 60_000);
     for (const kind of KINDS.filter((each) => gateway.statementCovers?.some((k) => k === each))) {
       const sent = await stage.send(kind, 'succeeds');

@@ -4,7 +4,7 @@ import { compactTime, dottedTime } from '../nairobi-time.ts';
 import type { Transaction } from '../transactions.ts';
 import { GENERIC_RECEIPT, type Parameters, resultBody } from './result.ts';
 
-/** What stands in a post about a queue timeout. Only its address tells that it is one. */
+/** The outcome in a post about a queue timeout. Only the post's address tells that it is one. */
 const QUEUE_TIMEOUT: Outcome = { code: 17, description: 'System internal error.' };
 
 /** Writes the result of a payout or reversal, or the post that says that it waited too long. */

@@ -5,7 +5,7 @@ import type { AppSettings } from '../world.ts';
 
 const MAX_CLOCK_DIFFERENCE_MS = 10 * 60 * 1_000;
 
-/** Who asks for an STK push, or asks about one. */
+/** The fields that authorise an STK push or a question about one. */
 export const STK_CALLER_FIELDS: FieldChecks = [
   ['BusinessShortCode', shortCode],
   ['Password', matching(/^[A-Za-z0-9+/]+={0,2}$/)],

@@ -95,7 +95,7 @@ const run = changes({
 async function readStatement({ database }: Service, gateway: Gateway, values: Values) {
   const { file, kind } = values;
   if (!file) {
-    // What has moved lately may be missing in it.
+    // The gateway may list the newest movements later.
     const now = await databaseNow(database);
     const complete_until = new Date(now.getTime() - gateway.settlingWindowMs);
     const lines = await askForStatement(gateway, values);

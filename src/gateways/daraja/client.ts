@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
-import got, { type Got } from 'got';
+import { Agent as HttpAgent } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import type { Got } from 'got';
 import { type Deadline, deadlineIn } from '../../domain/deadline.ts';
 import type { AccessToken, TokenStore } from '../../domain/gateway-accounts/access-token.ts';
+import { createHttpClient } from '../http-client.ts';
 import { type Exchange, exchange } from '../http-exchange.ts';
 import type { DarajaAnswer, DarajaClient } from './client-type.ts';
 import { fetchToken } from './fetch-token.ts';
@@ -24,7 +27,7 @@ interface DarajaClientOptions {
  */
 export function createDarajaClient(options: DarajaClientOptions): DarajaClient {
   const { baseUrl, consumerKey, timeoutMs, tokenStore } = options;
-  const http = createHttp(baseUrl, timeoutMs);
+  const http = createHttpClient(baseUrl, timeoutMs, UNKEPT);
   const tokens = createTokens({
     store: tokenStore,
     account: accountOf(baseUrl, consumerKey),
@@ -40,18 +43,14 @@ export function createDarajaClient(options: DarajaClientOptions): DarajaClient {
   };
 }
 
-function createHttp(baseUrl: string, timeoutMs: number): Got {
-  return got.extend({
-    prefixUrl: baseUrl,
-    timeout: { request: timeoutMs },
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    // A small compressed answer could unpack to any size.
-    decompress: false,
-    headers: { 'user-agent': 'malipo', accept: 'application/json' },
-  });
-}
+/**
+ * Each call has a connection of its own. A server may close a kept one at the moment of the next
+ * call, and nobody could say then whether that was processed.
+ */
+const UNKEPT = {
+  http: new HttpAgent({ keepAlive: false }),
+  https: new HttpsAgent({ keepAlive: false }),
+};
 
 /** Names an account in the store of tokens. The key itself is not to be read there. */
 function accountOf(baseUrl: string, consumerKey: string): string {

@@ -1,4 +1,4 @@
-import got, { type Got } from 'got';
+import type { Got } from 'got';
 import { ANY_AMOUNT } from '../../domain/money.ts';
 import type {
   Gateway,
@@ -9,6 +9,7 @@ import type {
   SubmitRequest,
   SubmitResult,
 } from '../gateway.ts';
+import { createHttpClient } from '../http-client.ts';
 import { exchange } from '../http-exchange.ts';
 import {
   isNotFound,
@@ -34,7 +35,7 @@ interface SimulatorGatewayOptions {
  * `noAnswer` (queries).
  */
 export function createSimulatorGateway(options: SimulatorGatewayOptions): Gateway {
-  const client = createClient(options.baseUrl, options.timeoutMs);
+  const client = createHttpClient(options.baseUrl, options.timeoutMs);
   return {
     name: 'simulator',
     resubmit: () => 'safe',
@@ -64,19 +65,6 @@ const SUBMISSION_PATHS: Record<GatewayPaymentKind, string> = {
   reversal: 'reversals',
   return: 'returns',
 };
-
-function createClient(baseUrl: string, timeoutMs: number): Got {
-  return got.extend({
-    prefixUrl: baseUrl,
-    timeout: { request: timeoutMs },
-    retry: { limit: 0 },
-    followRedirect: false,
-    throwHttpErrors: false,
-    // A small compressed answer could unpack to any size.
-    decompress: false,
-    headers: { 'user-agent': 'malipo', accept: 'application/json' },
-  });
-}
 
 async function submit(client: Got, request: SubmitRequest): Promise<SubmitResult> {
   const path = SUBMISSION_PATHS[request.kind];

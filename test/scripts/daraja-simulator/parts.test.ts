@@ -21,7 +21,7 @@ interface Row {
 
 const NORMAL = ['taken', 'callback 0'];
 
-/** What disturbs the messages does so for every kind. */
+/** These parts disturb the messages of every kind. */
 const DELIVERIES: Row[] = [
   { part: '000', moved: '100.00', seen: NORMAL },
   { part: '101', moved: '100.00', seen: ['taken'] },
