@@ -66,3 +66,6 @@ export function parsed<Value>(read: (text: string) => Value) {
     }
   });
 }
+
+/** Marks what `NAME_FILE` may give as the path of a file: `secret-files.ts` reads it. */
+export const SECRET = { secret: true };

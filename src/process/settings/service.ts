@@ -1,0 +1,96 @@
+import {
+  contact,
+  duration,
+  flag,
+  httpUrl,
+  integer,
+  oneOf,
+  parsed,
+  SECRET,
+  text,
+} from '../setting-types.ts';
+import { trustedProxiesFromText } from '../trusted-proxies.ts';
+
+const MINUTE_MS = 60_000;
+const MAX_PORT = 65_535;
+const MAX_RATE = 100_000;
+
+export const PROCESS = {
+  MALIPO_ENV: oneOf('development', 'sandbox', 'production')
+    .default('development')
+    .describe(
+      'Kind of installation. `production` refuses simulators, weak or missing secrets, and settings that open the service to strangers',
+    ),
+  LOG_LEVEL: oneOf('error', 'warn', 'info', 'debug')
+    .default('info')
+    .describe('The least severe log line that is written'),
+  METRICS_PORT: integer(0, MAX_PORT)
+    .default(9464)
+    .describe(
+      'Operators’ port of each process, with `/healthz`, `/readyz` and `/metrics`. If it is taken, the process uses the next free one and logs it. `0` picks any free one',
+    ),
+  METRICS_HOST: text()
+    .default('127.0.0.1')
+    .describe('Address that the operators’ port listens on. Strangers must never reach it'),
+  SHUTDOWN_TIMEOUT_MS: duration(1_000)
+    .default(25_000)
+    .describe(
+      'Time that a stopping process has in all, from the signal on: the drain, then running requests and jobs',
+    ),
+  DRAIN_DELAY_MS: duration(0, MINUTE_MS)
+    .default(5_000)
+    .describe(
+      'Time for which a web process still serves after SIGTERM, while `/readyz` says no, so that load balancers notice',
+    ),
+};
+
+export const API = {
+  HOST: text()
+    .default('127.0.0.1')
+    .describe(
+      'Address that the API listens on; `0.0.0.0` means all. With the development key, only an address of this machine alone is accepted',
+    ),
+  PORT: integer(0, MAX_PORT).default(8080).describe('Port of the API. `0` picks a free one'),
+  PUBLIC_URL: httpUrl()
+    .optional()
+    .describe(
+      'Address at which merchants reach the API, without path. Default: the web process’s own `HOST` and `PORT`. Required in production',
+    )
+    .meta({ example: 'https://pay.example.com' }),
+  GATEWAY_CALLBACK_URL: httpUrl()
+    .optional()
+    .describe(
+      'Address at which gateways reach the API. Default: `PUBLIC_URL`, or else the address of the web process that started last, which it records in the database',
+    )
+    .meta({ example: 'https://callbacks.example.com' }),
+  TRUST_PROXY: parsed(trustedProxiesFromText)
+    .optional()
+    .describe(
+      'Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed: addresses, networks, `loopback`, or how many proxies there are. Default: none. Production needs this or `TLS_CERT`, and refuses networks that cover the world',
+    ),
+  TLS_CERT: text()
+    .optional()
+    .describe('File with the certificate chain, to serve HTTPS without a proxy'),
+  TLS_KEY: text().optional().describe('File with the key of `TLS_CERT`'),
+  REQUIRE_HTTPS: flag()
+    .optional()
+    .describe('Refuses plain requests and plain callback addresses. Default: only in production'),
+  RATE_LIMIT_PER_MINUTE: integer(1, MAX_RATE)
+    .default(60)
+    .describe('Requests that a merchant may make per minute in the long run'),
+  RATE_LIMIT_BURST: integer(1, MAX_RATE)
+    .default(100)
+    .describe('Requests that a merchant may make at once'),
+  SECURITY_CONTACT: contact()
+    .optional()
+    .describe(
+      'Where people report a vulnerability of this installation. Makes the API serve `/.well-known/security.txt`. Default: it does not',
+    )
+    .meta({ example: 'mailto:security@pay.example.com' }),
+  METRICS_TOKEN: text(32)
+    .optional()
+    .describe(
+      'Makes the API serve `/metrics` of its process too, to whoever sends this as a bearer token. Default: it does not',
+    )
+    .meta(SECRET),
+};

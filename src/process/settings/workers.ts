@@ -1,0 +1,57 @@
+import { networksFromText } from '../networks.ts';
+import { duration, flag, integer, parsed } from '../setting-types.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** A stopping process must be able to wait for as long. */
+const MAX_WAIT_MS = 20_000;
+const MAX_CONCURRENCY = 200;
+
+export const WORKERS = {
+  SUBMISSION_CONCURRENCY: integer(1, MAX_CONCURRENCY)
+    .default(10)
+    .describe('Submissions under way at once, per gateway and process'),
+  SETTLEMENT_CONCURRENCY: integer(1, MAX_CONCURRENCY)
+    .default(10)
+    .describe('Status queries per gateway, and stored callbacks, under way at once per process'),
+  REFUNDS_CONCURRENCY: integer(1, MAX_CONCURRENCY)
+    .default(5)
+    .describe(
+      'Refunds of payouts, and returns to customers per gateway, under way at once per process',
+    ),
+  JOB_LOCK_MS: duration(1_000)
+    .default(30_000)
+    .describe('Time without a sign of life after which a worker’s job is given to another worker'),
+  SWEEP_INTERVAL_MS: duration(100)
+    .default(5_000)
+    .describe('Interval at which the sweeper looks for due steps whose job was lost'),
+  SWEEP_GRACE_MS: duration(100)
+    .default(30_000)
+    .describe('Time for which a step may be due before the sweeper enqueues it again'),
+  LEDGER_VERIFY_INTERVAL_MS: duration(1_000)
+    .default(HOUR_MS)
+    .describe('Interval at which the dispatcher proves the books, as `ledger verify` does'),
+};
+
+export const WEBHOOKS = {
+  WEBHOOKS_CONCURRENCY: integer(1, MAX_CONCURRENCY)
+    .default(20)
+    .describe('Webhook deliveries under way at once per process'),
+  WEBHOOK_ENDPOINT_CONCURRENCY: integer(1, MAX_CONCURRENCY)
+    .default(8)
+    .describe('Webhooks under way at once to one endpoint of a merchant, over all processes'),
+  WEBHOOK_TIMEOUT_MS: duration(100, MAX_WAIT_MS)
+    .default(10_000)
+    .describe('Longest time that one webhook attempt may take in all'),
+  WEBHOOK_ALLOW_PRIVATE: flag()
+    .optional()
+    .describe(
+      'Allows webhooks to private and loopback addresses. Default: only outside production, which refuses it',
+    ),
+  WEBHOOK_BLOCK: parsed(networksFromText)
+    .optional()
+    .describe(
+      'Addresses and networks to which no webhook goes, whatever else is allowed: public ones of your own, behind which there is more than the public may see',
+    )
+    .meta({ example: '203.0.113.0/24,2001:db8::/32' }),
+};
