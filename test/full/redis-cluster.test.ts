@@ -67,8 +67,10 @@ describeWith(['redis-server'], 'The whole service on a Redis Cluster of three ma
     expect(stack.complaints()).to.deep.equal([]);
   });
 
-  it('has queues on every one of them', async () => {
-    for (const size of await cluster.sizes()) expect(size).to.be.greaterThan(0);
+  it('spreads its queues', async () => {
+    // The names decide where each queue is: few queues may leave out a master.
+    const holders = (await cluster.sizes()).filter((size) => size > 0);
+    expect(holders).to.have.length.at.least(2);
   });
 
   it('limits requests through it, all processes together', async () => {
