@@ -17,7 +17,7 @@ import { type Stage, startService } from './stage.ts';
 
 const PAYMENTS_COUNT = 10_000;
 const QUICK_PAYMENTS_COUNT = 600;
-const DAY_MS = 240_000;
+const DAY_MS = 360_000;
 const QUICK_DAY_MS = 30_000;
 /** After the last payment everything comes to rest within this. */
 const REST_MS = 180_000;
