@@ -43,7 +43,7 @@ describe('A gateway’s callback', () => {
     collection = await newCollection(service.database, merchant);
   });
 
-  afterEach(() => expectRightBooks(service.database));
+  afterEach(() => expectRightBooks(service.database, merchant.merchant_id));
 
   const targetOf = ({
     merchant_id,

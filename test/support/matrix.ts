@@ -18,13 +18,15 @@ export function valuesThroughApi<Value>(values: readonly Value[]): readonly Valu
   return IS_FULL ? values : values.slice(0, 1);
 }
 
+const QUICK_HISTORIES_COUNT = 30;
+
 /** The random histories of payments that are played. `HISTORIES=20000` plays more. */
 export const HISTORIES_COUNT = historiesCount(1_000);
 /** The same through Daraja's driver, of which each takes longer. */
 export const DARAJA_HISTORIES_COUNT = historiesCount(300);
 
 function historiesCount(full: number): number {
-  return Number(process.env.HISTORIES ?? (IS_FULL ? full : 60));
+  return Number(process.env.HISTORIES ?? (IS_FULL ? full : QUICK_HISTORIES_COUNT));
 }
 
 /** The random requests that each operation of the API gets. */

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { startSimulator } from '../../../scripts/simulator/server.ts';
-import { bodyOf } from '../../support/gateway-fixtures.ts';
+import { startSimulator } from '../../scripts/simulator/server.ts';
+import { bodyOf } from '../support/gateway-fixtures.ts';
 
 const MAIN = 'scripts/simulator/main.ts';
 const PAYMENT = {
