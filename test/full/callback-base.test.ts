@@ -12,6 +12,7 @@ import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { createTestStore, newCollection, reread, type TestStore } from '../support/payments.ts';
+import { PROGRAMS_FROM } from '../support/programs.ts';
 import { stackEnvironment } from '../support/stack-environment.ts';
 
 /** No question settles a payment during a test. */
@@ -40,7 +41,7 @@ describe('Processes that each have a PORT of their own, and no PUBLIC_URL', () =
   async function start(type: StackType | 'all'): Promise<ServiceProcess> {
     const own = { ...env, PORT: String(await findFreePort()) };
     const child = await startProcess(type, {
-      ...{ env: own, logFolder, reaper: environment.reaper },
+      ...{ env: own, logFolder, reaper: environment.reaper, from: PROGRAMS_FROM },
     });
     running.push(child);
     return child;

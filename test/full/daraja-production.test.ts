@@ -22,7 +22,7 @@ import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { makeFolder } from '../support/make-folder.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith, PROGRAMS_FROM } from '../support/programs.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 import { startTlsFront, type TlsFront } from '../support/tls-front.ts';
 import { expiredCertificate } from '../unit/gateways/daraja/expired-certificate.ts';
@@ -51,7 +51,8 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     merchant = await createTestMerchant({ database: store.database, config });
     await topUpPayoutWallet(store.database, merchant.merchant_id, WALLET_CENTS, 'top-up');
     receiver = await startMerchantReceiver(merchant.app_secret);
-    const common = { logFolder: folder, reaper: environment.reaper };
+    const { reaper } = environment;
+    const common = { logFolder: folder, reaper, from: PROGRAMS_FROM } as const;
     const types = ['web', ...PROCESS_TYPES] as const;
     const start = (type: (typeof types)[number]) =>
       startProcess(type, { ...common, env: environmentOf(type) });

@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { learn, succeeded } from '../support/payments.ts';
+import { PROGRAMS_FROM } from '../support/programs.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const ROUNDS = 3;
@@ -42,7 +43,8 @@ describe('A web process that is killed between the commit and its answer', () =>
     await testDatabase.drop();
   });
 
-  const start = () => startProcess('web', { env, logFolder, reaper: environment.reaper });
+  const start = () =>
+    startProcess('web', { env, logFolder, reaper: environment.reaper, from: PROGRAMS_FROM });
 
   const initiate = (
     key: string,

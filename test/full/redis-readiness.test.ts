@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
-import { describeWith } from '../support/programs.ts';
+import { describeWith, PROGRAMS_FROM } from '../support/programs.ts';
 
 describeWith(
   ['redis-server'],
@@ -30,7 +30,8 @@ describeWith(
         ...{ PATH: process.env.PATH, DATABASE_URL: testDatabase.url, REDIS_URL: redis.url },
         PORT: String(await findFreePort()),
       };
-      const options = { env, logFolder: makeFolder('redis-readiness'), reaper };
+      const logFolder = makeFolder('redis-readiness');
+      const options = { env, logFolder, reaper, from: PROGRAMS_FROM } as const;
       [web, dispatcher] = await Promise.all([
         startProcess('web', options),
         startProcess('dispatcher', options),

@@ -8,6 +8,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
+import { PROGRAMS_FROM } from '../support/programs.ts';
 
 /** A signal that comes again within a second counts as the same one. */
 const SAME_SIGNAL_AFTER_MS = 50;
@@ -38,7 +39,9 @@ describe('A web process that is told to stop', () => {
       ...{ PATH: process.env.PATH, DATABASE_URL: testDatabase.url, PORT },
       DRAIN_DELAY_MS: String(drainDelayMs),
     };
-    web = await startProcess('web', { env, logFolder, reaper: environment.reaper });
+    web = await startProcess('web', {
+      ...{ env, logFolder, reaper: environment.reaper, from: PROGRAMS_FROM },
+    });
   }
 
   const get = (url: string) => request('GET', url);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { type StackOptions, type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
+import { PROGRAMS_FROM } from './programs.ts';
 
 const RESTART_DELAY_MS = 1_000;
 const GIVE_UP_MS = 60_000;
@@ -25,7 +26,10 @@ export async function startCrew(
 ): Promise<Crew> {
   const running = new Map<string, ServiceProcess>();
   const start = async (name: string) => {
-    running.set(name, await startProcess(members[name]!, options, name));
+    running.set(
+      name,
+      await startProcess(members[name]!, { ...options, from: PROGRAMS_FROM }, name),
+    );
   };
   await Promise.all(Object.keys(members).map(start));
   const up = new Map<string, Promise<void>>();

@@ -18,6 +18,7 @@ import { loadConfig } from '../../src/process/config.ts';
 import { environment } from './environment.ts';
 import { startFakeMerchant } from './fake-merchant.ts';
 import { makeFolder } from './make-folder.ts';
+import { PROGRAMS_FROM } from './programs.ts';
 import { stackEnvironment } from './stack-environment.ts';
 import { createTestMerchant } from './test-merchant.ts';
 
@@ -43,7 +44,7 @@ export async function startDrillWorld(simulatorTimes: NodeJS.ProcessEnv) {
     MALIPO_ACTOR: 'operator',
     ...simulatorTimes,
   };
-  const options = { env, logFolder, reaper };
+  const options = { env, logFolder, reaper, from: PROGRAMS_FROM } as const;
   const database = openDatabase(urlOf('malipo'), 4, 'drill');
   await migrate(database);
   await createQueueBackend({ databaseUrl: urlOf('malipo') }).migrate();

@@ -9,6 +9,7 @@ import { createTestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';
 import { type FakeMerchant, startFakeMerchant } from './fake-merchant.ts';
 import { makeFolder } from './make-folder.ts';
+import { PROGRAMS_FROM } from './programs.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 
 const WALLET_CENTS = 100_000_000;
@@ -66,8 +67,9 @@ export async function startLiveService(
     children.push(child);
     return child;
   };
+  const options = { logFolder, reaper, from: PROGRAMS_FROM } as const;
   const start = async (type: StackType | 'all', name: string = type, own: NodeJS.ProcessEnv = {}) =>
-    keep(await startProcess(type, { env: { ...env, ...own }, logFolder, reaper }, name));
+    keep(await startProcess(type, { ...options, env: { ...env, ...own } }, name));
   await start('simulator');
   return {
     ...{ env, logFolder, database, receiver, merchant, balancer, start, keep },

@@ -7,7 +7,6 @@ import {
   startMerchantReceiver,
 } from '../../scripts/sandbox/merchant-receiver.ts';
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
-import { startServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess, USUAL_TYPES } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
@@ -16,6 +15,7 @@ import { type Answer, clientOf, collectionBody, payoutBody, reversalBody } from 
 import { environment } from './environment.ts';
 import { eventually } from './eventually.ts';
 import { makeFolder } from './make-folder.ts';
+import { PROGRAMS_FROM } from './programs.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 
 /** The service as processes of their own, over a database that is migrated. */
@@ -38,7 +38,7 @@ const WALLET_CENTS = 100_000_000;
 /** One process of each type of the Procfile, or one that runs all workers. */
 const SHAPES = {
   'every type': USUAL_TYPES,
-  'web and worker': ['simulator', 'web', 'worker'],
+  'web and worker': ['simulator', 'web', 'all'],
 } as const;
 
 export async function startProcessStack(options: {
@@ -58,12 +58,7 @@ export async function startProcessStack(options: {
   const receiver = await startMerchantReceiver(merchant.app_secret);
   const processes = await Promise.all(
     SHAPES[shape].map((type) =>
-      type === 'worker'
-        ? startServiceProcess({
-            ...{ name: type, program: 'src/workers/main.ts', args: ['all'] },
-            ...{ env, logFolder, reaper },
-          })
-        : startProcess(type, { env, logFolder, reaper }),
+      startProcess(type, { env, logFolder, reaper, from: PROGRAMS_FROM }),
     ),
   );
   const baseUrl = `${config.publicUrl}/api/v1`;

@@ -7,6 +7,9 @@ const SERVER_FOLDER = '/usr/sbin';
 /** Whether this run promises to leave nothing out: what is missing then is an error. */
 export const REQUIRE_ALL = process.env.REQUIRE_ALL === '1';
 
+/** Where the processes of tests start from: the build, which must be there, or the source. */
+export const PROGRAMS_FROM = process.env.PROGRAMS_FROM === 'built' ? 'built' : 'source';
+
 /** describe() for what needs programs that may not be installed: pending where one is missing. */
 export function describeWith(programs: readonly string[], title: string, tests: () => void): void {
   const missing = programs.filter((name) => findProgram(name) === null);
