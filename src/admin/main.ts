@@ -3,7 +3,7 @@ import { FAILED, failureOf } from './failure.ts';
 import { loadNouns } from './nouns.ts';
 import type { Input } from './options/new-password.ts';
 import { columnsOf, type Output, showAs } from './output/display.ts';
-import { print } from './output/print.ts';
+import { print, printAll } from './output/print.ts';
 import { readCommandLine } from './program.ts';
 import { type Order, perform } from './verb.ts';
 
@@ -25,7 +25,7 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
     const order = readCommandLine(args, terminal.env, await loadNouns(args));
     if (typeof order !== 'string') changes = order.verb.changes;
     const { output, status } = await respond(order, terminal);
-    await print(terminal.stdout, `${output}\n`);
+    if (output !== null) await print(terminal.stdout, `${output}\n`);
     return status;
   } catch (error) {
     const { status, line } = failureOf(error, changes);
@@ -34,14 +34,20 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
   }
 }
 
+/** Does what was ordered. @returns what to print, or null when it is printed already. */
 async function respond(order: string | Order, { env, stdin, stdout }: Terminal) {
   if (typeof order === 'string') return { output: order, status: 0 };
   const service = order.verb.isLocal ? null : await bootService(env);
   try {
     const display = { zone: order.zone, columns: columnsOf(stdout, env) };
     const answer = await showAs(display, () => perform(service, order, stdin));
+    const status = answer.isFailure ? FAILED : 0;
+    if (answer.stream) {
+      await printAll(stdout, answer.stream);
+      return { output: null, status };
+    }
     const output = order.isJson ? JSON.stringify(answer.data) : answer.lines.join('\n');
-    return { output, status: answer.isFailure ? FAILED : 0 };
+    return { output, status };
   } finally {
     await service?.database.destroy();
   }

@@ -9,6 +9,7 @@ import {
 } from '../../domain/merchants/manage-merchants.ts';
 import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { changeEvents } from '../../domain/security/change-events.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { Config } from '../../process/config.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
@@ -109,7 +110,8 @@ const update = changes({
 
 async function updated(trx: Transaction, merchant_id: number, wanted: MerchantChanges) {
   const { merchant, changed } = await updateMerchant(trx, merchant_id, wanted);
-  return { row: merchant, merchant_id, changed };
+  const events = changeEvents({ merchant_id }, changed, 'merchant_suspended');
+  return { row: merchant, merchant_id, changed, events };
 }
 
 function verdict(summary: string, wanted: MerchantChanges, state: string): Verb {
