@@ -3,11 +3,11 @@ import winston from 'winston';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, runHere } from '../support/admin.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   failJob,
@@ -72,7 +72,7 @@ describe('admin jobs replay', () => {
       'callback of payout po-1: will be applied',
       async () => {
         const payout = await newPayout(admin.database, merchant, { ref_no: 'po-1' });
-        const id = await storeCallback(admin.database, 'simulator', refOf(payout), '{}');
+        const id = await keepCallback(admin.database, 'simulator', refOf(payout), '{}');
         return (await fail('callback', id)).id;
       },
     ],

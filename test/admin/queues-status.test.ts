@@ -6,7 +6,6 @@ import { inTransaction, rows } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { recordCallbackBase } from '../../src/domain/upkeep/callback-base.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
@@ -16,6 +15,7 @@ import { openQueues } from '../../src/jobs/queues.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedPayout } from '../support/failed-jobs.ts';
@@ -322,7 +322,7 @@ describe('admin queues status, about callbacks', () => {
     expect(data.learned_lately).to.deep.equal([{ channel: 63902, by_callback: 0, by_poll: 20 }]);
     expect(problems[0]).to.match(/^Callbacks of channel 63902 do not arrive: 20 payments /);
     // A question was faster than the callback.
-    await storeCallback(store.database, 'simulator', refOf(await end('poll')), '{}');
+    await keepCallback(store.database, 'simulator', refOf(await end('poll')), '{}');
     const after = await look();
     expect(after.problems).to.deep.equal([NO_DISPATCHER]);
     expect(after.lines).to.include('1 called back, 20 ended by questions only');

@@ -60,8 +60,8 @@ describe('A run of retention', () => {
       INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result)
       SELECT m.id, 'collection', gen_random_uuid(), 1, 'acknowledged'
       FROM merchants m, generate_series(1, 5000);
-      INSERT INTO callbacks (id, gateway, body, status)
-      SELECT gen_random_uuid(), 'simulator', '', 'rejected' FROM generate_series(1, 5000);
+      INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body, status)
+      SELECT gen_random_uuid(), 'simulator', 1001, 'payout', gen_random_uuid(), '', 'rejected' FROM generate_series(1, 5000);
       ANALYZE`);
     const plans = (await plansOf(database, () => runRetention(database, BY))).join('\n');
     for (const [table, condition] of [

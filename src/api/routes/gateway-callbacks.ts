@@ -1,21 +1,24 @@
 import express, { type RequestHandler, type Response, type Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { storeFloat } from '../../domain/gateway-accounts/float-store.ts';
-import { storeCallback, storeRejectedCallback } from '../../domain/settlement/callback-store.ts';
 import { retiredCallbackKey } from '../../domain/settlement/retired-callback-keys.ts';
+import { noteDropped, storeCallback } from '../../domain/settlement/store-callback.ts';
+import { storeStrayCallback } from '../../domain/settlement/stray-callbacks.ts';
 import { isUnread, readCallbackToken, readFloatToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { isInNetworks } from '../../process/networks.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
+import { addressOf } from '../middleware/caller.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 import { logFieldsOf } from '../middleware/request-context.ts';
 import { strictRouter } from '../strict-router.ts';
 
 const PATH = '/gateway/callbacks/{gateway}/{token}';
 const MAX_CALLBACK_BYTES = 64 * 1_024;
-/** The limit for stored callbacks with a wrong token: a stranger must not fill the disk. */
-const MAX_REJECTED_PER_MINUTE = 60;
-const MAX_REJECTED_CHARACTERS = 4_096;
+/** The limits for callbacks to wrong addresses that are kept: a stranger must not fill the disk. */
+const MAX_STRAYS_A_MINUTE = 60;
+/** One stranger leaves room for what others send: it may be a gateway whose key was lost. */
+const MAX_STRAYS_OF_SOURCE_A_MINUTE = 15;
 const MINUTE_MS = 60_000;
 
 /**
@@ -26,7 +29,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
   const { database, config, logger, meters } = service;
   const router = strictRouter();
   const keys = config.secretsKeys;
-  const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
+  const mayKeep = strayLimiter();
   const sources = config.gatewayCallbackSources;
   const isFromGateway = (ip?: string) => sources === undefined || isInNetworks(ip, sources);
 
@@ -37,10 +40,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
     res: Response,
   ): Promise<never> => {
     logger.warn(`callback with a ${problem}`, { ...logFieldsOf(res), ip: res.req.ip });
-    if (mayKeep()) {
-      const kept = body.slice(0, MAX_REJECTED_CHARACTERS);
-      await storeRejectedCallback(database, gateway, kept, problem);
-    }
+    if (mayKeep(res.req.ip ?? '')) await storeStrayCallback(database, gateway, body, problem);
     throw new Refusal('path_not_found');
   };
   const anyBytes = express.raw({ type: () => true, limit: MAX_CALLBACK_BYTES });
@@ -57,8 +57,13 @@ export function gatewayCallbackRoutes(service: Service): Router {
     );
     if (!target) return refuse(gateway, body, 'wrong token', res);
     Object.assign(logFieldsOf(res), { payment_id: target.id, merchant_id: target.merchant_id });
-    await storeCallback(database, gateway, target, body);
-    meters.gatewayCallbacks.inc({ gateway });
+    if (await storeCallback(database, gateway, target, body)) {
+      meters.gatewayCallbacks.inc({ gateway });
+    } else {
+      meters.gatewayCallbacksDropped.inc({ gateway });
+      const isFirst = await noteDropped(database, gateway, target, addressOf(req));
+      if (isFirst) logger.warn('callbacks of a payment are dropped today', logFieldsOf(res));
+    }
     res.json(ACCEPTED);
   });
   refuseOtherMethods(router, [{ method: 'post', path: PATH }]);
@@ -93,16 +98,21 @@ const asItCame: RequestHandler = (req, _res, next) => {
   next();
 };
 
-/** Returns a function that returns true `limit` times in each period. */
-function limiter(limit: number, periodMs: number): () => boolean {
+/** Returns a function that says whether a stray callback of this source is kept. */
+function strayLimiter(): (source: string) => boolean {
   let periodStart = 0;
-  let count = 0;
-  return () => {
-    if (Date.now() - periodStart >= periodMs) {
+  let kept = 0;
+  const ofSource = new Map<string, number>();
+  return (source) => {
+    if (Date.now() - periodStart >= MINUTE_MS) {
       periodStart = Date.now();
-      count = 0;
+      kept = 0;
+      ofSource.clear();
     }
-    count += 1;
-    return count <= limit;
+    const before = ofSource.get(source) ?? 0;
+    if (kept >= MAX_STRAYS_A_MINUTE || before >= MAX_STRAYS_OF_SOURCE_A_MINUTE) return false;
+    kept += 1;
+    ofSource.set(source, before + 1);
+    return true;
   };
 }
