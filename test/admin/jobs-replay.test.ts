@@ -227,10 +227,10 @@ describe('admin jobs replay', () => {
     const jobs = [await failedPayout(), await failedPayout(), await failedPayout()];
     const [first, second] = jobs.map(({ job }) => job.id);
     const check = `not_this CHECK (subject <> 'failed job ${second}')`;
-    await rows(admin.database, `ALTER TABLE audit_log ADD CONSTRAINT ${check}`);
+    await rows(admin.owner, `ALTER TABLE audit_log ADD CONSTRAINT ${check}`);
     const before = await stepRow(admin.database, 'payout', jobs[1]!.payout.id);
     const { data, isFailure } = await runHere(service, 'jobs replay --all');
-    await rows(admin.database, 'ALTER TABLE audit_log DROP CONSTRAINT not_this');
+    await rows(admin.owner, 'ALTER TABLE audit_log DROP CONSTRAINT not_this');
     expect(data).to.include({ replayed: 1, left: 2 });
     expect(data.stopped).to.match(new RegExp(`^at failed job ${second}: .*not_this`));
     expect(isFailure).to.equal(true);

@@ -293,6 +293,15 @@ describe('admin queues status, about callbacks', () => {
     expect(own.callback_url).to.equal('https://pay.example');
   });
 
+  it('warns of a role that owns the tables, and does not call it a problem', async () => {
+    expect((await look()).data.warnings).to.deep.equal([]);
+    const asOwner = createService(store.config, logger, store.owner);
+    const { data, lines } = await statusOf(asOwner);
+    expect(data.warnings).to.have.length(1);
+    expect(data.problems).to.deep.equal([NO_DISPATCHER]);
+    expect(lines.at(-1)).to.match(/^Warning: the role \w+ of DATABASE_URL owns the tables/);
+  });
+
   it('names the paused channels, and calls none of them a problem', async () => {
     expect((await look()).lines).not.to.include('Paused channels');
     await inTransaction(store.database, (trx) => pauseChannel(trx, 63902));

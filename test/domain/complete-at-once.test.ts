@@ -153,7 +153,7 @@ describe('In one statement', () => {
           expect(await complete(succeeded(), { database })).to.equal(false);
           const after = [await reread(store.database, payment), await written(payment)];
           expect(after).to.deep.equal(before);
-          await change('DELETE FROM movements WHERE payment_id = :id', payment);
+          await rows(store.owner, 'DELETE FROM movements WHERE payment_id = :id', payment);
         });
       }
 

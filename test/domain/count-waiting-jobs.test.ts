@@ -68,7 +68,7 @@ describe('The count of failed jobs that wait for somebody', () => {
   });
 
   it('goes from the parked rows to their failed jobs, however many of those have moved on', async () => {
-    const { database, config } = store;
+    const { database, owner, config } = store;
     await rows(
       database,
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error)
@@ -77,7 +77,7 @@ describe('The count of failed jobs that wait for somebody', () => {
       { ...merchant },
     );
     // The tables are empty here: as if they were large.
-    await database.raw(`
+    await owner.raw(`
       DO $$ BEGIN
         EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database());
       END $$;

@@ -138,7 +138,7 @@ describe('A stored callback', () => {
     const FAULTY = succeeded({ transId: 'FAULT', completedAt: null });
 
     before(() =>
-      database.raw(`
+      store.owner.raw(`
         CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN RAISE EXCEPTION 'a fault of ours'; END $$;
         CREATE TRIGGER fault BEFORE INSERT ON movements FOR EACH ROW
