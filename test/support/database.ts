@@ -23,8 +23,7 @@ export async function createTestDatabase(template = environment.template): Promi
   await asSuperuser(null, [
     // Copying its files costs less than logging each page of them.
     `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${environment.roles.owner} STRATEGY FILE_COPY`,
-    `REVOKE ALL ON DATABASE ${name} FROM PUBLIC`,
-    `GRANT CONNECT ON DATABASE ${name} TO ${environment.roles.service}`,
+    `REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`,
   ]);
   const [url, ownerUrl] = [environment.urlOf(name), environment.ownerUrlOf(name)];
   if (template === environment.template) await makeNewInstallation(ownerUrl);
