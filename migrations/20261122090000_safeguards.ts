@@ -1,7 +1,10 @@
 import type { Knex } from 'knex';
 import { APPENDED } from './storage.ts';
 
-/** Functions that the triggers of many tables share, and the one that makes partitions. */
+/** Far more than the dispatcher makes, and few enough to do no harm. */
+const MAX_MONTHS_AHEAD = 24;
+
+/** Functions that the triggers of many tables share, and those that make and detach partitions. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     -- Refuses a change of status that the state machine does not have. Arguments: the initial
@@ -29,16 +32,20 @@ export async function up(knex: Knex): Promise<void> {
     END $$;
 
     -- Makes the partitions of this month and of the months after it, so that an insert never
-    -- waits for one.
+    -- waits for one. The service may call it, though it may make no table by itself.
     CREATE FUNCTION make_month_partitions(parent text, by_column text, months_ahead integer)
     RETURNS void
-    LANGUAGE plpgsql AS $$
+    LANGUAGE plpgsql SECURITY DEFINER AS $$
     DECLARE
       first_day date := date_trunc('month', now() AT TIME ZONE 'UTC')::date;
       month_start date;
       month_end date;
       partition text;
     BEGIN
+      IF months_ahead > ${MAX_MONTHS_AHEAD} THEN
+        RAISE EXCEPTION 'no more than ${MAX_MONTHS_AHEAD} months ahead have partitions'
+          USING ERRCODE = 'check_violation';
+      END IF;
       FOR step IN 0..months_ahead LOOP
         month_start := first_day + make_interval(months => step);
         month_end := first_day + make_interval(months => step + 1);
@@ -59,5 +66,38 @@ export async function up(knex: Knex): Promise<void> {
         END IF;
       END LOOP;
     END $$;
+
+    -- Detaches a month that was kept for long enough. It remains as a table, which the service may
+    -- not even read.
+    CREATE FUNCTION detach_month(parent text, month text) RETURNS void
+    LANGUAGE plpgsql SECURITY DEFINER AS $$
+    DECLARE
+      -- As src/domain/upkeep/retention-rules.ts has them.
+      kept interval := CASE parent
+        WHEN 'payment_history' THEN interval '13 months'
+        WHEN 'webhook_attempts' THEN interval '3 months' END;
+    BEGIN
+      IF kept IS NULL OR month !~ ('^' || parent || '_[0-9]{4}_[0-9]{2}$')
+        OR to_date(right(month, 7), 'YYYY_MM') + interval '1 month'
+          > (now() AT TIME ZONE 'UTC') - kept THEN
+        RAISE EXCEPTION '% is no month that was kept for long enough', month
+          USING ERRCODE = 'check_violation';
+      END IF;
+      EXECUTE format('ALTER TABLE %I DETACH PARTITION %I', parent, month);
+    END $$;
+
+    -- These two run with the rights of their owner, so they must find nothing of their caller's:
+    -- their names are those of this schema, and nobody else may call them.
+    DO $do$
+    DECLARE
+      safeguard text;
+    BEGIN
+      FOREACH safeguard IN ARRAY
+        ARRAY['make_month_partitions(text, text, integer)', 'detach_month(text, text)']
+      LOOP
+        EXECUTE format('ALTER FUNCTION %s SET search_path = %I, pg_temp', safeguard, current_schema());
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', safeguard);
+      END LOOP;
+    END $do$;
   `);
 }

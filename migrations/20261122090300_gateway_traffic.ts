@@ -40,10 +40,10 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TABLE callbacks (
       id uuid PRIMARY KEY,
       gateway text NOT NULL,
-      -- The payment comes from the address's token, so it is known only if that is genuine.
-      merchant_id bigint,
-      payment_kind text,
-      payment_id uuid,
+      -- The payment comes from the address's token. It may be one that is not here.
+      merchant_id bigint NOT NULL,
+      payment_kind text NOT NULL,
+      payment_id uuid NOT NULL,
       -- What the address was given out for.
       address text NOT NULL DEFAULT 'result' CHECK (address IN ('result', 'answer', 'timeout')),
       -- When the question was asked that it answers.
@@ -60,7 +60,6 @@ export async function up(knex: Knex): Promise<void> {
       received_at timestamptz NOT NULL DEFAULT now(),
       CHECK ((next_step IS NULL) = (next_step_at IS NULL)),
       CHECK (asked_at IS NULL OR address = 'answer'),
-      CHECK (status <> 'stored' OR merchant_id IS NOT NULL),
       CHECK (status <> 'stored' OR next_step IS NOT NULL OR parked_reason IS NOT NULL)
     ) WITH (${UPDATED_OFTEN});
     CREATE INDEX callbacks_due ON callbacks (next_step_at) WHERE next_step IS NOT NULL;
@@ -68,6 +67,16 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX callbacks_by_payment ON callbacks (merchant_id, payment_id);
     CREATE INDEX callbacks_by_age ON callbacks (received_at)
       WHERE status <> 'stored' AND next_step IS NULL;
+
+    -- Requests to addresses that are not genuine. They belong to nobody, and move nothing.
+    CREATE TABLE stray_callbacks (
+      id uuid PRIMARY KEY,
+      gateway text NOT NULL,
+      body text NOT NULL,
+      problem text NOT NULL,
+      received_at timestamptz NOT NULL DEFAULT now()
+    ) WITH (${UPDATED_OFTEN});
+    CREATE INDEX stray_callbacks_by_age ON stray_callbacks (received_at);
 
     -- Partitioned by month, so that retention can detach whole months.
     CREATE TABLE payment_history (

@@ -1,46 +1,72 @@
 import { defaultPoolMax } from '../src/connections/connection-budget.ts';
-import { openDatabase } from '../src/connections/database.ts';
+import { type Database, firstRow, openDatabase } from '../src/connections/database.ts';
+import type { DatabaseAddress } from '../src/connections/database-address.ts';
 import { messageOf } from '../src/connections/database-errors.ts';
 import { databaseProblem } from '../src/connections/database-fault.ts';
 import { migrate } from '../src/connections/migrations.ts';
 import { setRoleDefaults } from '../src/connections/role-defaults.ts';
+import { grantRuntimeRights } from '../src/domain/upkeep/runtime-rights.ts';
 import { queueBackendOf } from '../src/jobs/backend.ts';
-import { type Config, loadConfig } from '../src/process/config.ts';
+import { loadConfig } from '../src/process/config.ts';
 import { BootError, runMain } from '../src/process/lifecycle.ts';
 
-/** The release step: brings the database, and the queue backend's tables, up to this release. */
+/**
+ * The release step: brings the database, and the queue backend's tables, up to this release. If
+ * the service has a role of its own, gives it its rights.
+ */
 await runMain(async () => {
   const config = loadConfig();
+  const role = await connected(config, 1, roleOf);
   // Past the pooler if there is a way: building an index on a large table outlasts its limits.
   const direct = config.databaseMigrationUrl
     ? { ...config, databaseUrl: config.databaseMigrationUrl, databasePooling: 'session' as const }
     : config;
-  const database = openDatabase(direct, defaultPoolMax('migrate'), 'malipo-migrate', true);
+  await connected(direct, defaultPoolMax('migrate'), async (database) => {
+    const ran = await orStop('A migration failed; once that is mended, run it again', () =>
+      migrate(database),
+    );
+    await (await queueBackendOf({ config: direct, database })).migrate();
+    console.log(ran.length > 0 ? `Migrated: ${ran.join(', ')}` : 'The database is up to date');
+    if (role === (await roleOf(database))) return;
+    await orStop(`The role ${role} could not be given its rights`, () =>
+      grantRuntimeRights(database, role),
+    );
+    console.log(`The role ${role} has the rights that the service needs, and no others`);
+  });
+  if (config.databasePooling !== 'transaction') return;
+  // Over the address that the service uses, since they are those of its role.
+  await connected(config, 1, async (database) => {
+    const isNew = await orStop('The defaults of the role could not be set', () =>
+      setRoleDefaults(database),
+    );
+    console.log(`The settings of sessions are defaults of the role${isNew ? ' now' : ''}`);
+  });
+});
+
+/** Runs `work` with a pool of its own, which waits as long as migrations may take. */
+async function connected<Result>(
+  address: DatabaseAddress,
+  poolMax: number,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = openDatabase(address, poolMax, 'malipo-migrate', true);
   try {
     const problem = await databaseProblem(database);
     if (problem) throw new BootError(problem);
-    const ran = await migrate(database).catch((error) => {
-      throw new BootError(
-        `A migration failed; once that is mended, run it again: ${messageOf(error)}`,
-      );
-    });
-    await (await queueBackendOf({ config: direct, database })).migrate();
-    console.log(ran.length > 0 ? `Migrated: ${ran.join(', ')}` : 'The database is up to date');
+    return await work(database);
   } finally {
     await database.destroy();
   }
-  if (config.databasePooling === 'transaction') await setDefaults(config);
-});
+}
 
-/** Over the address that the service uses, since they are those of its role. */
-async function setDefaults(config: Config): Promise<void> {
-  const database = openDatabase(config, 1, 'malipo-migrate');
-  try {
-    const isNew = await setRoleDefaults(database);
-    console.log(`The settings of sessions are defaults of the role${isNew ? ' now' : ''}`);
-  } catch (error) {
-    throw new BootError(`The defaults of the role could not be set: ${messageOf(error)}`);
-  } finally {
-    await database.destroy();
-  }
+/** A pooler may use another role than its address names, so PostgreSQL is asked. */
+async function roleOf(database: Database): Promise<string> {
+  return (await firstRow<{ role: string }>(database, 'SELECT current_user AS role'))!.role;
+}
+
+/** @throws BootError that begins with these words when `work` fails */
+function orStop<Result>(words: string, work: () => Promise<Result>): Promise<Result> {
+  return work().catch((error) => {
+    throw new BootError(`${words}: ${messageOf(error)}`);
+  });
 }

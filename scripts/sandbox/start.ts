@@ -1,10 +1,8 @@
 import { join, relative } from 'node:path';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
-import { databaseProblem } from '../../src/connections/database-fault.ts';
-import { migrate } from '../../src/connections/migrations.ts';
-import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type Config, loadConfig } from '../../src/process/config.ts';
 import { darajaSettings } from '../daraja-simulator/service-settings.ts';
+import { makeDatabase, prepareDatabase } from './database.ts';
 import { startEmbeddedPostgres } from './embedded/postgres.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { findFreePort, isPortTaken } from './processes/port.ts';
@@ -67,11 +65,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   stops.push(async () => run.end());
   const reaper = await startReaper();
   stops.push(() => reaper.close());
-  const env = await environment(reaper, options);
+  const { env, ownerUrl } = await environment(reaper, options);
   const config = loadConfig(env);
+  const queues = await prepareDatabase(config, ownerUrl);
   const database = openDatabase(config, 2, 'malipo-sandbox');
   stops.push(() => database.destroy());
-  const queues = await prepareDatabase(database, config);
+  await refuseForeignDatabase(database);
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
   say('  two merchants    each with an app, users and a filled payout wallet');
@@ -87,28 +86,32 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   return { baseUrl, database, folder, merchant: merchants[0]!, crashed };
 }
 
-/** Returns the environment of the service's processes. Starts PostgreSQL unless DATABASE_URL is set. */
+/**
+ * Returns the environment of the service's processes, and the address of the owner of the tables,
+ * which they need not know. Starts PostgreSQL unless DATABASE_URL is set.
+ */
 async function environment(
   reaper: Reaper,
   { stops, mpesa, say }: SandboxOptions,
-): Promise<NodeJS.ProcessEnv> {
+): Promise<{ env: NodeJS.ProcessEnv; ownerUrl: string }> {
   if (process.env.MALIPO_ENV === 'production') {
     throw new EmbeddedServiceError('MALIPO_ENV is production: the sandbox does not run there');
   }
   const apiPort = await freePort('PORT', DEFAULT_API_PORT);
   const simulatorPort = await freePort('SIMULATOR_PORT', DEFAULT_SIMULATOR_PORT);
   let databaseUrl = process.env.DATABASE_URL;
-  if (!databaseUrl) {
+  let ownerUrl = process.env.DATABASE_MIGRATION_URL || databaseUrl;
+  if (!databaseUrl || !ownerUrl) {
     const port = portIn('SANDBOX_POSTGRES_PORT', 0);
     const folder = join(FOLDER, 'postgres');
     const postgres = await startEmbeddedPostgres({ folder, port, reaper });
     stops.push(() => postgres.stop());
-    databaseUrl = postgres.url;
+    [databaseUrl, ownerUrl] = await makeDatabase(postgres.url);
     say(
       `  PostgreSQL 18    embedded, on port ${postgres.port}; its data lasts as long as the sandbox`,
     );
   }
-  return {
+  const env = {
     ...{ SWEEP_GRACE_MS, CHANNELS: channelsOf(mpesa) },
     ...process.env,
     // Never an account with the real Daraja that the environment may name.
@@ -121,6 +124,7 @@ async function environment(
     SIMULATOR_PORT: String(simulatorPort),
     SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
   };
+  return { env, ownerUrl };
 }
 
 async function darajaEnvironment(): Promise<NodeJS.ProcessEnv> {
@@ -142,19 +146,6 @@ function portIn(variable: string, standard: number): number {
   const text = process.env[variable] || String(standard);
   if (/^\d{1,5}$/.test(text) && Number(text) <= MAX_PORT) return Number(text);
   throw new EmbeddedServiceError(`${variable} must be a port from 0 to ${MAX_PORT}`);
-}
-
-/** Migrates the database and the queues. Returns the place of the queues in words. */
-async function prepareDatabase(database: Database, config: Config): Promise<string> {
-  const problem = await databaseProblem(database);
-  if (problem) throw new EmbeddedServiceError(problem);
-  await migrate(database);
-  await refuseForeignDatabase(database);
-  const backend = await queueBackendOf({ config, database });
-  await backend.migrate();
-  const queueProblem = await backend.problem();
-  if (queueProblem) throw new EmbeddedServiceError(queueProblem);
-  return backend.name === 'redis' ? 'Redis' : 'PostgreSQL (set REDIS_URL to use Redis)';
 }
 
 /** All that a script or a person needs, passwords included. */

@@ -1,20 +1,21 @@
 /**
- * Returns a function that says yes `limit` times in each period, to each key once. Without a key it
- * says yes to every call.
+ * Returns a function that says yes `limit` times in each period, and `limitOfKey` of them to one
+ * key. Without a key only `limit` counts.
  */
-export function atMost(limit: number, periodMs: number): (key?: string) => boolean {
+export function atMost(limit: number, periodMs: number, limitOfKey = 1): (key?: string) => boolean {
   let periodStart = Number.NEGATIVE_INFINITY;
   let count = 0;
-  const seen = new Set<string>();
+  const countOfKey = new Map<string, number>();
   return (key) => {
     if (performance.now() - periodStart >= periodMs) {
       periodStart = performance.now();
       count = 0;
-      seen.clear();
+      countOfKey.clear();
     }
-    if (count >= limit || (key !== undefined && seen.has(key))) return false;
+    const before = key === undefined ? 0 : (countOfKey.get(key) ?? 0);
+    if (count >= limit || before >= limitOfKey) return false;
     count += 1;
-    if (key !== undefined) seen.add(key);
+    if (key !== undefined) countOfKey.set(key, before + 1);
     return true;
   };
 }

@@ -22,6 +22,8 @@ export async function databaseWarnings(
   if (config.databasePooling !== 'transaction') {
     warnings.push(await connectionsWarning(database, connectionsAtMost(processName, config)));
   }
+  // In development one role for everything is enough.
+  if (config.malipoEnv !== 'development') warnings.push(await roleWarning(database));
   // Other installations have no payments to lose.
   if (config.malipoEnv === 'production') warnings.push(...(await durabilityWarnings(database)));
   return warnings.filter((line) => line !== null);
@@ -29,6 +31,27 @@ export async function databaseWarnings(
 
 const UNVERIFIED =
   'connections to PostgreSQL are encrypted, but nothing proves who is at their other end: set DATABASE_SSL=verify, with the CA in DATABASE_CA';
+
+interface Role {
+  role: string;
+  isSuperuser: boolean;
+  isOwner: boolean;
+}
+
+/** Returns a line when the role could do more with the tables than the service needs. */
+export async function roleWarning(database: Database): Promise<string | null> {
+  const found = await firstRow<Role>(database, ROLE).catch(() => undefined);
+  if (!found?.isSuperuser && !found?.isOwner) return null;
+  const what = found.isSuperuser ? 'is a superuser' : 'owns the tables';
+  return `the role ${found.role} of DATABASE_URL ${what}, so whoever takes over a process can change the books: give the service a role of its own, and DATABASE_MIGRATION_URL that of the owner`;
+}
+
+/** Who may become the owner is the owner. */
+const ROLE = `
+  SELECT rolname AS role, rolsuper AS "isSuperuser",
+    EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('entries')
+      AND pg_has_role(current_user, relowner, 'MEMBER')) AS "isOwner"
+  FROM pg_roles WHERE rolname = current_user`;
 
 interface Limit {
   name: string;

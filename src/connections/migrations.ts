@@ -95,6 +95,9 @@ export async function schemaProblem(database: Database): Promise<string | null> 
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === '42P01') return 'The database is empty: run `npm run migrate` first';
+    if (code === '42501') {
+      return 'The role of DATABASE_URL has no rights on the tables: run `npm run migrate` with DATABASE_MIGRATION_URL';
+    }
     return `The database cannot be read: ${messageOf(error)}`;
   }
 }

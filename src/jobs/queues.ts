@@ -24,11 +24,6 @@ export interface Queues {
 
 /** A job that throws has failed for good after this many runs. */
 export const JOB_TRIES = 5;
-/**
- * PostgreSQL gets its jobs in bulk from this number on. A bulk creates two temporary tables,
- * which costs as much as some 30 jobs one by one.
- */
-const POSTGRES_BULK_FROM = 20;
 const BACKOFF_MS = 1_000;
 /** A queue that hangs, or has never been reached, must not hold up the others. */
 const ADD_TIMEOUT_MS = 8_000;
@@ -40,10 +35,7 @@ export function openQueues(backend: QueueBackend, logger: Logger): Queues & Queu
   return {
     ...pool,
     add: async (name, jobs) => {
-      const queue = pool.of(name);
-      const bulk = jobs.map(bulkJob);
-      const isSmall = backend.name === 'postgres' && bulk.length < POSTGRES_BULK_FROM;
-      await answerOf(name, isSmall ? addSingly(queue, bulk) : queue.addBulk(bulk), ADD_TIMEOUT_MS);
+      await answerOf(name, pool.of(name).addBulk(jobs.map(bulkJob)), ADD_TIMEOUT_MS);
     },
   };
 }
@@ -92,8 +84,4 @@ function bulkJob({ kind, step, merchant_id, row_id, step_no, delay_ms }: StepJob
       removeOnFail: true,
     },
   };
-}
-
-function addSingly(queue: Queue<JobData>, jobs: ReturnType<typeof bulkJob>[]): Promise<unknown> {
-  return Promise.all(jobs.map(({ name, data, opts }) => queue.add(name, data, opts)));
 }

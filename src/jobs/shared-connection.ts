@@ -26,6 +26,17 @@ class SharingBackend extends PostgresQueueBackend {
     return orForget(this, super.waitUntilReady());
   }
 
+  /**
+   * Adds a batch in one statement, as BullMQ adds flows. Its own statement for batches makes
+   * temporary tables and a sequence, which the service's role may not.
+   */
+  override async addJobs(entries: Parameters<PostgresQueueBackend['addJobs']>[0]) {
+    const flow = entries.map(({ job, jobId, parentKeyOpts = {} }) => {
+      return { jobData: job, jobId, parentKeyOpts, prefix: '', queueName: this.queueName };
+    });
+    return (await this.addFlow(flow)).map(([, id]) => String(id));
+  }
+
   /** Waits until the listener has its name, so that idle workers are seen too. */
   override async waitForJob(timeoutS: number) {
     await this.waitUntilReady();

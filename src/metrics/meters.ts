@@ -56,6 +56,12 @@ export function createMeters() {
       labelNames: ['gateway'],
       registers,
     }),
+    gatewayCallbacksDropped: new Counter({
+      name: 'malipo_gateway_callbacks_dropped_total',
+      help: 'Genuine callbacks that were not stored: too many came to the same address in a day',
+      labelNames: ['gateway'],
+      registers,
+    }),
     gatewayCalls: new Histogram({
       name: 'malipo_gateway_call_duration_seconds',
       help: 'Calls to gateways, by driver, by what was called and by its result',

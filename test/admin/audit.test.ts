@@ -33,16 +33,16 @@ describe('admin audit list', () => {
       ...overrides,
     };
     await inTransaction(admin.database, (trx) => recordAudit(trx, entry));
-    await rows(admin.database, `ALTER TABLE audit_log DISABLE TRIGGER audit_log_kept`);
+    await rows(admin.owner, `ALTER TABLE audit_log DISABLE TRIGGER audit_log_kept`);
     await rows(
-      admin.database,
+      admin.owner,
       'UPDATE audit_log SET happened_at = :happened_at WHERE subject = :subject',
       {
         happened_at,
         subject,
       },
     );
-    await rows(admin.database, `ALTER TABLE audit_log ENABLE TRIGGER audit_log_kept`);
+    await rows(admin.owner, `ALTER TABLE audit_log ENABLE TRIGGER audit_log_kept`);
   }
 
   it('shows what a command has changed, who and why', async () => {
@@ -142,7 +142,7 @@ describe('admin audit list', () => {
          'app ' || n % 2000, 'r', now() - n * interval '1 minute'
        FROM generate_series(1, 20000) AS n`,
     );
-    await rows(admin.database, 'ANALYZE audit_log');
+    await rows(admin.owner, 'ANALYZE audit_log');
     const cases: [AuditFilter, string][] = [
       [{}, 'listed'],
       [{ since: new Date(Date.now() - 3_600_000) }, 'listed'],

@@ -95,10 +95,7 @@ describe("The operator's command line", () => {
   });
 
   it('takes a change back whose audit line fails, and does not print the statement', async () => {
-    await rows(
-      admin.database,
-      "ALTER TABLE audit_log ADD CONSTRAINT not_no CHECK (reason <> 'no')",
-    );
+    await rows(admin.owner, "ALTER TABLE audit_log ADD CONSTRAINT not_no CHECK (reason <> 'no')");
     await admin.refused([
       [
         'merchant create --name Siri --email siri@b.example --phone +254712345678 --reason no',

@@ -3,11 +3,11 @@ import winston from 'winston';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, runHere } from '../support/admin.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   failJob,
@@ -72,7 +72,7 @@ describe('admin jobs replay', () => {
       'callback of payout po-1: will be applied',
       async () => {
         const payout = await newPayout(admin.database, merchant, { ref_no: 'po-1' });
-        const id = await storeCallback(admin.database, 'simulator', refOf(payout), '{}');
+        const id = await keepCallback(admin.database, 'simulator', refOf(payout), '{}');
         return (await fail('callback', id)).id;
       },
     ],
@@ -227,10 +227,10 @@ describe('admin jobs replay', () => {
     const jobs = [await failedPayout(), await failedPayout(), await failedPayout()];
     const [first, second] = jobs.map(({ job }) => job.id);
     const check = `not_this CHECK (subject <> 'failed job ${second}')`;
-    await rows(admin.database, `ALTER TABLE audit_log ADD CONSTRAINT ${check}`);
+    await rows(admin.owner, `ALTER TABLE audit_log ADD CONSTRAINT ${check}`);
     const before = await stepRow(admin.database, 'payout', jobs[1]!.payout.id);
     const { data, isFailure } = await runHere(service, 'jobs replay --all');
-    await rows(admin.database, 'ALTER TABLE audit_log DROP CONSTRAINT not_this');
+    await rows(admin.owner, 'ALTER TABLE audit_log DROP CONSTRAINT not_this');
     expect(data).to.include({ replayed: 1, left: 2 });
     expect(data.stopped).to.match(new RegExp(`^at failed job ${second}: .*not_this`));
     expect(isFailure).to.equal(true);

@@ -44,7 +44,7 @@ describe('admin ledger', () => {
 
   it('names each break on a line, or in the one document, and fails', async () => {
     await tamper(
-      admin.database,
+      admin.owner,
       `UPDATE wallets SET balance_cents = balance_cents + 1 WHERE merchant_id = :m
        AND kind = 'collection'`,
       { m: merchant.merchant_id },

@@ -4,7 +4,6 @@ import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import type { Return } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
@@ -12,6 +11,7 @@ import { openQueues } from '../../src/jobs/queues.ts';
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { FAILURE } from '../support/collection-stories.ts';
 import { discrepancyOf, hear, type Scene } from '../support/discrepancies/scene.ts';
 import { backendsUnderTest } from '../support/environment.ts';
@@ -94,7 +94,7 @@ for (const backendName of backendsUnderTest()) {
       const nothing = await show(collection.id);
       expect([nothing.file.jobs, nothing.file.queues_problem]).to.deep.equal([[], null]);
       await prepareDeliveries(service.database, 0);
-      await storeCallback(service.database, 'simulator', refOf(collection), '{}');
+      await keepCallback(service.database, 'simulator', refOf(collection), '{}');
       const { file } = await show(collection.id);
       expect(file.jobs!.map(({ kind, job }) => `${kind}: ${job}`)).to.have.members([
         'webhook: comes when its endpoint has a free place',

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';
 import { hear, makeOverdue, neverTake } from '../support/discrepancies/scene.ts';
 import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
@@ -161,7 +161,7 @@ describe('admin payment', () => {
     await hear(scene(), collection, SUCCESS, succeeded({ transId: 'RCPT2' }));
     const reversal = await createReversal(admin.database, reversalRequest(collection));
     await prepareDeliveries(admin.database, 0);
-    await storeCallback(admin.database, 'simulator', refOf(collection), '{"status":\n"fine"}');
+    await keepCallback(admin.database, 'simulator', refOf(collection), '{"status":\n"fine"}');
     const file = (await admin.json('payment show whole --kind collection')) as Record<
       string,
       never
@@ -233,12 +233,7 @@ describe('admin payment', () => {
     const ref = refOf(collection);
     const address = callbackUrl('https://pay.example', config.secretsKeys, 'simulator', ref);
     const proof = address.split('~').at(-1)!;
-    await storeCallback(
-      admin.database,
-      'simulator',
-      ref,
-      `${address} \u001b[2J ${'x'.repeat(900)}`,
-    );
+    await keepCallback(admin.database, 'simulator', ref, `${address} \u001b[2J ${'x'.repeat(900)}`);
     for (const command of [`payment show ${ref.id}`, `payment show ${ref.id} --json`]) {
       const output = await admin.text(command);
       expect(output).to.include('~…').and.not.include(proof);

@@ -6,7 +6,6 @@ import { inTransaction, rows } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { recordCallbackBase } from '../../src/domain/upkeep/callback-base.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
@@ -16,6 +15,7 @@ import { openQueues } from '../../src/jobs/queues.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { failedPayout } from '../support/failed-jobs.ts';
@@ -293,6 +293,15 @@ describe('admin queues status, about callbacks', () => {
     expect(own.callback_url).to.equal('https://pay.example');
   });
 
+  it('warns of a role that owns the tables, and does not call it a problem', async () => {
+    expect((await look()).data.warnings).to.deep.equal([]);
+    const asOwner = createService(store.config, logger, store.owner);
+    const { data, lines } = await statusOf(asOwner);
+    expect(data.warnings).to.have.length(1);
+    expect(data.problems).to.deep.equal([NO_DISPATCHER]);
+    expect(lines.at(-1)).to.match(/^Warning: the role \w+ of DATABASE_URL owns the tables/);
+  });
+
   it('names the paused channels, and calls none of them a problem', async () => {
     expect((await look()).lines).not.to.include('Paused channels');
     await inTransaction(store.database, (trx) => pauseChannel(trx, 63902));
@@ -322,7 +331,7 @@ describe('admin queues status, about callbacks', () => {
     expect(data.learned_lately).to.deep.equal([{ channel: 63902, by_callback: 0, by_poll: 20 }]);
     expect(problems[0]).to.match(/^Callbacks of channel 63902 do not arrive: 20 payments /);
     // A question was faster than the callback.
-    await storeCallback(store.database, 'simulator', refOf(await end('poll')), '{}');
+    await keepCallback(store.database, 'simulator', refOf(await end('poll')), '{}');
     const after = await look();
     expect(after.problems).to.deep.equal([NO_DISPATCHER]);
     expect(after.lines).to.include('1 called back, 20 ended by questions only');

@@ -58,7 +58,7 @@ describe('admin retention', () => {
 
   it('fails when a table could not be done, and says which and what was done', async () => {
     await insertOldCallbacks(admin.database, 1_000);
-    await refuseToDelete(admin.database);
+    await refuseToDelete(admin.owner);
     const { status, stdout } = await admin.run(['retention', 'run', '--reason', 'because']);
     expect(status).to.equal(1);
     expect(stdout)

@@ -171,7 +171,7 @@ describe('admin webhooks list', () => {
        WHERE sequence > 1000000 AND merchant_id = :merchant_id`,
       bindings,
     );
-    await admin.database.raw('VACUUM ANALYZE webhook_deliveries, events');
+    await admin.owner.raw('VACUUM ANALYZE webhook_deliveries, events');
     for (const status of ['exhausted', 'stopped', 'pending'] as const) {
       const [plan] = await plansOf(admin.database, () =>
         listDeliveries(admin.database, { status, limit: 50 }),

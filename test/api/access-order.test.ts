@@ -98,7 +98,7 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
     const [statement, lastStatus, lastDetail] = last;
     const undoable: Break = [
       'cannot be done',
-      () => rows(service.database, statement, { id: merchant.merchant_id }),
+      () => rows(service.owner, statement, { id: merchant.merchant_id }),
       lastStatus,
       lastDetail,
     ];

@@ -41,9 +41,9 @@ describe('With a list of the addresses from which gateways call back', () => {
     expect(await callbacksOf(service.database, collection)).to.have.length(0);
     const kept = await rows(
       service.database,
-      "SELECT status, problem FROM callbacks WHERE body LIKE '%' || :reference || '%'",
+      "SELECT problem FROM stray_callbacks WHERE body LIKE '%' || :reference || '%'",
       { reference: collection.reference },
     );
-    expect(kept).to.deep.equal([{ status: 'rejected', problem: 'wrong source' }]);
+    expect(kept).to.deep.equal([{ problem: 'wrong source' }]);
   });
 });

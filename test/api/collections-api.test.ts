@@ -115,7 +115,7 @@ describe('Initiating a collection', () => {
   it('refuses, and records nothing, without a wallet for the money', async () => {
     const owner = await createTestMerchant(service);
     const bindings = { id: owner.merchant_id };
-    await rows(service.database, `DELETE FROM wallets WHERE merchant_id = :id`, bindings);
+    await rows(service.owner, `DELETE FROM wallets WHERE merchant_id = :id`, bindings);
     const answer = await initiate(collectionBody(), owner);
     expectRefusal(answer, 403, 'Wallet not found or not initialized');
     const from = 'collections WHERE merchant_id = :id';

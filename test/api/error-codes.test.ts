@@ -252,7 +252,7 @@ describe('Every code of an error', () => {
       async () => {
         const bare = await createTestMerchant(service);
         const bindings = { id: bare.merchant_id };
-        await rows(service.database, 'DELETE FROM wallets WHERE merchant_id = :id', bindings);
+        await rows(service.owner, 'DELETE FROM wallets WHERE merchant_id = :id', bindings);
         return get('/wallets/balance', bare.access);
       },
     ],

@@ -128,7 +128,7 @@ describe('A payout that failed', () => {
 
   it('does not slow down a list: indexes find those that are shown', async () => {
     const { merchant, pay } = await shop();
-    const { database } = service;
+    const { database, owner } = service;
     const payout = await pay('model');
     const { id } = payout;
     await rows(
@@ -152,7 +152,7 @@ describe('A payout that failed', () => {
       { ...merchant },
     );
     await learn(database, payout, failed());
-    await database.raw('VACUUM ANALYZE payouts');
+    await owner.raw('VACUUM ANALYZE payouts');
     const plans = (statuses: PaymentStatus[]) =>
       plansOf(database, () =>
         listPayments(

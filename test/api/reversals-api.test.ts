@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MAX_WAITING_OF_MERCHANT } from '../../src/api/routes/reversals.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
@@ -164,14 +165,16 @@ describe('Initiating a reversal', () => {
     ['of their own', undefined, IN_PROGRESS],
     ['that are all the same', 'same-1', TAKEN],
   ] as const) {
-    it(`accepts one of 50 reversals of a collection at once, with references ${what}`, async () => {
+    it(`accepts one of many reversals of a collection at once, with references ${what}`, async () => {
       const owner = await newOwner();
       const overrides = refNo ? { ref_no: refNo } : {};
       const answers = await Promise.all(
-        Array.from({ length: 50 }, () => initiate(bodyOf(overrides, owner), owner)),
+        Array.from({ length: MAX_WAITING_OF_MERCHANT }, () =>
+          initiate(bodyOf(overrides, owner), owner),
+        ),
       );
       const refused = answers.filter(({ status }) => status !== 200);
-      expect(refused).to.have.length(49);
+      expect(refused).to.have.length(MAX_WAITING_OF_MERCHANT - 1);
       for (const answer of refused) expectRefusal(answer, 409, text);
       const from = 'reversals WHERE merchant_id = :id';
       expect(await countOf(service.database, from, { id: owner.merchant_id })).to.equal(1);

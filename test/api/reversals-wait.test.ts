@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_WAITING } from '../../src/api/routes/reversals.ts';
+import { MAX_WAITING_OF_MERCHANT } from '../../src/api/routes/reversals.ts';
 import { findReversal } from '../../src/domain/reversals/await-acceptance.ts';
 import { type Answer, clientOf, request, reversalBody } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -156,16 +156,24 @@ describe('A reversal that waits for the gateway', () => {
     }
   });
 
-  it('finds no place when too many wait, before anything is recorded, until their callers go', async () => {
+  it('finds no place when too many of its merchant wait, before anything is recorded, until their callers go', async () => {
     const known = await newBody();
     expectRefusal(await send(known, { key: 'known', to: impatient }), 502, UNREACHABLE);
-    const bodies = await Promise.all(Array.from({ length: MAX_WAITING }, newBody));
+    const bodies = await Promise.all(Array.from({ length: MAX_WAITING_OF_MERCHANT }, newBody));
     const callers = new AbortController();
     const gone = bodies.map((each) => rejection(send(each, { signal: callers.signal })));
-    await eventually('all are recorded', async () => (await recorded()) === 1 + MAX_WAITING);
+    await eventually(
+      'all are recorded',
+      async () => (await recorded()) === 1 + MAX_WAITING_OF_MERCHANT,
+    );
     expectRefusal(await send(body), 503, UNAVAILABLE);
     expectRefusal(await send(body, { key: 'k' }), 503, UNAVAILABLE);
-    expect([await recorded(), await kept('true')]).to.deep.equal([1 + MAX_WAITING, 1]);
+    expect([await recorded(), await kept('true')]).to.deep.equal([1 + MAX_WAITING_OF_MERCHANT, 1]);
+    // Another merchant finds a place. Its collection has no receipt yet, so it is answered at once.
+    const other = await createTestMerchant(patient);
+    const paid = await newCompletedCollection(patient.database, other, null);
+    const { status } = await clientOf(patient, other).post(PATH, reversalBody(paid.ref_no));
+    expect(status).to.equal(200);
     // What is known already needs no place.
     expect((await send(known, { key: 'known' })).body.status).to.equal(0);
     callers.abort();

@@ -77,7 +77,7 @@ describe('Wallets', () => {
 
   it('are missing until they are set up', async () => {
     const drop = (kind: string) =>
-      rows(service.database, 'DELETE FROM wallets WHERE merchant_id = :id AND kind = :kind', {
+      rows(service.owner, 'DELETE FROM wallets WHERE merchant_id = :id AND kind = :kind', {
         id: merchant.merchant_id,
         kind,
       });

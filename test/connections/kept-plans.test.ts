@@ -27,9 +27,9 @@ describe('Plans of statements', () => {
     // Other tests of this process may have filled the room for names.
     renewStatements(statementOf(READ));
     testDatabase = await createTestDatabase();
-    await rows(testDatabase.database, 'CREATE TABLE stock (id integer PRIMARY KEY)');
-    await rows(testDatabase.database, 'INSERT INTO stock VALUES (1)');
-    database = openDatabase(testDatabase.url, 1);
+    await rows(testDatabase.owner, 'CREATE TABLE stock (id integer PRIMARY KEY)');
+    await rows(testDatabase.owner, 'INSERT INTO stock VALUES (1)');
+    database = openDatabase(testDatabase.ownerUrl, 1);
   });
 
   afterEach(async () => {
@@ -47,7 +47,7 @@ describe('Plans of statements', () => {
   });
 
   it('are not kept behind a pooler by transaction, unless it knows them', async () => {
-    const address = { databaseUrl: testDatabase.url, databasePooling: 'transaction' } as const;
+    const address = { databaseUrl: testDatabase.ownerUrl, databasePooling: 'transaction' } as const;
     for (const databasePoolerPrepares of [false, true]) {
       await database.destroy();
       database = openDatabase({ ...address, databasePoolerPrepares }, 1);
@@ -77,9 +77,9 @@ describe('Plans of statements', () => {
     /** Every connection keeps the plan of the statement before the migration. */
     beforeEach(async () => {
       await database.destroy();
-      database = openDatabase(testDatabase.url, CONNECTIONS);
+      database = openDatabase(testDatabase.ownerUrl, CONNECTIONS);
       await atOnce(() => rows(database, `${READ} AND pg_sleep(0.2) IS NOT NULL`, { id: 1 }));
-      await rows(testDatabase.database, 'ALTER TABLE stock ADD COLUMN shelf text');
+      await rows(testDatabase.owner, 'ALTER TABLE stock ADD COLUMN shelf text');
     });
 
     const atOnce = <Result>(work: () => Promise<Result>) =>

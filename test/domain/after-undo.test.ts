@@ -3,9 +3,9 @@ import { type Database, inTransaction, rows } from '../../src/connections/databa
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { casesOf } from '../../src/domain/support/discrepancy-cases.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import {
   booksOf,
   discrepancyOf,
@@ -85,7 +85,7 @@ describe('A payment that support has undone', () => {
   it('is not refunded when a stored callback tells of its success', async () => {
     const payout = await undoneByHand(await newPayout(database, scene.merchant));
     const body = JSON.stringify(succeeded({ transId: 'REAL-2' }));
-    await storeCallback(database, 'simulator', refOf(payout), body);
+    await keepCallback(database, 'simulator', refOf(payout), body);
     await refund(scene, payout);
     expect(await reread(database, payout)).to.deep.include({
       refund_posted_at: null,

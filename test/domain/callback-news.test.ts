@@ -5,10 +5,10 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import {
   type CallbackPlace,
   findStoredCallback,
-  storeCallback,
 } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { recordQuery } from '../../src/domain/submission/polling.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { discrepancyOf, resolve, type Scene } from '../support/discrepancies/scene.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import {
@@ -44,7 +44,7 @@ describe('News in a callback', () => {
 
   function keep(payment: AnyPayment, news: CallbackNews, place: Partial<CallbackPlace> = {}) {
     const body = JSON.stringify(news);
-    return storeCallback(database, 'simulator', { ...refOf(payment), ...place }, body);
+    return keepCallback(database, 'simulator', { ...refOf(payment), ...place }, body);
   }
 
   async function process(id: string, verdict: CallbackNews) {

@@ -3,10 +3,11 @@ import { rows } from '../../src/connections/database.ts';
 import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW } from '../../src/domain/payments/schedule.ts';
-import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { completeAtOnce } from '../../src/domain/settlement/complete-at-once.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { atOnceChecks } from '../support/at-once.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment } from '../support/payment-kinds.ts';
 import {
@@ -63,7 +64,7 @@ describe('In one statement', () => {
         return stored !== null && completeAtOnce(database, stored, parserOf);
       }
 
-      const callback = () => storeCallback(store.database, 'simulator', refOf(payment), '{}');
+      const callback = () => keepCallback(store.database, 'simulator', refOf(payment), '{}');
 
       it('with its movement, receipt, event, journal and history', async () => {
         expect(await complete()).to.equal(true);
@@ -152,7 +153,7 @@ describe('In one statement', () => {
           expect(await complete(succeeded(), { database })).to.equal(false);
           const after = [await reread(store.database, payment), await written(payment)];
           expect(after).to.deep.equal(before);
-          await change('DELETE FROM movements WHERE payment_id = :id', payment);
+          await rows(store.owner, 'DELETE FROM movements WHERE payment_id = :id', payment);
         });
       }
 
@@ -175,7 +176,7 @@ describe('In one statement', () => {
       const work = workOn(store.database, await newPayment(kind, store.database, merchant));
       await work.answer(await work.claim(), ACKNOWLEDGED);
       const payment = await work.current();
-      const id = await storeCallback(store.database, 'simulator', refOf(payment), '{}');
+      const id = await keepCallback(store.database, 'simulator', refOf(payment), '{}');
       const stored = await findStoredCallback(store.database, payment.merchant_id, id);
       const verdict = newsOf(payment, succeeded());
       const parserOf: ParserOf = () => () => ({ reference: null, verdict });

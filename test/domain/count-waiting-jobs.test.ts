@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { countWaitingJobs } from '../../src/domain/support/count-waiting-jobs.ts';
 import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { newEvent } from '../support/events.ts';
 import { failedPayout, failJob, replay } from '../support/failed-jobs.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
@@ -35,7 +35,7 @@ describe('The count of failed jobs that wait for somebody', () => {
       // Late: the payment stays parked, and its step takes the next number.
       await work.answer(claim, ACKNOWLEDGED);
       if (kind !== 'payout') continue;
-      const callback = await storeCallback(database, 'simulator', refOf(payment), '{}');
+      const callback = await keepCallback(database, 'simulator', refOf(payment), '{}');
       await failJob(database, 'callback', callback);
     }
     const event = await newEvent(database, merchant);
@@ -68,7 +68,7 @@ describe('The count of failed jobs that wait for somebody', () => {
   });
 
   it('goes from the parked rows to their failed jobs, however many of those have moved on', async () => {
-    const { database, config } = store;
+    const { database, owner, config } = store;
     await rows(
       database,
       `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error)
@@ -77,7 +77,7 @@ describe('The count of failed jobs that wait for somebody', () => {
       { ...merchant },
     );
     // The tables are empty here: as if they were large.
-    await database.raw(`
+    await owner.raw(`
       DO $$ BEGIN
         EXECUTE format('ALTER DATABASE %I SET enable_seqscan = off', current_database());
       END $$;

@@ -174,7 +174,7 @@ describe('Accepting a payout', () => {
 
   it('records nothing for a merchant without a payout wallet', async () => {
     merchant = await store.newMerchant();
-    await rows(store.database, `DELETE FROM wallets WHERE merchant_id = :id AND kind = 'payout'`, {
+    await rows(store.owner, `DELETE FROM wallets WHERE merchant_id = :id AND kind = 'payout'`, {
       id: merchant.merchant_id,
     });
     await expectRefused('wallet_missing');

@@ -34,7 +34,7 @@ describe('Settlement events', () => {
 
   afterEach(async () => {
     for (const table of ['outbox', 'webhook_deliveries', 'events']) {
-      await rows(store.database, `DELETE FROM ${table}`);
+      await rows(store.owner, `DELETE FROM ${table}`);
     }
   });
 

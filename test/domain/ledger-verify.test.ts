@@ -25,10 +25,11 @@ describe('The verification of the ledger', () => {
 
   before(async () => {
     original = await createTestStore();
-    await letPayoutsBeForgotten(original.database);
+    await letPayoutsBeForgotten(original.owner);
     busyMerchant = await original.newMerchant();
     await fillBooks(original.database, busyMerchant);
     await original.database.destroy();
+    await original.owner.destroy();
   });
 
   after(() => original.drop());
@@ -54,7 +55,7 @@ describe('The verification of the ledger', () => {
   const verify = (options: VerifyOptions = {}) =>
     verifyLedger(store.database, { merchant_id: merchant.merchant_id, ...options });
   const breaksOf = async (options?: VerifyOptions) => (await verify(options)).breaks;
-  const harm = (sql: string) => tamper(store.database, sql, bindingsFor(sql));
+  const harm = (sql: string) => tamper(store.owner, sql, bindingsFor(sql));
   const bindingsFor = (sql: string) => ({
     m: merchant.merchant_id,
     ...(sql.includes(':uuid') && { uuid: uuidv7() }),
@@ -156,7 +157,7 @@ describe('The verification of the ledger', () => {
 
   it('finds what was committed after a run by a transaction that had begun before it', async () => {
     await newCompletedCollection(store.database, merchant);
-    const late = await store.database.transaction();
+    const late = await store.owner.transaction();
     await rows(late, 'SET LOCAL session_replication_role = replica');
     const { sql } = SABOTAGE.journal_incomplete;
     await rows(late, sql, bindingsFor(sql));

@@ -179,7 +179,7 @@ describe('The ledger', () => {
         ['DELETE', `DELETE FROM ${table}`],
         ['TRUNCATE', `TRUNCATE ${table} CASCADE`],
       ]) {
-        const { message } = await rejection(rows(store.database, statement!));
+        const { message } = await rejection(rows(store.owner, statement!));
         // Emptying one table would empty the other with it: either may be the one to refuse.
         expect(message).to.match(new RegExp(`${verb} of (entries|journals) is refused`));
       }
@@ -216,7 +216,7 @@ describe('The ledger', () => {
   });
 
   it('posts nothing when the wallet is missing', async () => {
-    await rows(store.database, `DELETE FROM wallets WHERE merchant_id = :id`, {
+    await rows(store.owner, `DELETE FROM wallets WHERE merchant_id = :id`, {
       id: merchant.merchant_id,
     });
     await rejection(post(journal(between('gateway_float', 'wallet:collection', 100))));

@@ -5,9 +5,10 @@ import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
 import type { Return } from '../../src/domain/payments/kinds.ts';
 import { lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
-import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { newPayment, newPayout, payoutRequest } from '../support/payment-kinds.ts';
 import {
   createTestStore,
@@ -169,7 +170,7 @@ describe('Payments that a restored database does not have', () => {
       merchant_id: merchant.merchant_id,
       id: uuidv5('payment', reference!),
     } as const;
-    const callbackId = await storeCallback(database, 'simulator', ref, '{}');
+    const callbackId = await keepCallback(database, 'simulator', ref, '{}');
     const callback = await findStoredCallback(database, merchant.merchant_id, callbackId);
     const result = await processCallback(database, callback!, () => () => ({ reference, verdict }));
     expect(result).to.equal('rejected');

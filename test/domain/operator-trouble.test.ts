@@ -96,7 +96,7 @@ describe("The operator's own trouble with a gateway", () => {
   it('is over after a day', async () => {
     await failOne();
     await rows(
-      store.database,
+      store.owner,
       "UPDATE operator_troubles SET happened_at = happened_at - interval '25 hours'",
     );
     await failOne();

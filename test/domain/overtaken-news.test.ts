@@ -3,12 +3,9 @@ import { expect } from 'chai';
 import { type Database, firstRow } from '../../src/connections/database.ts';
 import type { ParsedCallback } from '../../src/domain/gateway-results.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import {
-  type Callback,
-  findStoredCallback,
-  storeCallback,
-} from '../../src/domain/settlement/callback-store.ts';
+import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
   createTestStore,
@@ -41,7 +38,7 @@ describe('A failure that is heard before or after a success', () => {
   for (const kind of PAYMENT_KINDS) {
     it(`is overtaken when it was heard before it, for a ${kind}`, async () => {
       const payment = await newPayment(kind, database, merchant);
-      const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
+      const id = await keepCallback(database, 'simulator', refOf(payment), '{}');
       await learn(database, payment, succeeded(), 'poll');
       expect(await process(id)).to.equal('repeat');
       expect(await discrepanciesOf(database, payment.id)).to.deep.equal([]);
@@ -51,7 +48,7 @@ describe('A failure that is heard before or after a success', () => {
     it(`is contrary when it was heard after it, for a ${kind}`, async () => {
       const payment = await newPayment(kind, database, merchant);
       await learn(database, payment, succeeded(), 'poll');
-      const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
+      const id = await keepCallback(database, 'simulator', refOf(payment), '{}');
       expect(await process(id)).to.equal('discrepancy');
       expect(await discrepanciesOf(database, payment.id)).to.deep.equal(['failure_after_success']);
     });
@@ -63,7 +60,7 @@ describe('A failure that is heard before or after a success', () => {
       const bodies = [newsOf(payment, succeeded()), failed()].map((news) => JSON.stringify(news));
       const ids = [];
       for (const body of bodies) {
-        ids.push(await storeCallback(database, 'simulator', refOf(payment), body));
+        ids.push(await keepCallback(database, 'simulator', refOf(payment), body));
         // The gateway tells of both some milliseconds apart.
         await sleep(5);
       }

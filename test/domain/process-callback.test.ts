@@ -2,9 +2,10 @@ import { expect } from 'chai';
 import type { Database } from '../../src/connections/database.ts';
 import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { findStoredCallback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import {
   booksOf,
   discrepancyOf,
@@ -51,7 +52,7 @@ describe('A stored callback', () => {
   /** Stores what the gateway sends. @returns the callback's id */
   function keep(payment: AnyPayment, body: Verdict | string): Promise<string> {
     const text = typeof body === 'string' ? body : JSON.stringify(newsOf(payment, body));
-    return storeCallback(database, 'simulator', refOf(payment), text);
+    return keepCallback(database, 'simulator', refOf(payment), text);
   }
 
   async function process(id: string, parse: ParserOf = parserOf) {
@@ -137,7 +138,7 @@ describe('A stored callback', () => {
     const FAULTY = succeeded({ transId: 'FAULT', completedAt: null });
 
     before(() =>
-      database.raw(`
+      store.owner.raw(`
         CREATE FUNCTION fault() RETURNS trigger LANGUAGE plpgsql AS $$
         BEGIN RAISE EXCEPTION 'a fault of ours'; END $$;
         CREATE TRIGGER fault BEFORE INSERT ON movements FOR EACH ROW

@@ -50,8 +50,9 @@ describe('The reference that a gateway sees', () => {
       [1001, 'payout', 'b'],
     ];
     const references = await Promise.all(named.map((each) => referenceOf(...each)));
-    await rows(database, 'ALTER TABLE installation DISABLE TRIGGER installation_kept');
-    await rows(database, 'UPDATE installation SET id = gen_random_uuid()');
+    const { owner } = service;
+    await rows(owner, 'ALTER TABLE installation DISABLE TRIGGER installation_kept');
+    await rows(owner, 'UPDATE installation SET id = gen_random_uuid()');
     references.push(await referenceOf(...named[0]!));
     expect(new Set(references).size).to.equal(references.length);
     for (const reference of references) {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { newEvent } from '../support/events.ts';
 import { failJob, replay, stepRow } from '../support/failed-jobs.ts';
 import { newPayout } from '../support/payment-kinds.ts';
@@ -24,7 +24,7 @@ describe('Replaying a failed job at once', () => {
     payout: async () => ['payout', (await newPayout(store.database, merchant)).id],
     callback: async () => {
       const of = refOf(await newCollection(store.database, merchant));
-      return ['callback', await storeCallback(store.database, 'simulator', of, '{}')];
+      return ['callback', await keepCallback(store.database, 'simulator', of, '{}')];
     },
     webhook: async () => {
       const id = await newEvent(store.database, merchant);

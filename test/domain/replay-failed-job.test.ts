@@ -4,7 +4,7 @@ import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
 import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
-import { type Callback, storeCallback } from '../../src/domain/settlement/callback-store.ts';
+import type { Callback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
 import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
@@ -12,6 +12,7 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { passDeadline, refund } from '../support/discrepancies/scene.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedJobsOf, failJob, replay, stepRow } from '../support/failed-jobs.ts';
@@ -218,16 +219,16 @@ describe('Replaying a failed job', () => {
 
   it('applies a stored callback, unless a later one took it along', async () => {
     const collection = await newCollection(store.database, merchant);
-    const keepCallback = () => storeCallback(store.database, 'simulator', refOf(collection), '{}');
-    await expectReplay('callback', await keepCallback(), {
+    const keepEmpty = () => keepCallback(store.database, 'simulator', refOf(collection), '{}');
+    await expectReplay('callback', await keepEmpty(), {
       ...{ action: 'apply', step: 'process', queue: 'callbacks' },
     });
-    const id = await keepCallback();
+    const id = await keepEmpty();
     const job = await failJob(store.database, 'callback', id);
     const [newest] = await rows<Callback>(
       store.database,
       'SELECT * FROM callbacks WHERE id = :id',
-      { id: await keepCallback() },
+      { id: await keepEmpty() },
     );
     await processCallback(store.database, newest!, () => () => null);
     await expectRefused(job, 'ended');
@@ -252,7 +253,7 @@ describe('Replaying a failed job', () => {
     const id = await newEvent(store.database, merchant);
     await prepareDeliveries(store.database, 0);
     const job = await failJob(store.database, 'webhook', id);
-    await rows(store.database, 'DELETE FROM webhook_deliveries WHERE event_id = :id', { id });
+    await rows(store.owner, 'DELETE FROM webhook_deliveries WHERE event_id = :id', { id });
     expect(await plan(job)).to.include({ refusal: 'gone' });
     expect(await replay(store.database, job)).to.include({ refusal: 'gone' });
   });

@@ -37,7 +37,7 @@ describe('A run of retention', () => {
        VALUES ('x', 'payout', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug', now() - interval '1 year')`,
       { ...merchant },
     );
-    await refuseToDelete(database);
+    await refuseToDelete(store.owner);
     const removed = await runRetention(database, BY);
     const told = removed.filter((each) => each.rows > 0 || each.error !== null);
     expect(told.map((each) => [each.table, each.rows, each.error])).to.deep.equal([
@@ -51,7 +51,7 @@ describe('A run of retention', () => {
   });
 
   it('reads no young rows of tables that grow with the payments', async () => {
-    await database.raw(`
+    await store.owner.raw(`
       INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source)
       VALUES (gen_random_uuid(), 'simulator', 63902, '2026-01-01', '2026-01-01', 'x');
       INSERT INTO statement_lines (import_id, line_no, kind, amount_cents, trans_id, completed_at)
@@ -60,8 +60,8 @@ describe('A run of retention', () => {
       INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, result)
       SELECT m.id, 'collection', gen_random_uuid(), 1, 'acknowledged'
       FROM merchants m, generate_series(1, 5000);
-      INSERT INTO callbacks (id, gateway, body, status)
-      SELECT gen_random_uuid(), 'simulator', '', 'rejected' FROM generate_series(1, 5000);
+      INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body, status)
+      SELECT gen_random_uuid(), 'simulator', 1001, 'payout', gen_random_uuid(), '', 'rejected' FROM generate_series(1, 5000);
       ANALYZE`);
     const plans = (await plansOf(database, () => runRetention(database, BY))).join('\n');
     for (const [table, condition] of [
@@ -77,7 +77,7 @@ describe('A run of retention', () => {
 
   it('stops where it is told to, with no line in the audit log for what is not done', async () => {
     await insertOldCallbacks(database, 2);
-    const month = await addMonth(database, 'payment_history', 14);
+    const month = await addMonth(store.owner, 'payment_history', 14);
     await runRetention(database, BY, AbortSignal.abort());
     expect(await countOf(database, 'callbacks')).to.equal(2);
     const counted = await countRetention(database);
@@ -91,9 +91,9 @@ describe('A run of retention', () => {
   } as const;
   for (const [table, [column, count]] of Object.entries(PARTITIONED)) {
     it(`detaches the months of ${table} that are over for ${count} months, and keeps them as tables`, async () => {
-      const young = await addMonth(database, table, count);
-      const old = await addMonth(database, table, count + 1);
-      const oldest = await addMonth(database, table, count + 20);
+      const young = await addMonth(store.owner, table, count);
+      const old = await addMonth(store.owner, table, count + 1);
+      const oldest = await addMonth(store.owner, table, count + 20);
       const counted = await countRetention(database);
       expect(counted.find((each) => each.table === table)?.months).to.deep.equal([oldest, old]);
       const [first, second] = await Promise.all([
@@ -111,13 +111,13 @@ describe('A run of retention', () => {
       expect(left.map(({ name }) => name))
         .to.include(young)
         .and.not.include(old);
-      expect(await countOf(database, old), column).to.equal(0);
+      expect(await countOf(store.owner, old), column).to.equal(0);
     });
   }
 
   it('leaves a month that is in use for the next run, and says so', async () => {
-    const month = await addMonth(database, 'payment_history', 14);
-    const report = await database.transaction();
+    const month = await addMonth(store.owner, 'payment_history', 14);
+    const report = await store.owner.transaction();
     await rows(report, `SELECT FROM ${month}`);
     const ofHistory = async () =>
       (await runRetention(database, BY)).find(({ table }) => table === 'payment_history');

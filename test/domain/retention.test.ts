@@ -79,6 +79,8 @@ describe('Retention', () => {
       VALUES ('x', 'payout', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug', now() - CAST(:age AS interval))`,
     statement_imports: `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, imported_at)
       VALUES (gen_random_uuid(), 'simulator', 63902, '2026-01-01', '2026-01-01', 'x', now() - CAST(:age AS interval))`,
+    stray_callbacks: `INSERT INTO stray_callbacks (id, gateway, body, problem, received_at)
+      VALUES (gen_random_uuid(), 'simulator', '', 'wrong token', now() - CAST(:age AS interval))`,
     security_events: `INSERT INTO security_events (id, kind, at)
       VALUES (gen_random_uuid(), 'log_in', now() - CAST(:age AS interval))`,
   };
@@ -87,6 +89,7 @@ describe('Retention', () => {
     ['idempotency_keys', '47 hours', '49 hours'],
     ['token_families', '7 days', '9 days'],
     ['callbacks', '89 days', '91 days'],
+    ['stray_callbacks', '6 days', '8 days'],
     ['failed_jobs', '89 days', '91 days'],
     ['statement_imports', '24 months', '26 months'],
     ['security_events', '12 months', '14 months'],

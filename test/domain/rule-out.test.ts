@@ -7,13 +7,10 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import type { ReconcileOptions } from '../../src/domain/reconciliation/reconcile.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
-import {
-  type Callback,
-  findStoredCallback,
-  storeCallback,
-} from '../../src/domain/settlement/callback-store.ts';
+import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
@@ -244,7 +241,7 @@ describe('A statement that covers the life of an overdue payment', () => {
     const asked = { outcome: 'asked' } as const;
 
     async function tell(payment: AnyPayment): Promise<Callback> {
-      const id = await storeCallback(database, 'simulator', refOf(payment), '{}');
+      const id = await keepCallback(database, 'simulator', refOf(payment), '{}');
       return (await findStoredCallback(database, payment.merchant_id, id))!;
     }
 

@@ -127,13 +127,13 @@ for (const kind of PAYMENT_KINDS) {
     it('never end by deletion', async () => {
       for (const status of STATES) {
         const payment = await putInto(status);
-        const deletion = rows(store.database, `DELETE FROM ${table} WHERE id = :id`, {
+        const deletion = rows(store.owner, `DELETE FROM ${table} WHERE id = :id`, {
           id: payment.id,
         });
         expect((await rejection(deletion)).message).to.include(`DELETE of ${table} is refused`);
         expect(await reread(store.database, payment)).to.deep.equal(payment);
       }
-      const emptying = rows(store.database, `TRUNCATE ${table} CASCADE`);
+      const emptying = rows(store.owner, `TRUNCATE ${table} CASCADE`);
       expect((await rejection(emptying)).message).to.include('is refused');
     });
 

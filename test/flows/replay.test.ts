@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { type AnyPayment, accountOf, refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
@@ -10,7 +9,7 @@ import type { Service } from '../../src/process/boot.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
 import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
 import { runHere } from '../support/admin.ts';
-import { callbacksOf, successBody } from '../support/callbacks.ts';
+import { callbacksOf, keepCallback, successBody } from '../support/callbacks.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { eventually } from '../support/eventually.ts';
 import { failJob } from '../support/failed-jobs.ts';
@@ -167,7 +166,7 @@ for (const backend of flowBackends('redis')) {
           const work = workOn(service.database, payment);
           await work.answer(await work.claim(), ACKNOWLEDGED);
           const body = JSON.stringify(successBody(payment));
-          const id = await storeCallback(service.database, 'simulator', refOf(payment), body);
+          const id = await keepCallback(service.database, 'simulator', refOf(payment), body);
           return { payment, failed: ['callback', id] };
         },
         ending: {

@@ -86,10 +86,10 @@ for (const kind of ['collection', 'payout'] as const) {
             generalPlanOf(watching, statement),
           ]),
         );
-      await rows(watching, 'ANALYZE');
+      await rows(service.owner, 'ANALYZE');
       expectKeys(await plans());
       for (let number = 1; number <= PAYMENTS_COUNT; number += 1) await take(1);
-      await rows(watching, 'ANALYZE');
+      await rows(service.owner, 'ANALYZE');
       expectKeys(await plans());
     });
   });

@@ -31,7 +31,7 @@ describe('Access tokens of Daraja', () => {
   after(() => store.drop());
 
   beforeEach(async () => {
-    await rows(store.database, 'DELETE FROM gateway_tokens');
+    await rows(store.owner, 'DELETE FROM gateway_tokens');
     provider = await startTokenProvider();
   });
   afterEach(() => provider.close());

@@ -38,7 +38,7 @@ describeWith(
     before(async () => {
       testDatabase = await createTestDatabase();
       // As of a server that nobody has set up for us.
-      await testDatabase.database.raw(
+      await testDatabase.owner.raw(
         `ALTER DATABASE ${new URL(testDatabase.url).pathname.slice(1)} SET timezone = 'Africa/Nairobi'`,
       );
       pgbouncer = await startPgbouncer(testDatabase.url, SERVER_CONNECTIONS);
@@ -91,7 +91,7 @@ describeWith(
     it('is set up by the release step, which may run again', async () => {
       const migrate = () =>
         run(process.execPath, ['--import', 'tsx', 'scripts/migrate.ts'], {
-          env: { PATH: process.env.PATH, ...env },
+          env: { PATH: process.env.PATH, ...env, DATABASE_MIGRATION_URL: testDatabase.ownerUrl },
         });
       expect((await migrate()).stdout).to.match(/are defaults of the role now\n$/);
       expect((await migrate()).stdout).to.match(/are defaults of the role\n$/);

@@ -27,7 +27,7 @@ describe('A search for payments among many', () => {
       for (const kind of PAYMENT_KINDS) await newPayment(kind, store.database, owner);
     }
     for (const table of ['collections', 'payouts'] as const) await multiply(table);
-    await rows(store.database, 'ANALYZE');
+    await rows(store.owner, 'ANALYZE');
   });
 
   after(() => store.drop());
@@ -97,7 +97,7 @@ describe('A search for payments among many', () => {
     try {
       // So few rows that a planner reads the table.
       await newPayment('collection', database, await few.newMerchant());
-      await rows(database, 'ANALYZE');
+      await rows(few.owner, 'ANALYZE');
       const scans = async () => {
         await rows(database, 'SELECT pg_stat_force_next_flush()');
         return rows(

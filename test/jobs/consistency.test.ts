@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import {
   type DueSteps,
@@ -14,6 +13,7 @@ import {
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { newEvent } from '../support/events.ts';
 import { newPayment, PAYMENT_KINDS, SUBMISSION_QUEUE } from '../support/payment-kinds.ts';
 import { createTestStore, newCollection, type TestStore } from '../support/payments.ts';
@@ -81,7 +81,7 @@ describe('What PostgreSQL knows of jobs', () => {
     ) as Record<(typeof PAYMENT_KINDS)[number], () => Promise<{ id: string; queue: string }>>),
     callback: async () => {
       const of = refOf(await newCollection(store.database, merchant));
-      const id = await storeCallback(store.database, 'simulator', of, '{}');
+      const id = await keepCallback(store.database, 'simulator', of, '{}');
       return { id, queue: 'callbacks' };
     },
     webhook: async () => ({ id: await admittedDelivery(), queue: 'webhooks' }),

@@ -198,7 +198,7 @@ describe('The dispatcher', () => {
     // Long in use and empty at the last look at it, as on a quiet day.
     await fillOutbox(6_000);
     await rows(store.database, 'DELETE FROM outbox');
-    await rows(store.database, 'ANALYZE outbox');
+    await rows(store.owner, 'ANALYZE outbox');
     await fillOutbox(3_000);
     const queues = recorder();
     expect(await dispatch(queues)).to.equal(500);

@@ -285,9 +285,9 @@ describe('A job that fails', () => {
     onQuery = () => {
       throw new TypeError('bug');
     };
-    await rows(store.database, 'ALTER TABLE failed_jobs RENAME TO failed_jobs_away');
+    await rows(store.owner, 'ALTER TABLE failed_jobs RENAME TO failed_jobs_away');
     await run('polling-simulator', data);
-    await rows(store.database, 'ALTER TABLE failed_jobs_away RENAME TO failed_jobs');
+    await rows(store.owner, 'ALTER TABLE failed_jobs_away RENAME TO failed_jobs');
     expect(await reread(store.database, collection)).to.include({
       ...{ next_step: 'poll', step_no: data.step_no, parked_reason: null },
     });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedJobsOf } from '../support/failed-jobs.ts';
 import { createTestStore, newCollection, reread, type TestStore } from '../support/payments.ts';
@@ -73,7 +73,7 @@ describe('A job that has failed for good', () => {
 
   it('leaves a stored callback stored', async () => {
     const collection = await newCollection(store.database, merchant);
-    const id = await storeCallback(store.database, 'simulator', refOf(collection), '{}');
+    const id = await keepCallback(store.database, 'simulator', refOf(collection), '{}');
     const { merchant_id } = merchant;
     await fail({ kind: 'callback', step: 'process', merchant_id, row_id: id, step_no: 1 });
     const [callback] = await rows(store.database, 'SELECT * FROM callbacks WHERE id = :id', {

@@ -3,16 +3,13 @@ import { rows } from '../../src/connections/database.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW, pollStep, putOffStep, submitStep } from '../../src/domain/payments/schedule.ts';
-import {
-  storeCallback,
-  storeRejectedCallback,
-} from '../../src/domain/settlement/callback-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
+import { keepCallback } from '../support/callbacks.ts';
 import { newEvent } from '../support/events.ts';
 import { newPayment, newPayout, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
@@ -96,10 +93,7 @@ describe('The sweeper', () => {
     },
     'stored callback': async () => {
       const collection = await newCollection(store.database, merchant);
-      return [
-        'callback',
-        await storeCallback(store.database, 'simulator', refOf(collection), '{}'),
-      ];
+      return ['callback', await keepCallback(store.database, 'simulator', refOf(collection), '{}')];
     },
     'admitted webhook': async () => {
       const id = await newEvent(store.database, merchant);
@@ -146,7 +140,6 @@ describe('The sweeper', () => {
     await learn(store.database, ended, failed());
     const parked = await newCollection(store.database, merchant);
     await changeStep(store.database, refOf(parked), { park: 'support looks at it' });
-    await storeRejectedCallback(store.database, 'simulator', '{}', 'wrong token');
     await newEvent(store.database, merchant);
     await prepareDeliveries(store.database, 0);
     await loseJobs();

@@ -120,7 +120,7 @@ describe('A worker in PostgreSQL', () => {
   it('survives a connection lost while it checks the queue tables', async () => {
     const proxy = await startTcpProxy(testDatabase.url);
     const backend = createQueueBackend({ databaseUrl: proxy.url });
-    const lock = await testDatabase.database.transaction();
+    const lock = await testDatabase.owner.transaction();
     await rows(lock, 'LOCK TABLE bullmq.migration');
     const taker = new Taker(backend, direct.createQueue(QUEUE));
     const problem = backend.problem();

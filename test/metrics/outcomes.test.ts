@@ -179,16 +179,23 @@ describe('How the ends of payments were learned', () => {
 });
 
 describe('What the API counts of requests that wait for a reversal', () => {
-  it('is how many wait, and how many were refused', async () => {
+  it('is how many wait, and how many were refused: one merchant cannot take all places', async () => {
     const { http, registry } = createMeters();
-    const room = createWaitingRoom(1, http);
-    const [first, second] = [{}, {}];
-    room.enter(first);
-    expect(() => room.enter(second)).to.throw('unavailable');
+    const room = createWaitingRoom({ places: 3, placesOfMerchant: 2 }, http);
+    const [first, second, third, fourth] = [{}, {}, {}, {}];
+    room.enter(first, 1001);
+    room.enter(second, 1001);
+    // The same request again takes no second place.
+    room.enter(second, 1001);
+    expect(() => room.enter(third, 1001), 'its share is taken').to.throw('unavailable');
+    room.enter(third, 1002);
+    expect(() => room.enter(fourth, 1003), 'all are taken').to.throw('unavailable');
+    room.leave(second);
+    room.enter(fourth, 1001);
     const waiting = await scrape(registry);
-    expect(sumOf(waiting, 'malipo_http_reversal_waiters')).to.equal(1);
-    expect(sumOf(waiting, 'malipo_http_reversal_waiters_refused_total')).to.equal(1);
-    room.leave(first);
+    expect(sumOf(waiting, 'malipo_http_reversal_waiters')).to.equal(3);
+    expect(sumOf(waiting, 'malipo_http_reversal_waiters_refused_total')).to.equal(2);
+    for (const each of [first, third, fourth]) room.leave(each);
     expect(sumOf(await scrape(registry), 'malipo_http_reversal_waiters')).to.equal(0);
   });
 });

@@ -187,9 +187,9 @@ describe('Gauges of the whole service', () => {
   it('leave out one source when it cannot be read', async () => {
     const service = createService(store.config, logger, store.database);
     const watching = watch(service);
-    await rows(store.database, 'ALTER TABLE last_ledger_verification RENAME TO away');
+    await rows(store.owner, 'ALTER TABLE last_ledger_verification RENAME TO away');
     const samples = await watching.scrape();
-    await rows(store.database, 'ALTER TABLE away RENAME TO last_ledger_verification');
+    await rows(store.owner, 'ALTER TABLE away RENAME TO last_ledger_verification');
     expect(sumOf(samples, 'malipo_ledger_verified_timestamp_seconds')).to.equal(undefined);
     expect(sumOf(samples, 'malipo_reading_failures_total', { source: 'ledger' })).to.equal(1);
     expect(sumOf(samples, 'malipo_month_partitions_ahead')).to.equal(6);

@@ -190,7 +190,7 @@ describe('What dispatchers show of the whole service', () => {
       store.database,
       `SELECT max(relname) AS name FROM pg_class WHERE relname ~ '^payment_history_[0-9_]+$'`,
     );
-    await query(`DROP TABLE ${newest!.name}`);
+    await rows(store.owner, `DROP TABLE ${newest!.name}`);
     expect(await change('malipo_month_partitions_ahead', labels)).to.deep.equal([3, 2]);
   });
 });

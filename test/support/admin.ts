@@ -29,6 +29,8 @@ export type Document = Record<string, unknown>;
 /** The operator's command line over a database of its own. */
 export interface AdminTester {
   database: Database;
+  /** For what only the owner of the tables may. */
+  owner: Database;
   url: string;
   run(command: CommandLine, options?: AdminOptions): Promise<AdminRun>;
   /** Runs what must succeed. @returns its lines. */
@@ -50,7 +52,7 @@ export interface AdminTester {
 }
 
 export async function createAdminTester(): Promise<AdminTester> {
-  const { database, url, drop } = await createTestDatabase();
+  const { database, owner, url, drop } = await createTestDatabase();
   const run = (command: CommandLine, options: AdminOptions = {}) =>
     runAdmin(argumentsOf(command), {
       ...options,
@@ -74,6 +76,7 @@ export async function createAdminTester(): Promise<AdminTester> {
   };
   return {
     database,
+    owner,
     url,
     run,
     text: textOf,

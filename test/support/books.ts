@@ -98,11 +98,11 @@ export async function makeTraffic(
 
 /** Changes what the database keeps from being changed: no trigger is there to refuse it. */
 export async function tamper(
-  database: Database,
+  owner: Database,
   sql: string,
   bindings: Record<string, unknown>,
 ): Promise<void> {
-  await inTransaction(database, async (trx) => {
+  await inTransaction(owner, async (trx) => {
     await rows(trx, 'SET LOCAL session_replication_role = replica');
     await rows(trx, sql, bindings);
   });

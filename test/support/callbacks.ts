@@ -1,4 +1,5 @@
 import { type Database, rows } from '../../src/connections/database.ts';
+import { storeCallback } from '../../src/domain/settlement/store-callback.ts';
 
 export interface StoredCallback {
   id: string;
@@ -32,4 +33,11 @@ export function successBody({ reference }: { reference: string }, overrides: obj
     completed_at: '2026-11-20T10:00:00.000Z',
     ...overrides,
   };
+}
+
+/** Stores a callback as the API does. @returns its id */
+export async function keepCallback(...callback: Parameters<typeof storeCallback>): Promise<string> {
+  const id = await storeCallback(...callback);
+  if (id === null) throw new Error('The callback was dropped');
+  return id;
 }

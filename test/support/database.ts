@@ -4,8 +4,13 @@ import { environment } from './environment.ts';
 
 export interface TestDatabase {
   name: string;
+  /** As the service's role. */
   url: string;
+  /** Has the rights of the service, and no others. */
   database: Database;
+  ownerUrl: string;
+  /** For what only the owner of the tables may. Connects when it is first used. */
+  owner: Database;
   drop(): Promise<void>;
 }
 
@@ -15,18 +20,33 @@ export interface TestDatabase {
  */
 export async function createTestDatabase(template = environment.template): Promise<TestDatabase> {
   const name = `malipo_test_${randomBytes(6).toString('hex')}`;
-  // Copying its files costs less than logging each page of them.
-  await onServer(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY FILE_COPY`);
-  const url = environment.urlOf(name);
+  await asSuperuser(null, [
+    // Copying its files costs less than logging each page of them.
+    `CREATE DATABASE ${name} TEMPLATE ${template} OWNER ${environment.roles.owner} STRATEGY FILE_COPY`,
+    `REVOKE TEMPORARY ON DATABASE ${name} FROM PUBLIC`,
+  ]);
+  const [url, ownerUrl] = [environment.urlOf(name), environment.ownerUrlOf(name)];
+  if (template === environment.template) await makeNewInstallation(ownerUrl);
   const database = openDatabase(url, 10, 'malipo-test');
-  if (template === environment.template) await rows(database, NEW_INSTALLATION);
+  const owner = openDatabase(ownerUrl, 2, 'malipo-test');
   return {
-    ...{ name, url, database },
+    ...{ name, url, database, ownerUrl, owner },
     drop: async () => {
       await database.destroy();
-      await onServer(`DROP DATABASE ${name} WITH (FORCE)`);
+      await owner.destroy();
+      await asSuperuser(null, [`DROP DATABASE ${name} WITH (FORCE)`]);
     },
   };
+}
+
+/** Leaves no connection, because somebody may copy the database. */
+async function makeNewInstallation(ownerUrl: string): Promise<void> {
+  const owner = openDatabase(ownerUrl, 1, 'malipo-test');
+  try {
+    await rows(owner, NEW_INSTALLATION);
+  } finally {
+    await owner.destroy();
+  }
 }
 
 const NEW_INSTALLATION = `DO $$ BEGIN
@@ -35,10 +55,13 @@ const NEW_INSTALLATION = `DO $$ BEGIN
   ALTER TABLE installation ENABLE TRIGGER installation_kept;
 END $$`;
 
-async function onServer(statement: string): Promise<void> {
-  const server = openDatabase(environment.serverUrl, 1, 'malipo-test');
+/** Does what no role of a database may, in the database of this name; null is the server's own. */
+export async function asSuperuser(name: string | null, statements: string[]): Promise<void> {
+  const url = new URL(environment.serverUrl);
+  if (name !== null) url.pathname = `/${name}`;
+  const server = openDatabase(url.href, 1, 'malipo-test');
   try {
-    await rows(server, statement);
+    for (const statement of statements) await rows(server, statement);
   } finally {
     await server.destroy();
   }

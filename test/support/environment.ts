@@ -1,5 +1,7 @@
 import { findRedisServer } from '../../scripts/sandbox/embedded/redis.ts';
 import type { Reaper } from '../../scripts/sandbox/processes/reaper.ts';
+import { type Roles, urlAs } from '../../scripts/sandbox/roles.ts';
+import { rolesOf } from './roles.ts';
 
 /** The servers and the folder of a run. The global setup starts them once, for all workers. */
 export interface SharedServers {
@@ -32,11 +34,17 @@ export const environment = {
   get template(): string {
     return sharedServers().template;
   },
-  /** Returns the address of another database on the same server. */
+  /** The roles of every database that is cloned from the template. */
+  get roles(): Roles {
+    return rolesOf(this.serverUrl, this.template);
+  },
+  /** Returns the address of another database on the same server, as the service's role. */
   urlOf(name: string): string {
-    const url = new URL(this.serverUrl);
-    url.pathname = `/${name}`;
-    return url.href;
+    return urlAs(this.serverUrl, this.roles.service, this.roles.password, name);
+  },
+  /** The same as the role that owns the tables. */
+  ownerUrlOf(name: string): string {
+    return urlAs(this.serverUrl, this.roles.owner, this.roles.password, name);
   },
 };
 

@@ -7,8 +7,8 @@ import type {
   SubmitResult,
 } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
-import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 import type { Question } from '../../src/domain/submission/polling.ts';
+import { keepCallback } from './callbacks.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import { parserOf } from './payments.ts';
 
@@ -81,6 +81,6 @@ export async function storeTold(
   told: readonly Told[],
 ): Promise<void> {
   for (const { body, ...place } of told) {
-    await storeCallback(database, NAME, { ...refOf(payment), ...place }, body);
+    await keepCallback(database, NAME, { ...refOf(payment), ...place }, body);
   }
 }

@@ -1,22 +1,25 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { openDatabase, rows } from '../../src/connections/database.ts';
+import { makeRoles, type Roles, urlAs } from '../../scripts/sandbox/roles.ts';
+import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
+import { grantRuntimeRights } from '../../src/domain/upkeep/runtime-rights.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { rolesOf } from './roles.ts';
 
 /** Held while a template is made, so that two runs on one server do not make it twice. */
 const TEMPLATE_LOCK = 4_207_001;
-const MIGRATIONS = new URL('../../migrations/', import.meta.url);
-const PACKAGE_LOCK = new URL('../../package-lock.json', import.meta.url);
+/** What the schema and its rights are made from. BullMQ brings the tables of its queues. */
+const SOURCES = ['migrations/', 'src/domain/upkeep/', 'deploy/postgres/', 'package-lock.json'];
 
-/** Returns a name that changes with everything that the schema is made from. */
+/** Returns a name that changes with everything that the template is made from. */
 export function templateName(): string {
   const hash = createHash('sha256');
-  for (const file of readdirSync(MIGRATIONS).sort()) {
-    hash.update(file).update(readFileSync(new URL(file, MIGRATIONS)));
+  for (const source of SOURCES) {
+    const url = new URL(`../../${source}`, import.meta.url);
+    const files = source.endsWith('/') ? readdirSync(url).sort() : [''];
+    for (const file of files) hash.update(file).update(readFileSync(new URL(file, url)));
   }
-  // BullMQ brings the tables of its queues.
-  hash.update(readFileSync(PACKAGE_LOCK));
   return `malipo_test_template_${hash.digest('hex').slice(0, 16)}`;
 }
 
@@ -30,9 +33,12 @@ export async function makeTemplate(serverUrl: string, name: string): Promise<voi
       if ((await rows(trx, 'SELECT FROM pg_database WHERE datname = :name', { name })).length)
         return;
       const unfinished = `${name}_unfinished`;
-      await rows(server, `DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`);
-      await rows(server, `CREATE DATABASE ${unfinished}`);
-      await migrateAll(serverUrl, unfinished);
+      const roles = rolesOf(serverUrl, name);
+      await drop(server, unfinished, roles);
+      await makeRoles(server, unfinished, roles);
+      // For tests that do what even the owner may not.
+      await rows(server, `GRANT SET ON PARAMETER session_replication_role TO ${roles.owner}`);
+      await migrateAll(urlAs(serverUrl, roles.owner, roles.password, unfinished), roles.service);
       await rows(server, `ALTER DATABASE ${unfinished} RENAME TO ${name}`);
     });
   } finally {
@@ -42,15 +48,25 @@ export async function makeTemplate(serverUrl: string, name: string): Promise<voi
 
 export async function dropTemplate(serverUrl: string, name: string): Promise<void> {
   const server = openDatabase(serverUrl, 1, 'malipo-test');
-  await rows(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await drop(server, name, rolesOf(serverUrl, name));
   await server.destroy();
 }
 
-async function migrateAll(serverUrl: string, name: string): Promise<void> {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  const template = openDatabase(url.href, 2, 'malipo-test');
+async function drop(server: Database, name: string, { owner, service }: Roles): Promise<void> {
+  await rows(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  for (const role of [owner, service]) {
+    const isThere = await rows(server, 'SELECT FROM pg_roles WHERE rolname = :role', { role });
+    if (isThere.length === 0) continue;
+    await rows(server, `DROP OWNED BY ${role}`);
+    await rows(server, `DROP ROLE ${role}`);
+  }
+}
+
+/** As the release step does. */
+async function migrateAll(databaseUrl: string, serviceRole: string): Promise<void> {
+  const template = openDatabase(databaseUrl, 2, 'malipo-test');
   await migrate(template);
+  await createQueueBackend({ databaseUrl }).migrate();
+  await grantRuntimeRights(template, serviceRole);
   await template.destroy();
-  await createQueueBackend({ databaseUrl: url.href }).migrate();
 }

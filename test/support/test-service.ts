@@ -4,7 +4,7 @@ import winston from 'winston';
 import { startSimulator } from '../../scripts/simulator/server.ts';
 import { createApp } from '../../src/api/app.ts';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/rate-limiter.ts';
-import { openDatabase } from '../../src/connections/database.ts';
+import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
@@ -28,6 +28,8 @@ export interface TestService extends Service {
   simulatorUrl: string;
   /** Of Daraja's simulator, if channels go there. */
   darajaUrl: string | null;
+  /** For what only the owner of the tables may. */
+  owner: Database;
   close(): Promise<void>;
 }
 
@@ -68,9 +70,7 @@ export async function startTestService(
   } = {},
 ): Promise<TestService> {
   const { backend: backendName = 'postgres', workers = PROCESS_TYPES, env = {} } = options;
-  const testDatabase = options.beside
-    ? connectTo(options.beside.config.databaseUrl)
-    : await createTestDatabase();
+  const testDatabase = options.beside ? connectBeside(options.beside) : await createTestDatabase();
   const simulator = await startSimulator({
     port: 0,
     ...SIMULATED_MS,
@@ -106,6 +106,7 @@ export async function startTestService(
     baseUrl: `${origin}/api/v1`,
     simulatorUrl: simulator.url,
     darajaUrl: daraja?.url ?? null,
+    owner: testDatabase.owner,
     close: async () => {
       await Promise.all(parts.map((part) => part.close()));
       await new Promise<void>((resolve) => {
@@ -120,9 +121,13 @@ export async function startTestService(
   };
 }
 
-function connectTo(url: string): Omit<TestDatabase, 'name'> {
+function connectBeside({
+  config,
+  owner,
+}: TestService): Pick<TestDatabase, 'url' | 'database' | 'owner' | 'drop'> {
+  const url = config.databaseUrl;
   const database = openDatabase(url, 5, 'malipo-test-beside');
-  return { url, database, drop: () => database.destroy() };
+  return { url, database, owner, drop: () => database.destroy() };
 }
 
 const REDIS_DATABASES = 15;

@@ -72,7 +72,7 @@ describe('The scheduled verification of the ledger', () => {
     for (const kind of BREAK_KINDS) {
       expect(await metrics()).to.include(`malipo_ledger_breaks{kind="${kind}"} 0\n`);
     }
-    await tamper(store.database, 'UPDATE wallets SET balance_cents = 1 WHERE merchant_id = :m', {
+    await tamper(store.owner, 'UPDATE wallets SET balance_cents = 1 WHERE merchant_id = :m', {
       m: merchant_id,
     });
     await letIntervalPass();

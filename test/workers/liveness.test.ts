@@ -229,7 +229,7 @@ describe('A worker of queues in a database that can only be read', () => {
   it('is healthy though it begins nothing, and begins what is due when it can', async () => {
     const backend = createQueueBackend({ databaseUrl: database.url });
     const queue = backend.createQueue('refunds');
-    await queue.add('due', {} as JobData);
+    await queue.add('due', {} as JobData, { jobId: 'due' });
     await queue.close();
     await makeReadOnly(database.url);
     const ended: unknown[] = [];

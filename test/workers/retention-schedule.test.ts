@@ -53,7 +53,7 @@ describe('The daily removal of old rows', () => {
   });
 
   it('fails when a table could not be done, and tries again soon, but not at once', async () => {
-    const letGo = await refuseToDelete(service.database);
+    const letGo = await refuseToDelete(service.owner);
     await letDayPass();
     const error = await rejection(round());
     expect(error.message).to.equal('Old rows not removed from callbacks');

@@ -1,3 +1,4 @@
+import { roleWarning } from '../../connections/database-warnings.ts';
 import { installationId } from '../../connections/installation.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
@@ -42,10 +43,12 @@ const status = reads({
       ...learned_lately.filter(isPolledOnly).map(polledOnly),
       ...status.problems,
     ];
+    const role = await roleWarning(database);
     const data = {
       installation_id: await installationId(database),
       ...status,
       problems,
+      warnings: role === null ? [] : [role],
       submissions_paused: other,
       callback_url,
       learned_lately,
@@ -66,6 +69,7 @@ interface Status extends QueueStatus {
   learned_lately: LearnedLately[];
   paused_channels: ChannelPause[];
   webhooks_exhausted: number;
+  warnings: string[];
 }
 
 function statusLines(status: Status): Lines {
@@ -96,6 +100,7 @@ function statusLines(status: Status): Lines {
     '',
     problems.length === 0 ? 'All is well' : 'Problems:',
     problems.map((line) => `  ${line}`),
+    status.warnings.map((line) => `Warning: ${line}`),
   ];
 }
 

@@ -45,7 +45,7 @@ export function mountAwaited(
     const signal = signalOfClose(res);
     const call = { ...admitted.call, database: context.database };
     const recordInside: Handler = (recordedCall) => {
-      room.enter(admitted);
+      room.enter(admitted, call.caller.merchant_id);
       return record(recordedCall);
     };
     try {

@@ -1,22 +1,25 @@
 import express, { type RequestHandler, type Response, type Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { storeFloat } from '../../domain/gateway-accounts/float-store.ts';
-import { storeCallback, storeRejectedCallback } from '../../domain/settlement/callback-store.ts';
 import { retiredCallbackKey } from '../../domain/settlement/retired-callback-keys.ts';
+import { noteDropped, storeCallback } from '../../domain/settlement/store-callback.ts';
+import { storeStrayCallback } from '../../domain/settlement/stray-callbacks.ts';
 import { isUnread, readCallbackToken, readFloatToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { isInNetworks } from '../../process/networks.ts';
 import { atMost } from '../at-most.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
+import { addressOf } from '../middleware/caller.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 import { logFieldsOf } from '../middleware/request-context.ts';
 import { strictRouter } from '../strict-router.ts';
 
 const PATH = '/gateway/callbacks/{gateway}/{token}';
 const MAX_CALLBACK_BYTES = 64 * 1_024;
-/** The limit for stored callbacks with a wrong token: a stranger must not fill the disk. */
-const MAX_REJECTED_PER_MINUTE = 60;
-const MAX_REJECTED_CHARACTERS = 4_096;
+/** The limits for callbacks to wrong addresses that are kept: a stranger must not fill the disk. */
+const MAX_STRAYS_A_MINUTE = 60;
+/** One stranger leaves room for what others send: it may be a gateway whose key was lost. */
+const MAX_STRAYS_OF_SOURCE_A_MINUTE = 15;
 const MINUTE_MS = 60_000;
 
 /**
@@ -27,7 +30,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
   const { database, config, logger, meters } = service;
   const router = strictRouter();
   const keys = config.secretsKeys;
-  const mayKeep = atMost(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
+  const mayKeep = atMost(MAX_STRAYS_A_MINUTE, MINUTE_MS, MAX_STRAYS_OF_SOURCE_A_MINUTE);
   const sources = config.gatewayCallbackSources;
   const isFromGateway = (ip?: string) => sources === undefined || isInNetworks(ip, sources);
 
@@ -38,10 +41,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
     res: Response,
   ): Promise<never> => {
     logger.warn(`callback with a ${problem}`, { ...logFieldsOf(res), ip: res.req.ip });
-    if (mayKeep()) {
-      const kept = body.slice(0, MAX_REJECTED_CHARACTERS);
-      await storeRejectedCallback(database, gateway, kept, problem);
-    }
+    if (mayKeep(res.req.ip ?? '')) await storeStrayCallback(database, gateway, body, problem);
     throw new Refusal('path_not_found');
   };
   const anyBytes = express.raw({ type: () => true, limit: MAX_CALLBACK_BYTES });
@@ -58,8 +58,13 @@ export function gatewayCallbackRoutes(service: Service): Router {
     );
     if (!target) return refuse(gateway, body, 'wrong token', res);
     Object.assign(logFieldsOf(res), { payment_id: target.id, merchant_id: target.merchant_id });
-    await storeCallback(database, gateway, target, body);
-    meters.gatewayCallbacks.inc({ gateway });
+    if (await storeCallback(database, gateway, target, body)) {
+      meters.gatewayCallbacks.inc({ gateway });
+    } else {
+      meters.gatewayCallbacksDropped.inc({ gateway });
+      const isFirst = await noteDropped(database, gateway, target, addressOf(req));
+      if (isFirst) logger.warn('callbacks of a payment are dropped today', logFieldsOf(res));
+    }
     res.json(ACCEPTED);
   });
   refuseOtherMethods(router, [{ method: 'post', path: PATH }]);

@@ -12,10 +12,15 @@ import { callbackUrlIn } from './payment-initiation.ts';
 import { answerDetail, answerWith, mountList } from './payment-reads.ts';
 
 /** Requests of one process that may wait for the gateway at the same time. */
-export const MAX_WAITING = 100;
+const MAX_WAITING = 100;
+/** A quarter: in an outage of the gateway one merchant leaves three quarters to the others. */
+export const MAX_WAITING_OF_MERCHANT = 25;
 
 export function addReversalRoutes(context: ApiContext): void {
-  const room = createWaitingRoom(MAX_WAITING, context.meters.http);
+  const room = createWaitingRoom(
+    { places: MAX_WAITING, placesOfMerchant: MAX_WAITING_OF_MERCHANT },
+    context.meters.http,
+  );
   mountAwaited(context, endpoints.initiateReversal, room, initiation(context));
   mountList(context, endpoints.listReversals, 'reversal', reversalRecord);
   mount(context, endpoints.getReversal, async (call) => {

@@ -19,6 +19,7 @@ export const SECURITY_EVENT_KINDS = [
   'user_deactivated',
   'app_suspended',
   'merchant_suspended',
+  'callbacks_dropped',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
 

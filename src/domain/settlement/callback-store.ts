@@ -1,10 +1,6 @@
-import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { queueOf } from '../../jobs/job-types.ts';
-import { queued } from '../../jobs/outbox.ts';
 import type { CallbackAddress } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { storableText } from '../storable-text.ts';
 
 /** A request that a gateway sent to a payment's callback address. */
 export interface Callback {
@@ -25,63 +21,6 @@ export interface Callback {
 export interface CallbackPlace extends PaymentRef {
   address?: CallbackAddress;
   askedAt?: Date | null;
-}
-
-/** The API takes no longer bodies. */
-const MAX_BODY_LENGTH = 65_536;
-const MAX_NAME_LENGTH = 50;
-
-/** Stores a genuine callback with its job, whatever it contains. @returns its id. */
-export async function storeCallback(
-  database: Database,
-  gateway: string,
-  place: CallbackPlace,
-  body: string,
-): Promise<string> {
-  const id = uuidv7();
-  await rows(
-    database,
-    `WITH moved AS (
-       INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address,
-         asked_at, body, next_step, next_step_at, step_no)
-       VALUES (:id, :gateway, :merchant_id, :payment_kind, :payment_id, :address,
-         :asked_at, :body, 'process', now(), 1)
-       RETURNING *
-     ), ${queued('callback')}
-     SELECT id FROM moved`,
-    {
-      id,
-      gateway,
-      merchant_id: place.merchant_id,
-      payment_kind: place.kind,
-      payment_id: place.id,
-      address: place.address ?? 'result',
-      asked_at: place.askedAt ?? null,
-      body: storableText(body, MAX_BODY_LENGTH),
-      queue: queueOf('callback', 'process'),
-    },
-  );
-  return id;
-}
-
-/** Stores a request to an address that is not genuine. It never moves anything. */
-export async function storeRejectedCallback(
-  database: Database,
-  gateway: string,
-  body: string,
-  problem: string,
-): Promise<void> {
-  await rows(
-    database,
-    `INSERT INTO callbacks (id, gateway, body, status, problem)
-     VALUES (:id, :gateway, :body, 'rejected', :problem)`,
-    {
-      id: uuidv7(),
-      gateway: storableText(gateway, MAX_NAME_LENGTH),
-      body: storableText(body, MAX_BODY_LENGTH),
-      problem,
-    },
-  );
 }
 
 /** Finds a callback that waits. @returns null when it has been processed: the job is stale. */

@@ -101,6 +101,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
       AND ${WITHOUT_OPEN_DISCREPANCY}`,
     why: "Raw, with customers' data; those that were processed or rejected, and whose payment has no open discrepancy",
   },
+  stray_callbacks: {
+    keep: '7 days',
+    since: 'received_at',
+    why: 'Anybody may send them; long enough to find a wrong address or key',
+  },
   idempotency_keys: {
     keep: `${KEPT_HOURS} hours`,
     since: 'created_at',

@@ -4,7 +4,7 @@ import { flag, integer, oneOf, parsed, SECRET, url } from '../setting-types.ts';
 
 export const STORES = {
   DATABASE_URL: url('postgres', 'postgresql')
-    .describe('Address of PostgreSQL, version 15 to 18')
+    .describe('Address of PostgreSQL, version 15 to 18, as the role of the service')
     .meta({ ...SECRET, example: 'postgres://malipo:password@localhost:5432/malipo' }),
   DATABASE_SSL: oneOf('verify', 'no-verify')
     .optional()
@@ -31,7 +31,7 @@ export const STORES = {
   DATABASE_MIGRATION_URL: url('postgres', 'postgresql')
     .optional()
     .describe(
-      'Address of PostgreSQL itself, past the pooler, for the release step. Default: `DATABASE_URL`',
+      'Address of PostgreSQL for the release step: as the role that owns the tables, and past a pooler. The role of `DATABASE_URL` then gets its rights from the release step, and needs none of its own. Only the release step needs to know it. Default: `DATABASE_URL`',
     )
     .meta(SECRET),
   DATABASE_POOL_MAX: integer(2, 200)

@@ -103,6 +103,17 @@ describe('What is deployed', () => {
     }
   });
 
+  it('knows the owner of the tables in the release step alone', () => {
+    const blocks = compose.split(/^ {2}(?=[a-z]+:$)/m);
+    const knowing = (text: RegExp) =>
+      blocks.filter((block) => text.test(block)).map((block) => block.split(':')[0]);
+    expect(knowing(/DATABASE_MIGRATION_URL/)).to.deep.equal(['release']);
+    expect(compose.match(/postgres:\/\/malipo:\$\{MALIPO_PASSWORD/g)).to.have.length(1);
+    expect(read('deploy/systemd/malipo.env')).to.not.include('DATABASE_MIGRATION_URL');
+    const told = UNITS.filter((unit) => read(`deploy/systemd/${unit}`).includes('release.env'));
+    expect(told).to.deep.equal(['malipo-release.service']);
+  });
+
   it('comes from images of one version each, to the last number', () => {
     const images = [...compose.matchAll(/^ {4}image: (.+)$/gm)].map(([, image]) => image);
     expect(images).to.have.length(2);
@@ -123,15 +134,20 @@ describe('What is deployed', () => {
     const OTHERS = [
       'NODE_ENV',
       'NODE_VERSION',
-      'POSTGRES_USER',
       'POSTGRES_PASSWORD',
-      'POSTGRES_DB',
+      'MALIPO_OWNER_PASSWORD',
+      'MALIPO_PASSWORD',
       'REDIS_PASSWORD',
       'REDISCLI_AUTH',
     ];
     const texts = [
       ...UNITS.map((unit) => read(`deploy/systemd/${unit}`)),
-      ...[read('deploy/systemd/malipo.env'), compose, dockerfile],
+      ...[
+        read('deploy/systemd/malipo.env'),
+        read('deploy/systemd/release.env'),
+        compose,
+        dockerfile,
+      ],
     ];
     const named = texts.flatMap((text) => [
       ...text.matchAll(/\b(?!AF_)([A-Z]+(?:_[A-Z]+)+|PORT|HOST)\b/g),
