@@ -79,6 +79,8 @@ describe('Retention', () => {
       VALUES ('x', 'payout', 'poll', :merchant_id, gen_random_uuid(), 1, 'bug', now() - CAST(:age AS interval))`,
     statement_imports: `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, imported_at)
       VALUES (gen_random_uuid(), 'simulator', 63902, '2026-01-01', '2026-01-01', 'x', now() - CAST(:age AS interval))`,
+    security_events: `INSERT INTO security_events (id, kind, at)
+      VALUES (gen_random_uuid(), 'log_in', now() - CAST(:age AS interval))`,
   };
 
   const AGES: readonly [table: string, young: string, old: string][] = [
@@ -87,6 +89,7 @@ describe('Retention', () => {
     ['callbacks', '89 days', '91 days'],
     ['failed_jobs', '89 days', '91 days'],
     ['statement_imports', '24 months', '26 months'],
+    ['security_events', '12 months', '14 months'],
   ];
 
   for (const [table, young, old] of AGES) {

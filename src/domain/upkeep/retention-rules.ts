@@ -29,6 +29,9 @@ const BOOKS = 'The books: every movement of money must stay explained';
 const DIRECTORY = 'Who may do what; switched off, not deleted';
 const ONE_ROW = 'One row for each, replaced by the next';
 
+/** A trigger of the table refuses to delete younger ones: change both. */
+const SECURITY_EVENTS_KEPT: Period = '13 months';
+
 /** Attempts ensure that a payment is sent only once, so they stay while it is open. */
 const OF_ENDED_PAYMENT = PAYMENT_KINDS.map(
   (kind) => `t.payment_kind = '${kind}' AND EXISTS (
@@ -73,6 +76,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   webhook_deliveries: { keep: 'forever', why: 'Whether and when the merchant took an event' },
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
   audit_log: { keep: 'forever', why: 'Who changed what' },
+  security_events: {
+    keep: SECURITY_EVENTS_KEPT,
+    since: 'at',
+    why: 'Who got in, who tried, and what was changed about it',
+  },
   attempts: {
     keep: '13 months',
     since: 'started_at',

@@ -1,0 +1,74 @@
+import { channel } from 'node:diagnostics_channel';
+import { v7 as uuidv7 } from 'uuid';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
+
+/** What can happen that matters to whoever watches over access. */
+export const SECURITY_EVENT_KINDS = [
+  'log_in',
+  'log_in_failed',
+  'log_in_limited',
+  'log_in_limit_lifted',
+  'refresh_token_reused',
+  'revoked_token_used',
+  'tokens_revoked',
+  'app_secret_rotated',
+  'webhook_secret_rotated',
+  'role_changed',
+  'allow_list_changed',
+  'address_refused',
+  'user_deactivated',
+  'app_suspended',
+  'merchant_suspended',
+] as const;
+export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
+
+/** One event. What is left out is not known, or has nothing to do with it. */
+export interface SecurityEvent {
+  kind: SecurityEventKind;
+  merchant_id?: number | null | undefined;
+  app_code?: number | null | undefined;
+  user_id?: string | null | undefined;
+  /** The operator or member of staff who did it, by name. */
+  staff?: string | null | undefined;
+  /** The family of tokens. */
+  family?: string | null | undefined;
+  /** The address that allow-lists see. */
+  ip?: string | null | undefined;
+  /** The result of `accountHash`, for an account that somebody tried. Never the account itself. */
+  account_hash?: string | null | undefined;
+  /** A few facts. No secrets and no personal data: many read it, and it is kept for long. */
+  detail?: Record<string, unknown> | undefined;
+}
+
+/** Tells the kind of each event to whoever counts events in this process. */
+export const SECURITY_EVENTS = channel('malipo.security-event');
+
+/**
+ * Records an event, and counts it. Call it in the transaction of the change, if there is one. The
+ * row cannot be changed, and cannot be deleted before its retention period is over.
+ */
+export async function recordSecurityEvent(
+  executor: Database | Transaction,
+  event: SecurityEvent,
+): Promise<void> {
+  SECURITY_EVENTS.publish(event.kind);
+  await rows(
+    executor,
+    `INSERT INTO security_events
+       (id, kind, merchant_id, app_code, user_id, staff, family, ip, account_hash, detail)
+     VALUES (:id, :kind, :merchant_id, :app_code, :user_id, :staff, :family, :ip, :account_hash,
+       CAST(:detail AS jsonb))`,
+    {
+      id: uuidv7(),
+      kind: event.kind,
+      merchant_id: event.merchant_id ?? null,
+      app_code: event.app_code ?? null,
+      user_id: event.user_id ?? null,
+      staff: event.staff ?? null,
+      family: event.family ?? null,
+      ip: event.ip ?? null,
+      account_hash: event.account_hash ?? null,
+      detail: JSON.stringify(event.detail ?? {}),
+    },
+  );
+}
