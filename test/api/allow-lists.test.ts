@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { type Answer, clientOf, payoutBody, reversalBody } from '../support/api-client.ts';
+import { type Answer, clientOf, payoutBody, request, reversalBody } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { expectRefusal } from '../support/refusals.ts';
@@ -37,7 +37,7 @@ describe('A list of addresses', () => {
     person = await createTestUser(service, merchant.merchant_id);
   });
 
-  const set = (table: 'apps', assignment: string) =>
+  const set = (table: 'apps' | 'merchants', assignment: string) =>
     assign(service.database, merchant.merchant_id, table, assignment);
   const expectDenied = (answer: Answer) =>
     expectRefusal(answer, 403, DENIED, { code: 'ip_not_allowed' });
@@ -86,6 +86,37 @@ describe('A list of addresses', () => {
       expectDenied(await initiate({ app_code: merchant.app_code }, OUTSIDE));
       const inside = await initiate({ app_code: merchant.app_code }, INSIDE);
       expectRefusal(inside, 403, 'App is not active');
+    });
+  });
+
+  describe('of a merchant for its users', () => {
+    const call = (path: string, body: unknown, headers: Record<string, string>) =>
+      request('POST', `${service.baseUrl}${path}`, { body, headers });
+    const logIn = (headers: Record<string, string>, password = person.password) =>
+      call('/auth/login', { email: person.email, password }, headers);
+
+    beforeEach(() => set('merchants', `user_ip_allow_list = '${LIST}'`));
+
+    it('holds at log-in, once the password is right', async () => {
+      expectDenied(await logIn(OUTSIDE));
+      expectRefusal(await logIn(OUTSIDE, 'wrong'), 401, 'Invalid credentials');
+      expect((await logIn(INSIDE)).status).to.equal(200);
+    });
+
+    it('holds at refresh, and leaves the token unspent', async () => {
+      const refresh = (headers: Record<string, string>) =>
+        call('/auth/refresh', { refresh: person.refresh }, headers);
+      expectDenied(await refresh(OUTSIDE));
+      expect((await refresh(INSIDE)).status).to.equal(200);
+    });
+
+    it('holds for every request of theirs, and for none of an app', async () => {
+      const { get } = clientOf(service, person);
+      expectDenied(await get('/channels', OUTSIDE));
+      expect((await get('/channels', INSIDE)).status).to.equal(200);
+      expect((await clientOf(service, merchant).get('/channels', OUTSIDE)).status).to.equal(200);
+      await set('merchants', `user_ip_allow_list = '{}'`);
+      expect((await get('/channels', OUTSIDE)).status).to.equal(200);
     });
   });
 });

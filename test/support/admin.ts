@@ -138,6 +138,8 @@ const WATCHED = [
   'webhook_secrets',
   'retired_callback_keys',
   'token_families',
+  'totp_secrets',
+  'recovery_codes',
   'paused_channels',
   'collections',
   'payouts',

@@ -6,31 +6,22 @@ import {
   requireUser,
   type UserChanges,
   type UserName,
-  type UserRecord,
   updateUser,
 } from '../../domain/identity/manage-users.ts';
 import { hashPassword } from '../../domain/identity/password.ts';
+import { recordSecurityEvent } from '../../domain/security/security-events.ts';
 import { generatePassword, readPassword } from '../options/new-password.ts';
 import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
-import { rowDocument } from '../output/document.ts';
+import { auditOf, lists, recordLines, shownOnce, updateRow } from '../output/answers.ts';
+import { users as view } from '../output/users.ts';
 import { type Answer, type Change, changes, type Noun, reads } from '../verb.ts';
+import { resetTotp, which } from './user-totp.ts';
 
-const view: View<UserRecord> = {
-  what: 'user',
-  keyOf: ({ email }) => email,
-  document: ({ id, ...row }) => ({ user_id: id, ...rowDocument(row) }),
-  columns: ['email', 'name', 'merchant_id', 'role', 'active'],
-};
-
-const which = {
-  email: required('email', read.email, 'The e-mail address of the user'),
-  merchant_id: optional('merchant', read.merchantId, 'The merchant that the user must belong to'),
-};
 const role = read.oneOf<Role>(['Admin', 'Finance', 'Operator']);
 const ROLE = 'What the user may do';
 const NAME = 'The name of the person';
+const MUST_CHANGE = 'Let the person do nothing before changing the password';
 
 const create = changes({
   summary: 'Creates a user. Generates the password and shows it once',
@@ -40,13 +31,19 @@ const create = changes({
     name: optional('name', read.name, NAME),
     role: required('role', role, ROLE),
     isFromStdin: flag('password-stdin', 'Read the password from standard input; do not show it'),
+    must_change_password: flag('must-change-password', MUST_CHANGE),
   },
   run: async (_service, { merchant_id, isFromStdin, ...user }, { audited, stdin }) => {
     const password = isFromStdin ? await readPassword(stdin) : generatePassword();
     const added = await audited(async (trx) => {
       const value = await addUser(trx, merchant_id, { ...user, password });
-      const { email, name, role } = value;
-      const details = { email, ...(name !== null && { name }), role };
+      const { email, name, role, must_change_password } = value;
+      const details = {
+        email,
+        ...(name !== null && { name }),
+        role,
+        ...(must_change_password && { must_change_password }),
+      };
       return { value, audit: auditOf(view, value, merchant_id, details) };
     });
     return {
@@ -81,23 +78,28 @@ const update = changes({
     role: optional('role', role, ROLE),
     isGenerated: flag('new-password', 'Generate a new password and show it once'),
     isFromStdin: flag('password-stdin', 'Read a new password from standard input'),
+    mustChange: flag('must-change-password', MUST_CHANGE),
     reactivate: flag('reactivate', 'Let a deactivated user log in again'),
   },
   argument: 'email',
-  check: ({ name, role, isGenerated, isFromStdin, reactivate }) => {
+  check: ({ name, role, isGenerated, isFromStdin, mustChange, reactivate }) => {
     if (isGenerated && isFromStdin) {
       throw new UsageError('Either --new-password or --password-stdin, not both');
     }
     requireOne(
-      { name, role, isGenerated, isFromStdin, reactivate },
-      'Say what to change: --name, --role, --new-password, --password-stdin or --reactivate',
+      { name, role, isGenerated, isFromStdin, mustChange, reactivate },
+      'Say what to change: --name, --role, --new-password, --password-stdin, --must-change-password or --reactivate',
     );
   },
-  run: async (_service, { name, role, reactivate, isGenerated, isFromStdin, ...user }, change) => {
+  run: async (_service, { isGenerated, isFromStdin, mustChange, reactivate, ...given }, change) => {
+    const { name, role, ...user } = given;
     const generated = isGenerated ? generatePassword() : undefined;
     const password = isFromStdin ? await readPassword(change.stdin) : generated;
     const password_hash = password && (await hashPassword(password));
-    const wanted = { name, role, active: reactivate || undefined, password_hash };
+    // A new password without the option is one that the person may keep.
+    const must_change_password = mustChange || (password_hash ? false : undefined);
+    const active = reactivate || undefined;
+    const wanted = { name, role, active, password_hash, must_change_password };
     return changeUser(change, user, wanted, { generated });
   },
 });
@@ -118,6 +120,11 @@ function changeUser(
 ): Promise<Answer> {
   const update = async (trx: Transaction) => {
     const { user, changed, revoked } = await updateUser(trx, name, wanted);
+    if (wanted.password_hash) {
+      const { merchant_id, id: user_id } = user;
+      const event = { merchant_id, user_id, staff: change.actor };
+      await recordSecurityEvent(trx, { ...event, kind: 'password_changed' });
+    }
     const families = { revoked_token_families: revoked };
     const replaced = wanted.password_hash && { password: 'replaced' };
     return {
@@ -136,5 +143,5 @@ function changeUser(
 
 export const user: Noun = {
   summary: 'People who log in for a merchant',
-  verbs: { create, list, show, update, deactivate },
+  verbs: { create, list, show, update, deactivate, 'reset-totp': resetTotp },
 };

@@ -39,7 +39,11 @@ const PER_ACCOUNT = { perMinute: 10, burst: 10 };
 const PER_ADDRESS = { perMinute: 100, burst: 100 };
 
 /** Other refusals come after the credentials were right, so the caller is not guessing. */
-const WRONG_CREDENTIALS: ErrorCode[] = ['invalid_app_credentials', 'invalid_credentials'];
+const WRONG_CREDENTIALS: ErrorCode[] = [
+  'invalid_app_credentials',
+  'invalid_credentials',
+  'invalid_otp',
+];
 
 /** Tokens for one address. Each is a row that is kept for days. */
 const TOKENS_PER_ADDRESS = { perMinute: 300, burst: 300 };

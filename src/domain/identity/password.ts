@@ -1,6 +1,10 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 
+/** Of a new password. */
+export const MIN_PASSWORD_LENGTH = 12;
+export const MAX_PASSWORD_LENGTH = 128;
+
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 const scryptAsync = promisify(scrypt) as (

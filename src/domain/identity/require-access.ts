@@ -1,8 +1,11 @@
 import { Refusal } from '../errors.ts';
+import { isOnList } from '../ip-allow-list.ts';
 
-/** SQL: whether the address `:ip` is on the allow list of the app `a`. An empty list allows all. */
-export const IP_ALLOWED = `coalesce(
-  cardinality(a.ip_allow_list) = 0 OR CAST(:ip AS inet) <<= ANY (a.ip_allow_list), false)`;
+/**
+ * SQL: whether the list that holds for a token allows the address `:ip`. It is that of the app `a`,
+ * or without one that of the merchant `m` for its users.
+ */
+export const IP_ALLOWED = isOnList('coalesce(a.ip_allow_list, m.user_ip_allow_list)');
 
 export interface Access {
   ip_allowed: boolean;
@@ -11,7 +14,7 @@ export interface Access {
 }
 
 /**
- * Requires that an app and its merchant may use the API. The order is part of the API.
+ * Requires that an app or a person, and the merchant, may use the API. The order is part of the API.
  * @throws Refusal `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export function requireAccess({ ip_allowed, merchant_active, app_active }: Access): void {

@@ -19,6 +19,14 @@ export const SECURITY_EVENT_KINDS = [
   'user_deactivated',
   'app_suspended',
   'merchant_suspended',
+  'password_changed',
+  'totp_enabled',
+  'totp_disabled',
+  'totp_reset',
+  'recovery_code_used',
+  'recovery_codes_renewed',
+  'logged_out',
+  'session_ended',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
 
