@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import { hashPassword } from '../../src/domain/identity/password.ts';
 import { type Client, clientOf, request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { eventually } from '../support/eventually.ts';
@@ -100,9 +101,9 @@ describe('A person’s own access', () => {
 
     it('that ends what logs in with the old one at the same moment', async () => {
       let late: ReturnType<typeof logIn> | undefined;
+      const change = { userId: user.userId, hash: await hashPassword(NEXT) };
       await inTransaction(service.database, async (trx) => {
-        const { userId } = user;
-        await rows(trx, `UPDATE users SET password_hash = 'x' WHERE id = :userId`, { userId });
+        await rows(trx, 'UPDATE users SET password_hash = :hash WHERE id = :userId', change);
         late = logIn();
         await eventually('the log-in to wait for the user', () => waitsForLock(service.database));
       });

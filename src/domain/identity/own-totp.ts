@@ -44,6 +44,7 @@ export async function beginTotp(
     const { email, totp } = await lockUser(trx, person, hash);
     if (totp) throw new Refusal('totp_enabled');
     const secret = await storeTotpSecret(trx, secretsKeys, person);
+    await recordSecurityEvent(trx, { ...eventBy(person), kind: 'totp_begun' });
     return { secret, otpauth_uri: otpauthUri(email, secret) };
   });
 }

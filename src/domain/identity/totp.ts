@@ -23,7 +23,7 @@ export function otpauthUri(email: string, secret: string): string {
   return generateURI({ issuer: ISSUER, label: email, secret, period: STEP_S, digits: DIGITS });
 }
 
-/** Gives a user a fresh secret in place of any other, and stores it encrypted. @returns it, in base32. */
+/** Gives a user a fresh secret, in place of any other. It is stored encrypted. @returns it in base32. */
 export async function storeTotpSecret(
   trx: Transaction,
   secretsKeys: KeyRing,

@@ -52,8 +52,8 @@ export interface RekeyedSecrets {
 }
 
 /**
- * Encrypts all secrets of apps and users again, with the first key of the ring, in batches. Each batch is a
- * transaction of its own, which an interruption does not undo.
+ * Encrypts all secrets of apps and users again, with the first key of the ring, in batches. Each
+ * batch is a transaction of its own, which an interruption does not undo.
  */
 export async function rekeyAllSecrets(
   database: Database,

@@ -20,6 +20,7 @@ export const SECURITY_EVENT_KINDS = [
   'app_suspended',
   'merchant_suspended',
   'password_changed',
+  'totp_begun',
   'totp_enabled',
   'totp_disabled',
   'totp_reset',
