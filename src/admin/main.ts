@@ -25,7 +25,7 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
     const order = readCommandLine(args, terminal.env, await loadNouns(args));
     if (typeof order !== 'string') changes = order.verb.changes;
     const { output, status } = await respond(order, terminal);
-    await print(terminal.stdout, `${output}\n`);
+    if (output !== null) await print(terminal.stdout, `${output}\n`);
     return status;
   } catch (error) {
     const { status, line } = failureOf(error, changes);
@@ -34,17 +34,29 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
   }
 }
 
+/** Does what was ordered. @returns what to print, or null when it is printed already. */
 async function respond(order: string | Order, { env, stdin, stdout }: Terminal) {
   if (typeof order === 'string') return { output: order, status: 0 };
   const service = order.verb.isLocal ? null : await bootService(env);
   try {
     const display = { zone: order.zone, columns: columnsOf(stdout, env) };
     const answer = await showAs(display, () => perform(service, order, stdin));
+    const status = answer.isFailure ? FAILED : 0;
+    if (answer.stream) return { output: await printAll(stdout, answer.stream), status };
     const output = order.isJson ? JSON.stringify(answer.data) : answer.lines.join('\n');
-    return { output, status: answer.isFailure ? FAILED : 0 };
+    return { output, status };
   } finally {
     await service?.database.destroy();
   }
+}
+
+/** Prints part by part, as long as somebody reads. */
+async function printAll(stdout: Output, parts: AsyncIterable<string>): Promise<null> {
+  for await (const part of parts) {
+    await print(stdout, part);
+    if (!stdout.writable) break;
+  }
+  return null;
 }
 
 /** Loads the service only now: help and a wrong command line do without it. */

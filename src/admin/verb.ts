@@ -9,6 +9,8 @@ import type { Zone } from './zone.ts';
 export interface Answer {
   data: object;
   lines: Lines;
+  /** What is printed in place of both, part by part: an answer that may be too long for memory. */
+  stream?: AsyncIterable<string>;
   /** The answer reports a problem, so the exit status is 1. */
   isFailure?: boolean;
 }
@@ -99,8 +101,9 @@ export async function perform(service: Service | null, order: Order, stdin: Inpu
     operator && service
       ? { ...operator, stdin, audited: auditedFor(service.database, { ...operator, action }) }
       : undefined;
-  const { data, lines, isFailure = false } = await verb.run(service as Service, values, change);
-  return { data, lines: flat(lines), isFailure };
+  const answer = await verb.run(service as Service, values, change);
+  const { data, lines, stream, isFailure = false } = answer;
+  return { data, lines: flat(lines), stream, isFailure };
 }
 
 function flat(lines: Lines): string[] {

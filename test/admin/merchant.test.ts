@@ -180,11 +180,13 @@ describe('admin merchant', () => {
     const events = await rows(
       admin.database,
       `SELECT merchant_id, staff, detail FROM security_events
-       WHERE kind = 'allow_list_changed' AND merchant_id = :id`,
+       WHERE kind = 'allow_list_changed' AND merchant_id = :id ORDER BY at, id`,
       { id },
     );
-    const event = { merchant_id: id, staff: ACTOR, detail: { of: 'users' } };
-    expect(events).to.deep.equal([event, event]);
+    const event = (from: number, to: number) => ({
+      ...{ merchant_id: id, staff: ACTOR, detail: { addresses: { from, to } } },
+    });
+    expect(events).to.deep.equal([event(0, 2), event(2, 0)]);
   });
 
   it('refuses a merchant that is not there, and changes nothing', () =>

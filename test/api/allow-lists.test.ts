@@ -4,6 +4,7 @@ import { type Answer, clientOf, payoutBody, request, reversalBody } from '../sup
 import { assign } from '../support/assignments.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { expectRefusal } from '../support/refusals.ts';
+import { kindsOf } from '../support/security-events.ts';
 import {
   createTestApp,
   createTestMerchant,
@@ -51,6 +52,7 @@ describe('A list of addresses', () => {
         expect((await initiate({ app_code }, INSIDE)).status).to.equal(200);
       }
       expect((await get('/collections/checkouts', OUTSIDE)).body.count).to.equal(2);
+      expect(await kindsOf(service.database, person.userId)).to.include('address_refused');
     });
 
     it('holds for whoever names it for a payout: people, and other apps', async () => {

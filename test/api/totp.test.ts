@@ -76,6 +76,9 @@ describe('One-time passwords', () => {
       }
       const wrong = await logIn(wrongOtpOf(secret));
       expectRefusal(wrong, 401, WRONG, { code: 'invalid_otp', field: 'otp' });
+      const kinds = await kindsOf(service.database, user.userId);
+      // Two wrong passwords and one wrong code.
+      expect(kinds.filter((kind) => kind === 'log_in_failed')).to.have.length(3);
       const right = await logIn(otpOf(secret));
       expect(right.status).to.equal(200);
       expect(Object.keys(right.body)).to.have.members(

@@ -140,6 +140,8 @@ const WATCHED = [
   'token_families',
   'totp_secrets',
   'recovery_codes',
+  'security_events',
+  'log_in_limits',
   'paused_channels',
   'collections',
   'payouts',

@@ -10,7 +10,7 @@ import {
 } from '../../domain/merchants/manage-merchants.ts';
 import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { recordSecurityEvent } from '../../domain/security/security-events.ts';
+import { changeEvents } from '../../domain/security/change-events.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { Config } from '../../process/config.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
@@ -19,7 +19,7 @@ import * as read from '../options/readers.ts';
 import { auditOf, lists, recordLines, updateRow, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
 import { render } from '../output/table.ts';
-import { type Change, changes, type Noun, reads, type Verb } from '../verb.ts';
+import { changes, type Noun, reads, type Verb } from '../verb.ts';
 
 const MAX_BPS = 10_000;
 const MAX_RATE = 100_000;
@@ -115,27 +115,13 @@ const update = changes({
   check: ({ id: _, ...wanted }) =>
     requireOne(wanted, 'Say what to change: merchant update --help lists what can be'),
   run: ({ config }, { id, ...wanted }, change) =>
-    updateRow(change, viewWith(config), async (trx) => {
-      const update = await updated(trx, id, wanted);
-      if (update.changed.user_ip_allow_list) await recordListChange(trx, id, change);
-      return update;
-    }),
+    updateRow(change, viewWith(config), (trx) => updated(trx, id, wanted)),
 });
-
-/** The addresses themselves are in the audit log. */
-function recordListChange(trx: Transaction, merchant_id: number, { actor }: Change): Promise<void> {
-  const detail = { of: 'users' };
-  return recordSecurityEvent(trx, {
-    kind: 'allow_list_changed',
-    merchant_id,
-    staff: actor,
-    detail,
-  });
-}
 
 async function updated(trx: Transaction, merchant_id: number, wanted: MerchantChanges) {
   const { merchant, changed } = await updateMerchant(trx, merchant_id, wanted);
-  return { row: merchant, merchant_id, changed };
+  const events = changeEvents({ merchant_id }, changed, 'merchant_suspended');
+  return { row: merchant, merchant_id, changed, events };
 }
 
 function verdict(summary: string, wanted: MerchantChanges, state: string): Verb {

@@ -1,5 +1,5 @@
 import { resetTotpOf } from '../../domain/identity/manage-users.ts';
-import { recordSecurityEvent } from '../../domain/security/security-events.ts';
+import { revocationEvents } from '../../domain/security/change-events.ts';
 import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { updateRow } from '../output/answers.ts';
@@ -27,14 +27,15 @@ export const resetTotp = changes({
         const { user, changed, revoked } = await resetTotpOf(trx, name);
         const { merchant_id, id: user_id } = user;
         const families = { revoked_token_families: revoked };
-        if (changed.totp) {
-          const event = { merchant_id, user_id, staff: change.actor };
-          await recordSecurityEvent(trx, { ...event, kind: 'totp_reset' });
-        }
+        const subject = { merchant_id, user_id };
         return {
           row: user,
           merchant_id,
           changed: { ...changed, ...(revoked > 0 && families) },
+          events: [
+            ...(changed.totp ? [{ ...subject, kind: 'totp_reset' } as const] : []),
+            ...revocationEvents(subject, revoked),
+          ],
           more: families,
           notes: [revoked > 0 && `Sessions ended: ${revoked}`],
         };

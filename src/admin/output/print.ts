@@ -8,8 +8,8 @@ export class OutputError extends Error {}
  * @throws OutputError
  */
 export function print(stream: Writable, text: string): Promise<void> {
-  // The callback gets the error too. Without this listener it would end the process.
-  stream.on('error', () => {});
+  // The callback gets the error too. Without a listener it would end the process.
+  if (stream.listenerCount('error') === 0) stream.on('error', () => {});
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       const { code } = (error ?? {}) as NodeJS.ErrnoException;

@@ -11,7 +11,7 @@ import { personOf } from '../../domain/identity/person.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
-import { throttleFailures } from '../middleware/rate-limit.ts';
+import { throttleFailures } from '../middleware/throttle-failures.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 import { sessionRecord } from '../presenters.ts';
 import { UUID } from '../schemas/fields.ts';

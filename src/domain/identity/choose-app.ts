@@ -3,6 +3,7 @@ import { Refusal } from '../errors.ts';
 import { isOnList } from '../ip-allow-list.ts';
 import type { Product } from '../merchants/manage-apps.ts';
 import type { Caller } from './authenticate.ts';
+import { type AccessHolder, addressRefused } from './require-access.ts';
 
 const ON_ITS_LIST = isOnList('ip_allow_list');
 
@@ -29,7 +30,7 @@ export async function chooseApp(
   );
   if (able.length > 1) throw new Refusal('field_required', 'app_code');
   if (!able[0]) throw new Refusal('product_missing', product);
-  if (!able[0].ip_allowed) throw new Refusal('ip_not_allowed');
+  if (!able[0].ip_allowed) throw addressRefused(holderFor(caller, able[0].code));
   return able[0].code;
 }
 
@@ -41,10 +42,11 @@ export async function chooseApp(
  */
 export async function namedApp(
   database: Database | Transaction,
-  { merchant_id, app: own, asker }: Caller,
+  caller: Caller,
   product: Product,
   appCode: number,
 ): Promise<number> {
+  const { merchant_id, app: own, asker } = caller;
   // The token's app was read with the token, and its list was checked.
   if (own?.code === appCode && own.products.includes(product)) return appCode;
   const app = await firstRow<{ active: boolean; products: Product[]; ip_allowed: boolean }>(
@@ -54,8 +56,13 @@ export async function namedApp(
     { merchant_id, code: appCode, ip: asker.asked_ip },
   );
   if (!app) throw new Refusal('app_not_found');
-  if (!app.ip_allowed) throw new Refusal('ip_not_allowed');
+  if (!app.ip_allowed) throw addressRefused(holderFor(caller, appCode));
   if (!app.active) throw new Refusal('app_inactive');
   if (!app.products.includes(product)) throw new Refusal('product_missing', product);
   return appCode;
+}
+
+/** Says whose list has refused a caller, for the event. */
+function holderFor({ merchant_id, asker }: Caller, app_code: number): AccessHolder {
+  return { merchant_id, app_code, user_id: asker.asked_user, family: asker.asked_family };
 }

@@ -1,14 +1,28 @@
-import { type Database, firstRow, inTransaction } from '../../connections/database.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
 import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import { isOnList } from '../ip-allow-list.ts';
 import { appSecrets } from '../merchants/app-secrets.ts';
 import type { Product } from '../merchants/manage-apps.ts';
 import type { MerchantRecord } from '../merchants/manage-merchants.ts';
+import { accountHash } from '../security/account-hash.ts';
 import { givenOtp, useOtp } from './one-time-password.ts';
-import { isPassword } from './password.ts';
-import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
-import { rotateFamily, startFamily, TOKEN_FIELDS, type TokenPair, verifyToken } from './tokens.ts';
+import { isPassword, renewedHash } from './password.ts';
+import {
+  type Access,
+  type AccessHolder,
+  holderOf,
+  IP_ALLOWED,
+  requireAccess,
+} from './require-access.ts';
+import {
+  rotateFamily,
+  startFamily,
+  TOKEN_FIELDS,
+  type TokenPair,
+  tokenRevoked,
+  verifyToken,
+} from './tokens.ts';
 
 /** Whom a pair of tokens stands for: an app of the merchant, or a person, who has no app. */
 interface Holder
@@ -20,13 +34,19 @@ interface Holder
 /** A pair of tokens, and whose they are. */
 export type Tokens = TokenPair & ReturnType<typeof holderFields>;
 
+/** Keys that a log-in needs. */
+interface Keys {
+  secretsKeys: KeyRing;
+  jwtKeys: KeyRing;
+}
+
 /**
  * Exchanges an app's key and secret for a pair of tokens, the first of a new family.
  * @throws Refusal `invalid_app_credentials`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function issueAppTokens(
   database: Database,
-  keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
+  keys: Keys,
   { app_key, app_secret }: { app_key: string; app_secret: string },
   ip: string | null = null,
 ): Promise<Tokens> {
@@ -40,12 +60,15 @@ export async function issueAppTokens(
   const secrets = app ? await appSecrets(database, keys.secretsKeys, app) : [];
   // Compares every secret, so that the duration of the answer tells nothing about any of them.
   const [match] = secrets.filter(({ secret }) => equalInConstantTime(secret, app_secret));
-  if (!app || !match) throw new Refusal('invalid_app_credentials');
-  requireAccess(app);
-  const { merchant_id, app_code } = app;
-  const subject = { merchant_id, app_code };
-  const started = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id }, ip);
-  if (!started) throw new Refusal('invalid_app_credentials');
+  const account_hash = accountHash(keys.secretsKeys, app_key);
+  const holder = { merchant_id: app?.merchant_id, app_code: app?.app_code };
+  const refuse = () => wrongCredentials('invalid_app_credentials', holder, account_hash);
+  if (!app || !match) throw refuse();
+  requireAccess(app, holder);
+  const subject = { merchant_id: app.merchant_id, app_code: app.app_code };
+  const proof = { secret_id: match.id };
+  const started = await startFamily(database, keys.jwtKeys, subject, proof, { ip, account_hash });
+  if (!started) throw refuse();
   const { family: _family, ...tokens } = started;
   return { ...tokens, ...holderFields(app) };
 }
@@ -57,26 +80,54 @@ export interface PersonCredentials {
   otp?: string | undefined;
 }
 
+/** How often a log-in reads the password's hash. Another one of the same moment may renew it once. */
+const PROOF_TRIES = 2;
+
+/**
+ * Logs a person in. The password is checked first, and the one-time password last, so that a log-in
+ * that is refused for something else does not spend it. A hash that costs less than today's is
+ * replaced.
+ * @throws Refusal `invalid_credentials`, `ip_not_allowed`, `merchant_inactive`, `otp_required`,
+ * `invalid_otp`, `unavailable`
+ */
+export async function logInUser(
+  database: Database,
+  keys: Keys,
+  { email, password, otp }: PersonCredentials,
+  ip: string | null = null,
+): Promise<Tokens> {
+  const account_hash = accountHash(keys.secretsKeys, email);
+  for (let tries = 1; ; tries++) {
+    const user = await activeUser(database, email, ip);
+    const isRight = await isPassword(password, user?.password_hash);
+    // Before the refusal, so that the duration of the answer tells nothing about the account.
+    const renewed = user ? await renewedHash(password, user.password_hash) : null;
+    const subject = { merchant_id: user?.id, user_id: user?.user_id };
+    const refuse = () => wrongCredentials('invalid_credentials', subject, account_hash);
+    if (!user || !isRight) throw refuse();
+    requireAccess(user, subject);
+    const password_hash = renewed ? await replaceHash(database, user, renewed) : user.password_hash;
+    const code = user.totp ? givenOtp(otp) : null;
+    const origin = { ip, account_hash };
+    const tokens = await startSession(database, keys, { ...user, password_hash }, code, origin);
+    if (tokens) return { ...tokens, ...holderFields(user) };
+    if (tries === PROOF_TRIES) throw refuse();
+  }
+}
+
 /** A person who may log in, by the merchant's row. */
-interface PersonRow extends Holder, Access {
+interface User extends Holder, Access {
   user_id: string;
   password_hash: string;
   totp: boolean;
 }
 
-/**
- * Logs a person in. The password is checked first, and the one-time password last, so that a log-in
- * that is refused for something else does not spend it.
- * @throws Refusal `invalid_credentials`, `ip_not_allowed`, `merchant_inactive`, `otp_required`,
- * `invalid_otp`
- */
-export async function logInUser(
+function activeUser(
   database: Database,
-  keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
-  { email, password, otp }: PersonCredentials,
-  ip: string | null = null,
-): Promise<Tokens> {
-  const user = await firstRow<PersonRow>(
+  email: string,
+  ip: string | null,
+): Promise<User | undefined> {
+  return firstRow<User>(
     database,
     `SELECT u.id AS user_id, u.password_hash, u.totp, m.*, NULL AS app_code, NULL AS products,
        m.active AS merchant_active, true AS app_active,
@@ -85,29 +136,51 @@ export async function logInUser(
      WHERE u.email = lower(:email) AND u.active`,
     { email, ip },
   );
-  const isRight = await isPassword(password, user?.password_hash);
-  if (!user || !isRight) throw new Refusal('invalid_credentials');
-  requireAccess(user);
-  const code = user.totp ? givenOtp(otp) : null;
-  const tokens = await startSession(database, keys, user, code, ip);
-  return { ...tokens, ...holderFields(user) };
 }
 
-/** Starts a family first: it locks the person's row, as every change of a person's access does. */
+/**
+ * Replaces a hash, unless it has changed meanwhile.
+ * @returns the new hash. If it replaced nothing, it proves nothing, and the log-in reads again.
+ */
+async function replaceHash(database: Database, user: User, renewed: string): Promise<string> {
+  await rows(
+    database,
+    `UPDATE users SET password_hash = :renewed
+     WHERE merchant_id = :id AND id = :user_id AND password_hash = :password_hash`,
+    { ...user, renewed },
+  );
+  return renewed;
+}
+
+function wrongCredentials(
+  code: 'invalid_app_credentials' | 'invalid_credentials' | 'invalid_otp',
+  holder: AccessHolder,
+  account_hash: string,
+): Refusal {
+  return new Refusal(code).recordedAs({ kind: 'log_in_failed', ...holder, account_hash });
+}
+
+/**
+ * Starts a family first: it locks the person's row, as every change of a person's access does.
+ * @returns null when password or second factor have changed meanwhile.
+ */
 function startSession(
   database: Database,
-  { secretsKeys, jwtKeys }: { secretsKeys: KeyRing; jwtKeys: KeyRing },
-  { id, user_id, password_hash, totp }: PersonRow,
+  { secretsKeys, jwtKeys }: Keys,
+  { id, user_id, password_hash, totp }: User,
   otp: string | null,
-  ip: string | null,
-): Promise<TokenPair> {
+  origin: { ip: string | null; account_hash: string },
+): Promise<TokenPair | null> {
   const subject = { merchant_id: id, user_id };
   return inTransaction(database, async (trx) => {
     const proof = { password_hash, with_totp: totp };
-    const started = await startFamily(trx, jwtKeys, subject, proof, ip);
-    if (!started) throw new Refusal('invalid_credentials');
+    const started = await startFamily(trx, jwtKeys, subject, proof, origin);
+    if (!started) return null;
     const { family, ...tokens } = started;
-    if (otp !== null) await useOtp(trx, secretsKeys, { ...subject, family, ip }, otp);
+    const person = { ...subject, family, ip: origin.ip };
+    if (otp !== null && !(await useOtp(trx, secretsKeys, person, otp))) {
+      throw wrongCredentials('invalid_otp', subject, origin.account_hash);
+    }
     return tokens;
   });
 }
@@ -124,10 +197,10 @@ export async function refreshTokens(
   ip: string | null,
 ): Promise<Tokens> {
   const claims = verifyToken(jwtKeys, refresh, 'refresh');
-  const holder = await firstRow<RefreshingRow>(
+  const row = await firstRow<Refreshed>(
     database,
-    `SELECT m.*, f.app_code, a.products, f.revoked_at IS NULL AND f.current_jti = :jti AS living,
-       f.ends_at <= now() AS ended,
+    `SELECT m.*, f.merchant_id, f.app_code, f.user_id, a.products, f.ends_at <= now() AS ended,
+       f.revoked_at IS NULL AND f.current_jti = :jti AS living,
        m.active AS merchant_active, coalesce(a.active, true) AS app_active,
        coalesce(u.active, true) AS user_active, ${IP_ALLOWED} AS ip_allowed
      FROM token_families f JOIN merchants m ON m.id = f.merchant_id
@@ -136,19 +209,23 @@ export async function refreshTokens(
      WHERE f.id = :fam`,
     { ...claims, ip },
   );
+  const holder = { ...(row && holderOf(row)), family: claims.fam };
   // A refusal here does not spend the token. A token that was spent before is not refused here:
   // the rotation ends its family.
-  if (holder?.living) {
-    if (holder.ended) throw new Refusal('refresh_expired', TOKEN_FIELDS.refresh);
-    if (!holder.user_active) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
-    requireAccess(holder);
+  if (row?.living) {
+    if (row.ended) throw new Refusal('refresh_expired', TOKEN_FIELDS.refresh);
+    if (!row.user_active) throw tokenRevoked('refresh', holder);
+    requireAccess(row, holder);
   }
-  const tokens = await rotateFamily(database, jwtKeys, claims, ip);
-  if (!holder) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
-  return { ...tokens, ...holderFields(holder) };
+  const tokens = await rotateFamily(database, jwtKeys, claims, holder, ip);
+  if (!row) throw tokenRevoked('refresh', holder);
+  return { ...tokens, ...holderFields(row) };
 }
 
-interface RefreshingRow extends Holder, Access {
+interface Refreshed extends Holder, Access {
+  merchant_id: number;
+  user_id: string | null;
+  /** The token is the newest of a family that was not revoked. */
   living: boolean;
   /** The family is too old to be refreshed. */
   ended: boolean;

@@ -15,18 +15,19 @@ export function givenOtp(otp: string | undefined): string {
 /**
  * Uses a one-time password, or a recovery code in its place. Spaces and dashes do not matter.
  * The use is undone with the transaction, so one that is refused later stays good.
- * @throws Refusal `invalid_otp`
+ * @returns whether it was right.
  */
 export async function useOtp(
   trx: Transaction,
   secretsKeys: KeyRing,
   person: Person,
   otp: string,
-): Promise<void> {
+): Promise<boolean> {
   const code = plainCode(otp);
-  if (await useTotp(trx, secretsKeys, person, code)) return;
-  if (!(await useRecoveryCode(trx, person, code))) throw new Refusal('invalid_otp');
+  if (await useTotp(trx, secretsKeys, person, code)) return true;
+  if (!(await useRecoveryCode(trx, person, code))) return false;
   await recordSecurityEvent(trx, { ...eventBy(person), kind: 'recovery_code_used' });
+  return true;
 }
 
 /** Returns a code as it is made, however people write it. */

@@ -8,7 +8,7 @@ import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
 import { plainCode, useOtp } from './one-time-password.ts';
-import { eventBy, lockUser, type Person, provePassword, type UserRef } from './person.ts';
+import { eventBy, lockUser, type Person, provePassword, type UserRef, wrongOf } from './person.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 import {
@@ -65,7 +65,7 @@ export async function confirmTotp(
     if ((await lockUser(trx, person, null)).totp) throw new Refusal('totp_enabled');
     if (!(await hasTotpSecret(trx, person))) throw new Refusal('totp_not_enabled');
     if (!(await useTotp(trx, secretsKeys, person, plainCode(otp)))) {
-      throw new Refusal('invalid_otp');
+      throw wrongOf(person, 'invalid_otp');
     }
     await setTotp(trx, person, true);
     await rows(
@@ -128,7 +128,7 @@ async function withBoth<Result>(
   const hash = await provePassword(database, person, password);
   return inTransaction(database, async (trx) => {
     if (!(await lockUser(trx, person, hash)).totp) throw new Refusal('totp_not_enabled');
-    await useOtp(trx, secretsKeys, person, otp);
+    if (!(await useOtp(trx, secretsKeys, person, otp))) throw wrongOf(person, 'invalid_otp');
     return change(trx);
   });
 }

@@ -38,17 +38,23 @@ export function eventBy(person: Person): Omit<SecurityEvent, 'kind'> {
  */
 export async function provePassword(
   database: Database,
-  { merchant_id, user_id }: Person,
+  person: Person,
   password: string,
 ): Promise<string> {
+  const { merchant_id, user_id } = person;
   const user = await firstRow<{ password_hash: string }>(
     database,
     'SELECT password_hash FROM users WHERE merchant_id = :merchant_id AND id = :user_id AND active',
     { merchant_id, user_id },
   );
   const isRight = await isPassword(password, user?.password_hash);
-  if (!user || !isRight) throw new Refusal('invalid_credentials');
+  if (!user || !isRight) throw wrongOf(person, 'invalid_credentials');
   return user.password_hash;
+}
+
+/** Refuses what a person has given wrong in a session, which may be stolen. */
+export function wrongOf(person: Person, code: 'invalid_credentials' | 'invalid_otp'): Refusal {
+  return new Refusal(code).recordedAs({ ...eventBy(person), kind: 'log_in_failed' });
 }
 
 /**

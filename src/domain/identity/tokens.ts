@@ -4,12 +4,15 @@ import { v7 as uuidv7 } from 'uuid';
 import {
   type Database,
   firstRow,
+  hasRow,
+  inOneTransaction,
   inTransaction,
-  rows,
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
+import { recordSecurityEvent, type SecurityEvent } from '../security/security-events.ts';
+import type { AccessHolder } from './require-access.ts';
 
 const ACCESS_LIFETIME_S = 15 * 60;
 const DAY_S = 24 * 3_600;
@@ -48,8 +51,11 @@ interface Claims {
  */
 type Proof = { secret_id: string } | { password_hash: string; with_totp: boolean };
 
+/** Where a log-in comes from. */
+export type Origin = Pick<SecurityEvent, 'account_hash'> & { ip: string | null };
+
 /**
- * Starts a family of tokens for a log-in from an address.
+ * Starts a family of tokens for a log-in, with its event.
  * @returns its id and first tokens, or null when the proof no longer holds.
  */
 export async function startFamily(
@@ -57,7 +63,7 @@ export async function startFamily(
   keys: KeyRing,
   subject: TokenSubject,
   proof: Proof,
-  ip: string | null,
+  origin: Origin,
 ): Promise<(TokenPair & { family: string }) | null> {
   const id = uuidv7();
   const jti = randomUUID();
@@ -66,30 +72,27 @@ export async function startFamily(
       ? `app_secrets WHERE id = :secret_id AND (expires_at IS NULL OR expires_at > clock_timestamp())`
       : `users WHERE id = :user_id AND active AND password_hash = :password_hash
            AND totp = :with_totp`;
-  const started = await firstRow(
-    database,
-    `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id, with_totp, ip,
-       current_jti, expires_at, ends_at)
-     SELECT :id, merchant_id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
-       CAST(:secret_id AS uuid), CAST(:with_totp AS boolean), CAST(:ip AS inet), :jti,
-       now() + :lifetime_s * interval '1 second', now() + :family_lifetime_s * interval '1 second'
-     FROM ${source} AND merchant_id = :merchant_id FOR SHARE
-     RETURNING id`,
-    {
-      app_code: null,
-      user_id: null,
-      secret_id: null,
-      with_totp: false,
-      ...subject,
-      ...proof,
-      id,
-      ip,
-      jti,
-      lifetime_s: REFRESH_LIFETIME_S,
-      family_lifetime_s: FAMILY_LIFETIME_S,
-    },
-  );
-  return started ? { family: id, ...pair(keys, id, jti, REFRESH_LIFETIME_S) } : null;
+  const nobody = { app_code: null, user_id: null, secret_id: null, with_totp: false };
+  const bindings = { ...nobody, ...subject, ...proof, id, jti, ip: origin.ip };
+  const isStarted = await inOneTransaction(database, async (trx) => {
+    const started = await hasRow(
+      trx,
+      `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id, with_totp, ip,
+         current_jti, expires_at, ends_at)
+       SELECT :id, merchant_id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
+         CAST(:secret_id AS uuid), CAST(:with_totp AS boolean), CAST(:ip AS inet), :jti,
+         now() + :lifetime_s * interval '1 second',
+         now() + :family_lifetime_s * interval '1 second'
+       FROM ${source} AND merchant_id = :merchant_id FOR SHARE
+       RETURNING id`,
+      { ...bindings, lifetime_s: REFRESH_LIFETIME_S, family_lifetime_s: FAMILY_LIFETIME_S },
+    );
+    if (started) {
+      await recordSecurityEvent(trx, { kind: 'log_in', ...subject, family: id, ...origin });
+    }
+    return started;
+  });
+  return isStarted ? { family: id, ...pair(keys, id, jti, REFRESH_LIFETIME_S) } : null;
 }
 
 /** SQL: whether the secret that the family `f` was issued for is no longer valid. */
@@ -106,11 +109,12 @@ export async function rotateFamily(
   database: Database,
   keys: KeyRing,
   { fam, jti }: Claims,
+  holder: AccessHolder,
   ip: string | null,
 ): Promise<TokenPair> {
   const new_jti = randomUUID();
-  const rotated = await inTransaction(database, async (trx) => {
-    const row = await firstRow<{ lifetime_s: number }>(
+  const outcome = await inTransaction(database, async (trx) => {
+    const rotated = await firstRow<{ lifetime_s: number }>(
       trx,
       `UPDATE token_families f
        SET current_jti = :new_jti, refreshed_at = now(), ip = CAST(:ip AS inet),
@@ -120,16 +124,28 @@ export async function rotateFamily(
        RETURNING CAST(floor(extract(epoch FROM expires_at - now())) AS integer) AS lifetime_s`,
       { fam, jti, new_jti, ip, lifetime_s: REFRESH_LIFETIME_S },
     );
-    if (row) return row;
-    await rows(
+    if (rotated) return rotated;
+    const ended = await firstRow<{ was_current: boolean }>(
       trx,
-      'UPDATE token_families SET revoked_at = now() WHERE id = :fam AND revoked_at IS NULL',
-      { fam },
+      `UPDATE token_families SET revoked_at = now() WHERE id = :fam AND revoked_at IS NULL
+       RETURNING current_jti = :jti AS was_current`,
+      { fam, jti },
     );
-    return null;
+    if (!ended) return 'revoked before';
+    // The current token was not spent: its secret has ended.
+    const kind = ended.was_current ? 'tokens_revoked' : 'refresh_token_reused';
+    await recordSecurityEvent(trx, { kind, ...holder, ip });
+    return 'revoked now';
   });
-  if (!rotated) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
-  return pair(keys, fam, new_jti, rotated.lifetime_s);
+  if (outcome === 'revoked before') throw tokenRevoked('refresh', holder);
+  if (outcome === 'revoked now') throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
+  return pair(keys, fam, new_jti, outcome.lifetime_s);
+}
+
+/** Refuses a token whose family was revoked, or whose user was deactivated. */
+export function tokenRevoked(type: Claims['typ'], holder: AccessHolder): Refusal {
+  const event = { kind: 'revoked_token_used', ...holder } as const;
+  return new Refusal('token_revoked', TOKEN_FIELDS[type]).recordedAs(event);
 }
 
 /** Signs an access token and a refresh token. Neither outlives the family's lifetime. */

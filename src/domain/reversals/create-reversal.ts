@@ -10,6 +10,7 @@ import { queueOf } from '../../jobs/job-types.ts';
 import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
+import { addressRefused } from '../identity/require-access.ts';
 import { isOnList } from '../ip-allow-list.ts';
 import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
@@ -47,7 +48,10 @@ export async function createReversal(
       ip: request.asked_ip,
     });
     if (!collection) throw new Refusal('transaction_not_found', 'checkout_ref_no');
-    if (request.app_code === null && !collection.ip_allowed) throw new Refusal('ip_not_allowed');
+    if (request.app_code === null && !collection.ip_allowed) {
+      const { merchant_id, asked_user: user_id, asked_family: family } = request;
+      throw addressRefused({ merchant_id, app_code: collection.app_code, user_id, family });
+    }
     if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
     // A separate statement sees what others committed while this one waited for the lock.
     await refuseSecond(trx, request, collection);

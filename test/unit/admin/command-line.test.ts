@@ -26,13 +26,14 @@ const VERBS: Readonly<Record<string, string[]>> = {
   queues: ['status', 'empty'],
   webhooks: ['list', 'show', 'resend'],
   audit: ['list'],
+  security: ['list'],
   restore: ['mark', 'status', 'resume'],
   retention: ['run'],
   secrets: ['rekey'],
   completion: ['bash', 'zsh'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, reconcile, daraja, payee, restore, retention, secrets, completion';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, security, reconcile, daraja, payee, restore, retention, secrets, completion';
 const APPROVE = 'merchant approve --merchant 1001';
 
 /** Reads a command line that is right. */

@@ -5,7 +5,7 @@ import { drillCommands, handbookSection } from '../../support/handbook.ts';
 const DAY = '2026-11-20';
 
 describe('docs/operations.md', () => {
-  for (const section of ['Backup and restore', 'Retention']) {
+  for (const section of ['Backup and restore', 'Security events', 'Retention']) {
     it(`has in "${section}" commands that the command line takes`, () => {
       const commands = [...handbookSection(section).matchAll(/\.\/bin\/malipo ([^;\n]+)/g)];
       expect(commands.length).to.be.greaterThan(1);
