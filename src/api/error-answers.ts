@@ -206,7 +206,7 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     status: 403,
     detail: 'Log in with a one-time password before initiating {subject}',
     meaning:
-      'The merchant or the operator wants a second factor for this. Set it up with `POST /auth/totp`, or log in with it',
+      'The merchant or the operator wants a second factor for this. Set it up with `POST /auth/totp`, then log in with it',
   },
   merchant_not_approved: {
     status: 403,

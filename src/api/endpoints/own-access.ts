@@ -59,7 +59,7 @@ export const ownAccessEndpoints = {
     path: '/auth/totp/confirm',
     summary: 'Switch one-time passwords on',
     description:
-      'For people. Takes a first one-time password and answers ten recovery codes, once: each is good once, in place of `otp`. From now on `POST /auth/login` needs `otp`. This session counts as begun with one; all your other sessions end.',
+      'For people. Takes a first one-time password and answers ten recovery codes, once: each is good once, in place of `otp`. From now on `POST /auth/login` needs `otp`. All your other sessions end. This one goes on; what requires a one-time password needs a new log-in.',
     ...OWN,
     body: bodies.firstOtp,
     answer: records.recoveryCodes,

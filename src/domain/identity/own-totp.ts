@@ -50,8 +50,9 @@ export async function beginTotp(
 }
 
 /**
- * Switches one-time passwords on, with a first one. From now on log-ins need them. The session
- * counts as begun with one, and all other sessions of the person end.
+ * Switches one-time passwords on, with a first one. From now on log-ins need them. All other
+ * sessions of the person end. This one goes on, but does not count as begun with one: somebody may
+ * have stolen its tokens before.
  * @returns the recovery codes, which are shown once.
  * @throws Refusal `totp_enabled`, `totp_not_enabled` (not begun), `invalid_otp`
  */
@@ -68,11 +69,6 @@ export async function confirmTotp(
       throw wrongOf(person, 'invalid_otp');
     }
     await setTotp(trx, person, true);
-    await rows(
-      trx,
-      'UPDATE token_families SET with_totp = true WHERE merchant_id = :merchant_id AND id = :family',
-      person,
-    );
     const { merchant_id, user_id, family } = person;
     const sessions_ended = await revokeTokens(trx, { merchant_id, user_id }, family);
     const event = { ...eventBy(person), detail: { sessions_ended } };
