@@ -3,7 +3,7 @@ import { FAILED, failureOf } from './failure.ts';
 import { loadNouns } from './nouns.ts';
 import type { Input } from './options/new-password.ts';
 import { columnsOf, type Output, showAs } from './output/display.ts';
-import { print } from './output/print.ts';
+import { print, printAll } from './output/print.ts';
 import { readCommandLine } from './program.ts';
 import { type Order, perform } from './verb.ts';
 
@@ -42,21 +42,15 @@ async function respond(order: string | Order, { env, stdin, stdout }: Terminal) 
     const display = { zone: order.zone, columns: columnsOf(stdout, env) };
     const answer = await showAs(display, () => perform(service, order, stdin));
     const status = answer.isFailure ? FAILED : 0;
-    if (answer.stream) return { output: await printAll(stdout, answer.stream), status };
+    if (answer.stream) {
+      await printAll(stdout, answer.stream);
+      return { output: null, status };
+    }
     const output = order.isJson ? JSON.stringify(answer.data) : answer.lines.join('\n');
     return { output, status };
   } finally {
     await service?.database.destroy();
   }
-}
-
-/** Prints part by part, as long as somebody reads. */
-async function printAll(stdout: Output, parts: AsyncIterable<string>): Promise<null> {
-  for await (const part of parts) {
-    await print(stdout, part);
-    if (!stdout.writable) break;
-  }
-  return null;
 }
 
 /** Loads the service only now: help and a wrong command line do without it. */

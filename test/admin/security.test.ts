@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
+import { logInUser } from '../../src/domain/identity/log-in.ts';
 import { createUser } from '../../src/domain/identity/manage-users.ts';
 import { createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
@@ -24,7 +25,8 @@ const NOBODY = '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e';
 const key = (byte: number) => `k${byte}:${Buffer.alloc(32, `key ${byte}`).toString('base64')}`;
 
 describe('admin security', () => {
-  const { secretsKeys } = loadConfig({ DATABASE_URL: 'postgres://unused' });
+  const config = loadConfig({ DATABASE_URL: 'postgres://unused' });
+  const { secretsKeys } = config;
   let admin: AdminTester;
   let merchant_id: number;
 
@@ -138,6 +140,7 @@ describe('admin security', () => {
     const user_id = await createUser(admin.database, merchant_id, {
       ...{ email, password: 'correct horse battery', role: 'Finance' },
     });
+    await logInUser(admin.database, config, { email, password: 'correct horse battery' });
     const product = { name: 'Till', products: ['collections' as const] };
     const app = await createApp(admin.database, secretsKeys, merchant_id, product);
     const code = app.app_code;
@@ -147,7 +150,10 @@ describe('admin security', () => {
     const cases: [command: string, events: object[]][] = [
       [
         `user update ${email} --role Admin`,
-        [{ ...ofUser, kind: 'role_changed', detail: { from: 'Finance', to: 'Admin' } }],
+        [
+          { ...ofUser, kind: 'role_changed', detail: { from: 'Finance', to: 'Admin' } },
+          { ...ofUser, kind: 'tokens_revoked', detail: { families: 1 } },
+        ],
       ],
       [`user update ${email} --role Admin`, []],
       [`user update ${email} --name Wanjiru`, []],
@@ -169,6 +175,10 @@ describe('admin security', () => {
         [{ ...ofApp, kind: 'app_secret_rotated', detail: { overlap_s: 3_600 } }],
       ],
       [`app suspend ${code}`, [{ ...ofApp, kind: 'app_suspended', detail: {} }]],
+      [
+        `merchant update ${merchant_id} --user-ips 203.0.113.7`,
+        [{ ...by, kind: 'allow_list_changed', detail: { addresses: { from: 0, to: 1 } } }],
+      ],
       [`merchant suspend ${merchant_id}`, [{ ...by, kind: 'merchant_suspended', detail: {} }]],
     ];
     for (const [command, expected] of cases) {

@@ -84,7 +84,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
     why: 'Who got in, who tried, and what was changed about it',
   },
   log_in_limits: {
-    keep: '1 hours',
+    keep: '2 hours',
     since: 'full_at',
     why: 'Counts of failed log-ins that are over',
   },

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { failureOf } from '../../../src/admin/failure.ts';
-import { print } from '../../../src/admin/output/print.ts';
+import { print, printAll } from '../../../src/admin/output/print.ts';
 import type { Order } from '../../../src/admin/verb.ts';
 import { runAdmin } from '../../support/admin-runs.ts';
 import { type BadCase, expectWrong, readArguments } from '../../support/admin-usage.ts';
@@ -199,6 +199,21 @@ describe("The operator's command line", () => {
       status: 1,
       line: 'It is done, but the answer cannot be written: ENOSPC',
     });
+  });
+
+  it('stops a long answer when its reader has gone away', async () => {
+    let made = 0;
+    async function* parts() {
+      for (; made < 100; made += 1) yield `part ${made}\n`;
+    }
+    const pipe = new Writable({
+      write: (chunk, _encoding, done) => {
+        const isClosed = String(chunk) === 'part 3\n';
+        done(isClosed ? Object.assign(new Error('closed'), { code: 'EPIPE' }) : null);
+      },
+    });
+    await printAll(pipe, parts());
+    expect(made).to.equal(3);
   });
 
   it('says that the database went away, without the statement', () => {
