@@ -20,7 +20,12 @@ export async function up(knex: Knex): Promise<void> {
       rate_limit_per_minute integer CHECK (rate_limit_per_minute BETWEEN 1 AND 100000),
       rate_limit_burst integer CHECK (rate_limit_burst BETWEEN 1 AND 100000),
       payout_fee_bps integer CHECK (payout_fee_bps BETWEEN 0 AND 10000),
-      payout_fee_fixed_cents bigint CHECK (payout_fee_fixed_cents >= 0)
+      payout_fee_fixed_cents bigint CHECK (payout_fee_fixed_cents >= 0),
+      -- Addresses, or networks with their prefix length. Empty: its users may come from anywhere.
+      user_ip_allow_list inet[] NOT NULL DEFAULT '{}',
+      -- The operations for which its users must have logged in with a one-time password.
+      totp_required_for text[] NOT NULL DEFAULT '{}'
+        CHECK (totp_required_for <@ ARRAY['payouts', 'transfers', 'reversals'])
     );
 
     -- Claims of a merchant's payouts share this lock, and its brakes take it alone.
@@ -103,7 +108,35 @@ export async function up(knex: Knex): Promise<void> {
       role text NOT NULL CHECK (role IN ('Admin', 'Finance', 'Operator')),
       active boolean NOT NULL DEFAULT true,
       created_at timestamptz NOT NULL DEFAULT now(),
+      -- Nothing but this is allowed until the person has done so.
+      must_change_password boolean NOT NULL DEFAULT false,
+      -- Logs in with one-time passwords. Its secret is in totp_secrets.
+      totp boolean NOT NULL DEFAULT false,
       UNIQUE (merchant_id, id)
+    );
+
+    -- Makes the one-time passwords of a user (RFC 6238). It is encrypted, because it must be read.
+    -- While users.totp is false, its enrolment has begun and is not confirmed.
+    CREATE TABLE totp_secrets (
+      id uuid PRIMARY KEY,
+      merchant_id bigint NOT NULL,
+      user_id uuid NOT NULL,
+      key_id text NOT NULL,
+      ciphertext bytea NOT NULL,
+      -- The time step of the last password that was accepted. No earlier one is, and not it again.
+      last_step bigint NOT NULL DEFAULT 0,
+      created_at timestamptz NOT NULL DEFAULT now(),
+      UNIQUE (merchant_id, user_id),
+      FOREIGN KEY (merchant_id, user_id) REFERENCES users (merchant_id, id)
+    ) WITH (${UPDATED_OFTEN});
+
+    -- Each is good once, in place of a one-time password. Its row goes when it is used.
+    CREATE TABLE recovery_codes (
+      merchant_id bigint NOT NULL,
+      user_id uuid NOT NULL,
+      code_hash bytea NOT NULL,
+      PRIMARY KEY (merchant_id, user_id, code_hash),
+      FOREIGN KEY (merchant_id, user_id) REFERENCES users (merchant_id, id)
     );
 
     -- All tokens that descend from one log-in. Revoking the row revokes them all.
@@ -118,6 +151,13 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT now(),
       -- The secret that an app signed in with: when it expires, so does the family.
       secret_id uuid REFERENCES app_secrets (id),
+      -- However often it is refreshed, expires_at never goes beyond this.
+      ends_at timestamptz NOT NULL,
+      -- Of the log-in, or of the last refresh.
+      refreshed_at timestamptz NOT NULL DEFAULT now(),
+      ip inet,
+      -- The person has given a one-time password.
+      with_totp boolean NOT NULL DEFAULT false,
       CHECK ((app_code IS NULL) <> (user_id IS NULL)),
       FOREIGN KEY (merchant_id, app_code) REFERENCES apps (merchant_id, code),
       FOREIGN KEY (merchant_id, user_id) REFERENCES users (merchant_id, id)

@@ -17,6 +17,7 @@ import { addCollectionRoutes } from './routes/collections.ts';
 import { gatewayCallbackRoutes } from './routes/gateway-callbacks.ts';
 import { healthRoutes } from './routes/health.ts';
 import { metricsRoutes } from './routes/metrics.ts';
+import { addOwnAccessRoutes } from './routes/own-access.ts';
 import { addPayoutRoutes } from './routes/payouts.ts';
 import { addReversalRoutes } from './routes/reversals.ts';
 import { securityTextRoutes } from './routes/security-text.ts';
@@ -63,6 +64,7 @@ const refusePlainHttp: RequestHandler = (req, _res, next) => {
 function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
   const context = { ...service, rateLimiter, router: strictRouter() };
   addAuthRoutes(context);
+  addOwnAccessRoutes(context);
   addCollectionRoutes(context);
   addPayoutRoutes(context);
   addReversalRoutes(context);

@@ -144,7 +144,7 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     status: 401,
     detail: 'Refresh token has expired. Please login again.',
     field: 'refresh',
-    meaning: 'The refresh token is older than 7 days',
+    meaning: 'The refresh token is older than 7 days, or the log-in is older than 30',
   },
   invalid_app_credentials: {
     status: 401,
@@ -154,7 +154,21 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
   invalid_credentials: {
     status: 401,
     detail: 'Invalid credentials',
-    meaning: 'E-mail address and password do not belong to an active user',
+    meaning:
+      'E-mail address and password do not belong to an active user, or the password of a change is wrong',
+  },
+  otp_required: {
+    status: 401,
+    detail: 'One-time password required',
+    field: 'otp',
+    meaning: 'The password is right. The person also uses one-time passwords: send `otp` too',
+  },
+  invalid_otp: {
+    status: 401,
+    detail: 'Invalid one-time password',
+    field: 'otp',
+    meaning:
+      'Not the one-time password of this half minute or those beside it, used before, or no recovery code that is left',
   },
   https_required: {
     status: 403,
@@ -164,7 +178,8 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
   ip_not_allowed: {
     status: 403,
     detail: 'Access denied: IP address not allowed',
-    meaning: 'The caller’s address is not in the allow-list of the app',
+    meaning:
+      'The caller’s address is not in the allow-list of the app that the token or `app_code` names, of the app of the collection to reverse, or of the merchant for its users',
   },
   merchant_inactive: {
     status: 403,
@@ -179,7 +194,19 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
   role_insufficient: {
     status: 403,
     detail: 'You do not have permission to access this resource',
-    meaning: 'The user’s role does not allow this',
+    meaning: 'The user’s role does not allow this, or only people may do it',
+  },
+  password_change_required: {
+    status: 403,
+    detail: 'Change your password first',
+    meaning:
+      'The operator has set the password. Until it is changed with `POST /auth/password`, the person may only log out and list sessions',
+  },
+  otp_login_required: {
+    status: 403,
+    detail: 'Log in with a one-time password before initiating {subject}',
+    meaning:
+      'The merchant or the operator wants a second factor for this. Set it up with `POST /auth/totp`, then log in with it',
   },
   merchant_not_approved: {
     status: 403,
@@ -209,6 +236,11 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     field: '{subject}',
     meaning: 'The merchant has no such record',
   },
+  session_not_found: {
+    status: 404,
+    detail: 'Session not found',
+    meaning: 'The person has no session with this id, or it has ended',
+  },
   path_not_found: {
     status: 404,
     detail: 'Not found',
@@ -223,6 +255,16 @@ export const ERROR_ANSWERS: Readonly<Record<AnswerCode, ErrorAnswer>> = {
     status: 408,
     detail: 'Request timeout',
     meaning: 'The request did not arrive in time',
+  },
+  totp_enabled: {
+    status: 409,
+    detail: 'One-time passwords are on already',
+    meaning: 'Switch them off first to set them up anew, such as for another phone',
+  },
+  totp_not_enabled: {
+    status: 409,
+    detail: 'One-time passwords are not on',
+    meaning: 'There is nothing to confirm or to change: begin with `POST /auth/totp`',
   },
   duplicate_ref_no: {
     status: 409,

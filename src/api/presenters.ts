@@ -4,6 +4,7 @@ import {
   type ChannelRoute,
   channelByCode,
 } from '../domain/channels/channel.ts';
+import type { Session } from '../domain/identity/own-sessions.ts';
 import { ANY_AMOUNT, formatAmount } from '../domain/money.ts';
 import type { Collection, Payout } from '../domain/payments/kinds.ts';
 import { asShown, netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/kinds.ts';
@@ -125,6 +126,20 @@ export function walletTransaction(transaction: WalletTransaction) {
     description: transaction.description ?? '',
     created_at: transaction.created_at.toISOString(),
   };
+}
+
+/** Returns a presenter of sessions to a person who uses one of them. */
+export function sessionRecord(current: string) {
+  return ({ id, ip, with_totp, ...times }: Session) => ({
+    id,
+    created_at: times.created_at.toISOString(),
+    refreshed_at: times.refreshed_at.toISOString(),
+    expires_at: times.expires_at.toISOString(),
+    ends_at: times.ends_at.toISOString(),
+    address: ip,
+    with_otp: with_totp,
+    current: id === current,
+  });
 }
 
 const CENTS_PER_SHILLING = 100;

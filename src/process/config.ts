@@ -60,6 +60,7 @@ function configOf(values: Settings) {
     trustProxy: values.TRUST_PROXY ?? (false as const),
     tls: values.TLS_CERT && values.TLS_KEY ? { cert: values.TLS_CERT, key: values.TLS_KEY } : null,
     requireHttps: values.REQUIRE_HTTPS ?? isProduction,
+    requireTotpFor: values.REQUIRE_TOTP_FOR ?? [],
     rateLimit: { perMinute: values.RATE_LIMIT_PER_MINUTE, burst: values.RATE_LIMIT_BURST },
     databaseTls: databaseTlsOf(values),
     commissionDefaults: {

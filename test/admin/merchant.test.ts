@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
 import { createMerchant, requireMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { walletBalances } from '../../src/domain/wallets/wallet.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
+import { ACTOR } from '../support/admin-usage.ts';
 
 const PHONE = '+254712345678';
 
@@ -76,6 +78,8 @@ describe('admin merchant', () => {
       commission_fixed: null,
       rate_limit_per_minute: null,
       rate_limit_burst: null,
+      user_ip_allow_list: [],
+      totp_required_for: [],
       wallets: { collection: '0.00', payout: '0.00' },
     });
     expect(lines)
@@ -155,6 +159,34 @@ describe('admin merchant', () => {
       rate_limit_per_minute: null,
       rate_limit_burst: null,
     });
+  });
+
+  it('keeps the addresses of its users, and for what they need a one-time password', async () => {
+    const id = await newMerchant();
+    expect(await admin.text(`merchant show ${id}`)).to.match(/user ip allow list +anywhere\n/);
+    const command = `merchant update ${id} --user-ips 203.0.113.7,2001:db8::/32 --require-totp transfers,payouts`;
+    const rules = {
+      user_ip_allow_list: ['203.0.113.7', '2001:db8::/32'],
+      totp_required_for: ['payouts', 'transfers'],
+    };
+    expect(await admin.changeJson(command)).to.deep.include({ ...rules, changed: true });
+    expect((await admin.lastAudit()).details).to.deep.equal({
+      user_ip_allow_list: { from: [], to: rules.user_ip_allow_list },
+      totp_required_for: { from: [], to: rules.totp_required_for },
+    });
+    await admin.unchanged(() => admin.change(command));
+    const off = await admin.changeJson(`merchant update ${id} --user-ips none --require-totp none`);
+    expect(off).to.deep.include({ user_ip_allow_list: [], totp_required_for: [] });
+    const events = await rows(
+      admin.database,
+      `SELECT merchant_id, staff, detail FROM security_events
+       WHERE kind = 'allow_list_changed' AND merchant_id = :id ORDER BY at, id`,
+      { id },
+    );
+    const event = (from: number, to: number) => ({
+      ...{ merchant_id: id, staff: ACTOR, detail: { addresses: { from, to } } },
+    });
+    expect(events).to.deep.equal([event(0, 2), event(2, 0)]);
   });
 
   it('refuses a merchant that is not there, and changes nothing', () =>

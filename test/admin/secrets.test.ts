@@ -1,12 +1,14 @@
 import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import { createUser } from '../../src/domain/identity/manage-users.ts';
+import { storeTotpSecret, totpContext } from '../../src/domain/identity/totp.ts';
 import { openSecret } from '../../src/domain/merchants/app-secrets.ts';
 import { type AppCredentials, createApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { chooseWebhookSecret } from '../../src/domain/merchants/webhook-secrets.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import { keyRingFromText, type Sealed } from '../../src/process/key-ring.ts';
+import { keyRingFromText, open, type Sealed } from '../../src/process/key-ring.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 
 /** More than one batch. */
@@ -49,7 +51,7 @@ describe('admin secrets', () => {
   it('encrypts all again with the first key, in batches', async () => {
     const text = await admin.change('secrets rekey', withKeys(NEW, OLD));
     expect(text).to.equal(
-      `Secrets of apps encrypted again with the key new: ${APPS}\nCallback keys kept for addresses that were given out before: old\n`,
+      `Secrets encrypted again with the key new: ${APPS}\nCallback keys kept for addresses that were given out before: old\n`,
     );
     // The old key is not needed any more.
     await letsIn(NEW, apps[0]!);
@@ -118,6 +120,26 @@ describe('admin secrets', () => {
     expect(() => openSecret(keyRingFromText(NEW), 'own', sealed, others)).to.throw();
   });
 
+  it('encrypts the secrets of one-time passwords again too, each for its user alone', async () => {
+    const people = ['a@x.example', 'b@x.example'].map((email) =>
+      createUser(admin.database, merchant_id, { email, password: 'x', role: 'Admin' }),
+    );
+    const [user_id, other_id] = await Promise.all(people);
+    const user = { merchant_id, user_id: user_id! };
+    const secret = await inTransaction(admin.database, (trx) =>
+      storeTotpSecret(trx, keyRingFromText(OLD), user),
+    );
+    expect(await admin.changeJson('secrets rekey', withKeys(NEW, OLD))).to.include({ rekeyed: 1 });
+    expect((await admin.lastAudit()).subject).to.equal('secrets of one-time passwords');
+    const sealed = (await firstRow<Sealed>(
+      admin.database,
+      'SELECT key_id AS "keyId", ciphertext FROM totp_secrets WHERE user_id = :user_id',
+      user,
+    ))!;
+    expect(open(keyRingFromText(NEW), sealed, totpContext(user.user_id))).to.equal(secret);
+    expect(() => open(keyRingFromText(NEW), sealed, totpContext(other_id!))).to.throw();
+  });
+
   it('does what can be done, and names the apps of what cannot be decrypted', async () => {
     const broken = await newApp();
     const sound = await newApp();
@@ -132,7 +154,7 @@ describe('admin secrets', () => {
     );
     expect([status, stdout]).to.deep.equal([1, '']);
     expect(stderr).to.equal(
-      `Encrypted again: 1; but the secrets of 1 apps cannot be decrypted with the key they name (${broken.app_code})\n`,
+      `Encrypted again: 1; but these secrets cannot be decrypted with the key they name: app ${broken.app_code}\n`,
     );
     await letsIn(NEW, sound);
     expect(await keyOf(broken)).to.equal('old');

@@ -140,7 +140,7 @@ describe('admin security', () => {
     const user_id = await createUser(admin.database, merchant_id, {
       ...{ email, password: 'correct horse battery', role: 'Finance' },
     });
-    await logInUser(admin.database, config, email, 'correct horse battery');
+    await logInUser(admin.database, config, { email, password: 'correct horse battery' });
     const product = { name: 'Till', products: ['collections' as const] };
     const app = await createApp(admin.database, secretsKeys, merchant_id, product);
     const code = app.app_code;
@@ -175,6 +175,10 @@ describe('admin security', () => {
         [{ ...ofApp, kind: 'app_secret_rotated', detail: { overlap_s: 3_600 } }],
       ],
       [`app suspend ${code}`, [{ ...ofApp, kind: 'app_suspended', detail: {} }]],
+      [
+        `merchant update ${merchant_id} --user-ips 203.0.113.7`,
+        [{ ...by, kind: 'allow_list_changed', detail: { addresses: { from: 0, to: 1 } } }],
+      ],
       [`merchant suspend ${merchant_id}`, [{ ...by, kind: 'merchant_suspended', detail: {} }]],
     ];
     for (const [command, expected] of cases) {

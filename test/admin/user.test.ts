@@ -2,14 +2,17 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import { failureOf } from '../../src/admin/failure.ts';
 import { readPassword } from '../../src/admin/options/new-password.ts';
-import { firstRow } from '../../src/connections/database.ts';
+import { firstRow, inTransaction } from '../../src/connections/database.ts';
 import type { Refusal } from '../../src/domain/errors.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { logInUser } from '../../src/domain/identity/log-in.ts';
 import { createUser } from '../../src/domain/identity/manage-users.ts';
+import { renewRecoveryCodes } from '../../src/domain/identity/recovery-codes.ts';
+import { setTotp, storeTotpSecret } from '../../src/domain/identity/totp.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
+import { ACTOR } from '../support/admin-usage.ts';
 import { rejection } from '../support/payments.ts';
 
 const PASSWORD = 'correct horse battery';
@@ -30,7 +33,7 @@ describe('admin user', () => {
   after(() => admin.close());
 
   const logIn = (email: string, password: string) =>
-    logInUser(admin.database, config, email, password);
+    logInUser(admin.database, config, { email, password });
   const problemOf = async (access: string) =>
     ((await rejection(authenticate(admin.database, jwtKeys, access, null))) as Refusal).code;
 
@@ -54,6 +57,8 @@ describe('admin user', () => {
       name: null,
       role: 'Admin',
       active: true,
+      totp: false,
+      must_change_password: false,
     });
     expect(password).to.match(/^[\w-]{20}$/);
     await logIn('amina@x.example', password as string);
@@ -80,7 +85,7 @@ describe('admin user', () => {
     const command = `user create --merchant ${merchant_id} --email pipe@x.example --role Finance --password-stdin`;
     const text = await admin.change(command, { input: `${PASSWORD}\r\n` });
     expect(text).to.include('User pipe@x.example created').and.not.include(PASSWORD);
-    expect(text).to.not.include('password');
+    expect(text).to.not.include('shown only this once');
     await logIn('pipe@x.example', PASSWORD);
   });
 
@@ -95,10 +100,11 @@ describe('admin user', () => {
     expect(listed).to.include({ email: first, merchant_id, role: 'Finance' });
     expect(listed).to.have.all.keys(
       ...['user_id', 'merchant_id', 'email', 'name', 'role', 'active', 'created_at'],
+      ...['totp', 'must_change_password'],
     );
     const [titles, row] = text.split('\n');
-    expect(titles).to.match(/^EMAIL +NAME +MERCHANT ID +ROLE +ACTIVE$/);
-    expect(row).to.match(new RegExp(`^${second} +- +${merchant_id} +Finance +yes$`));
+    expect(titles).to.match(/^EMAIL +NAME +MERCHANT ID +ROLE +ACTIVE +TOTP$/);
+    expect(row).to.match(new RegExp(`^${second} +- +${merchant_id} +Finance +yes +no$`));
   });
 
   it('keeps a name, which is no password: it ends no session', async () => {
@@ -190,6 +196,62 @@ describe('admin user', () => {
     expect(back).to.include({ active: true, changed: true });
     await logIn(email, PASSWORD);
     expect(await problemOf(access)).to.equal('token_revoked');
+  });
+
+  it('lets a person do nothing before changing the password, if it is told to', async () => {
+    const mustChange = async (email: string) =>
+      (await admin.json(`user show ${email}`)).must_change_password;
+    const created = await admin.changeJson(
+      `user create --merchant ${merchant_id} --email new@x.example --role Admin --must-change-password`,
+    );
+    expect(created).to.include({ must_change_password: true });
+    expect((await admin.lastAudit()).details).to.include({ must_change_password: true });
+    const { access } = await logIn('new@x.example', created.password as string);
+    expect((await authenticate(admin.database, jwtKeys, access, null)).mustChangePassword).to.equal(
+      true,
+    );
+    // The person may keep the next one.
+    await admin.change('user update new@x.example --new-password');
+    expect(await mustChange('new@x.example')).to.equal(false);
+    await admin.change('user update new@x.example --must-change-password');
+    expect(await mustChange('new@x.example')).to.equal(true);
+  });
+
+  it('switches one-time passwords off for whoever has lost them, and ends the sessions', async () => {
+    const email = await newUser();
+    const { user_id } = await admin.json(`user show ${email}`);
+    const reset = `user reset-totp ${email}`;
+    const nothing = await admin.unchanged(() => admin.change(reset));
+    expect(nothing).to.include(`User ${email} is without one-time passwords already`);
+    const { access } = await logIn(email, PASSWORD);
+    await inTransaction(admin.database, async (trx) => {
+      const user = { merchant_id, user_id: user_id as string };
+      await storeTotpSecret(trx, config.secretsKeys, user);
+      await renewRecoveryCodes(trx, user);
+      await setTotp(trx, user, true);
+    });
+    expect(await admin.json(`user show ${email}`)).to.include({ totp: true });
+    const problem = await rejection(logIn(email, PASSWORD));
+    expect(problem.message).to.equal('otp_required');
+    const text = await admin.change(reset);
+    expect(text)
+      .to.include(`User ${email} is without one-time passwords now`)
+      .and.include('Sessions ended: 1');
+    expect(await problemOf(access)).to.equal('token_revoked');
+    await logIn(email, PASSWORD);
+    expect(await admin.lastAudit()).to.deep.equal({
+      action: 'user.reset-totp',
+      merchant_id,
+      subject: `user ${email}`,
+      details: { totp: { from: true, to: false }, revoked_token_families: 1 },
+    });
+    const left = await firstRow(
+      admin.database,
+      `SELECT (SELECT count(*) FROM totp_secrets) AS secrets,
+         (SELECT count(*) FROM recovery_codes) AS codes,
+         (SELECT array_agg(staff) FROM security_events WHERE kind = 'totp_reset') AS told`,
+    );
+    expect(left).to.deep.equal({ secrets: 0, codes: 0, told: [ACTOR] });
   });
 
   it('refuses what is taken or not there, and changes nothing', async () => {

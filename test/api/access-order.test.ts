@@ -122,6 +122,12 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
       403,
       `Your merchant profile is not approved. Please ensure your profile has been verified before initiating ${name}.`,
     ];
+    const withoutOtp: Break = [
+      'is of a session without a one-time password',
+      set('merchants', `totp_required_for = '{payouts,reversals}'`),
+      403,
+      `Log in with a one-time password before initiating ${name}`,
+    ];
     const sent: Break[] = [
       [
         'has a wrong field',
@@ -241,14 +247,27 @@ for (const [name, { path, product, prepare, last, namesApp }] of Object.entries(
       ...(namesApp === 'nobody' ? [] : [inactiveApp, unknownApp]),
       ...sent,
       unapproved,
+      ...(name === 'collections' ? [] : [withoutOtp]),
       [
         'is of an Operator',
         set('users', `role = 'Operator'`),
         403,
         'You do not have permission to access this resource',
       ],
+      [
+        'is of a person who must change the password',
+        set('users', 'must_change_password = true'),
+        403,
+        'Change your password first',
+      ],
       ['comes too often', emptyBucket, 429, 'Request rate limit exceeded'],
       ...strangers.slice(0, 1),
+      [
+        'is from where no user may come from',
+        set('merchants', `user_ip_allow_list = '{203.0.113.7}'`),
+        403,
+        'Access denied: IP address not allowed',
+      ],
       ['is of a deactivated person', set('users', 'active = false'), 401, 'Token has been revoked'],
       ...strangers.slice(1),
     ];

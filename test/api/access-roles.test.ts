@@ -37,6 +37,14 @@ const MAY: Partial<Record<EndpointId, [callers: string, status: number, detail?:
   listTransactions: ['Admin Finance app', 200],
   transfer: ['Admin app', 400, 'Insufficient balance in collection wallet'],
   listChannels: ['Admin Finance Operator app', 200],
+  listSessions: ['Admin Finance Operator', 200],
+  endSession: ['Admin Finance Operator', 404, 'Session not found'],
+  changePassword: ['Admin Finance Operator', 401, 'Invalid credentials'],
+  beginTotp: ['Admin Finance Operator', 401, 'Invalid credentials'],
+  confirmTotp: ['Admin Finance Operator', 409, 'One-time passwords are not on'],
+  disableTotp: ['Admin Finance Operator', 401, 'Invalid credentials'],
+  replaceRecoveryCodes: ['Admin Finance Operator', 401, 'Invalid credentials'],
+  logOut: ['Admin Finance Operator app', 200],
 };
 
 const BODIES: Partial<Record<EndpointId, (merchant: TestMerchant) => unknown>> = {
@@ -44,6 +52,11 @@ const BODIES: Partial<Record<EndpointId, (merchant: TestMerchant) => unknown>> =
   initiatePayout: (merchant) => payoutBody(merchant),
   initiateReversal: () => reversalBody('none'),
   transfer: () => ({ amount: '1.00', ref_no: 'T1' }),
+  changePassword: () => ({ old_password: 'wrong', new_password: 'another horse battery' }),
+  beginTotp: () => ({ password: 'wrong' }),
+  confirmTotp: () => ({ otp: '123456' }),
+  disableTotp: () => ({ password: 'wrong', otp: '123456' }),
+  replaceRecoveryCodes: () => ({ password: 'wrong', otp: '123456' }),
 };
 
 describe('Roles', () => {
@@ -71,7 +84,9 @@ describe('Roles', () => {
     });
   }
 
-  for (const id of Object.keys(endpoints) as EndpointId[]) {
+  // Logging out comes last, because it ends the tokens.
+  const ids = Object.keys(endpoints) as EndpointId[];
+  for (const id of ids.sort((a, b) => Number(a === 'logOut') - Number(b === 'logOut'))) {
     if (PUBLIC.includes(id)) continue;
 
     it(`are known for ${id}, which needs a token`, async () => {

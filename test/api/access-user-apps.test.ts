@@ -100,11 +100,6 @@ describe('A person who initiates a collection', () => {
     ]);
   });
 
-  it('is not held up by an app’s own addresses, which are for the app’s tokens', async () => {
-    await set('apps', `ip_allow_list = '{203.0.113.7}'`);
-    expect(await bookedOn()).to.equal(merchant.app_code);
-  });
-
   it('differs from an app, whose token says which app it is whatever the body says', async () => {
     const other = await anotherApp();
     const { body } = await clientOf(service, merchant).initiate({ app_code: other.app_code });

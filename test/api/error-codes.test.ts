@@ -23,6 +23,7 @@ import { newCompletedCollection, reversalRequest } from '../support/payment-kind
 import { learn, succeeded } from '../support/payments.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { enableTotp, wrongOtpOf } from '../support/totp.ts';
 
 const MPESA = 63902;
 const RICH_CENTS = 1_000_000;
@@ -210,6 +211,22 @@ describe('Every code of an error', () => {
       null,
       () => post('/auth/login', { email: 'nobody@test.example', password: 'wrong' }),
     ],
+    otp_required: [
+      'otp',
+      async () => {
+        const user = await person();
+        await enableTotp(service, merchant.merchant_id, user);
+        return post('/auth/login', { email: user.email, password: user.password });
+      },
+    ],
+    invalid_otp: [
+      'otp',
+      async () => {
+        const user = await person();
+        const otp = wrongOtpOf(await enableTotp(service, merchant.merchant_id, user));
+        return post('/auth/login', { email: user.email, password: user.password, otp });
+      },
+    ],
     https_required: [null, async () => request('GET', `${await overHttps()}/channels`)],
     ip_not_allowed: [
       null,
@@ -233,6 +250,21 @@ describe('Every code of an error', () => {
       },
     ],
     role_insufficient: [null, async () => collect({}, await person('Operator'))],
+    otp_login_required: [
+      null,
+      async () => {
+        await set('merchants', `totp_required_for = '{payouts}'`);
+        return pay({}, await person());
+      },
+    ],
+    password_change_required: [
+      null,
+      async () => {
+        const { access } = await person();
+        await set('users', 'must_change_password = true');
+        return get('/channels', access);
+      },
+    ],
     merchant_not_approved: [
       null,
       async () => {
@@ -258,6 +290,25 @@ describe('Every code of an error', () => {
     ],
     app_not_found: ['app_code', () => pay({ app_code: 1 })],
     transaction_not_found: ['checkout_ref_no', () => post(REVERSE, reversalBody('nothing'))],
+    session_not_found: [
+      null,
+      async () => {
+        const { access } = await person();
+        return request('DELETE', `${service.baseUrl}/auth/sessions/x`, { access });
+      },
+    ],
+    totp_enabled: [
+      null,
+      async () => {
+        const user = await person();
+        await enableTotp(service, merchant.merchant_id, user);
+        return post('/auth/totp', { password: user.password }, user);
+      },
+    ],
+    totp_not_enabled: [
+      null,
+      async () => post('/auth/totp/confirm', { otp: '123456' }, await person()),
+    ],
     path_not_found: [null, () => get('/nothing')],
     method_not_allowed: [null, () => get('/auth/login')],
     duplicate_ref_no: ['ref_no', () => twice(() => collect({ ref_no: 'same' }))],

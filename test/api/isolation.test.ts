@@ -32,6 +32,17 @@ const DETAILS = [
   '/reversals/{ref_no}',
 ] as const;
 const SINGLE = ['/wallets/balance'];
+/** A person's own. test/api/own-access.test.ts has those of other people. */
+const PERSONAL = [
+  '/auth/logout',
+  '/auth/sessions',
+  '/auth/sessions/{id}',
+  '/auth/password',
+  '/auth/totp',
+  '/auth/totp/confirm',
+  '/auth/totp/disable',
+  '/auth/totp/recovery-codes',
+];
 const WRITES = [
   '/collections/checkouts/initiate',
   '/payouts/initiate',
@@ -72,6 +83,7 @@ describe('What a merchant owns', () => {
       ...DETAILS,
       ...SINGLE,
       ...WRITES,
+      ...PERSONAL,
     ]);
     const all = (Object.values(endpoints) as Endpoint[]).filter(({ roles }) => roles);
     expect([...covered]).to.have.members(all.map(({ path }) => path));

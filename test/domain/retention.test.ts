@@ -70,8 +70,10 @@ describe('Retention', () => {
     idempotency_keys: `INSERT INTO idempotency_keys
       (merchant_id, path, key, fingerprint, response_status, response_body, created_at)
       VALUES (:merchant_id, '/x', gen_random_uuid(), '', 200, '{}', now() - CAST(:age AS interval))`,
-    token_families: `INSERT INTO token_families (id, merchant_id, app_code, current_jti, expires_at)
-      VALUES (gen_random_uuid(), :merchant_id, :app_code, gen_random_uuid(), now() - CAST(:age AS interval))`,
+    token_families: `INSERT INTO token_families
+      (id, merchant_id, app_code, current_jti, expires_at, ends_at)
+      VALUES (gen_random_uuid(), :merchant_id, :app_code, gen_random_uuid(),
+        now() - CAST(:age AS interval), now())`,
     callbacks: `INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body, status, received_at)
       VALUES (gen_random_uuid(), 'simulator', :merchant_id, 'payout', gen_random_uuid(), '{}', 'processed',
         now() - CAST(:age AS interval))`,

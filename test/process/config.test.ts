@@ -53,6 +53,7 @@ describe('The configuration', () => {
     SECRETS_KEY: 'k1:c2VjcmV0Nw==',
     JWT_KEYS: 'notakey7',
     CHANNELS: '63902=simulator,77777=nobody7',
+    REQUIRE_TOTP_FOR: 'payouts,collections7',
     METRICS_TOKEN: 'short7',
     WEBHOOK_ALLOW_PRIVATE: 'maybe7',
     SWEEP_GRACE_MS: '7.5',

@@ -141,6 +141,8 @@ const WATCHED = [
   'webhook_secrets',
   'retired_callback_keys',
   'token_families',
+  'totp_secrets',
+  'recovery_codes',
   'security_events',
   'log_in_limits',
   'paused_channels',

@@ -9,3 +9,9 @@ export function securityEvents(database: Database, kind?: string): Promise<Secur
     { kind: kind ?? null },
   );
 }
+
+/** The kinds of a user's security events, oldest first. */
+export async function kindsOf(database: Database, user_id: string): Promise<string[]> {
+  const events = await securityEvents(database);
+  return events.filter((event) => event.user_id === user_id).map(({ kind }) => kind);
+}

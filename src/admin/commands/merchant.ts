@@ -1,4 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
+import { TOTP_OPERATIONS, type TotpOperation } from '../../domain/identity/require-totp.ts';
 import {
   createMerchant,
   listMerchants,
@@ -12,6 +13,7 @@ import { formatAmount } from '../../domain/money.ts';
 import { changeEvents } from '../../domain/security/change-events.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { Config } from '../../process/config.ts';
+import { ipAllowList } from '../options/ip-allow-list.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { auditOf, lists, recordLines, updateRow, type View } from '../output/answers.ts';
@@ -29,6 +31,8 @@ const view: View<MerchantRecord> = {
   columns: ['id', 'name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],
 };
 
+const ANYWHERE = 'anywhere';
+
 /** Shows the value of the configuration where a merchant has none of its own. */
 function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecord> {
   const values = {
@@ -38,13 +42,17 @@ function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecor
     rate_limit_burst: rateLimit.burst,
   };
   const texts = Object.entries(values).map(([name, value]) => [name, `${value} (default)`]);
-  return { ...view, empty: Object.fromEntries(texts) };
+  const empty = { ...Object.fromEntries(texts), user_ip_allow_list: ANYWHERE };
+  return { ...view, empty };
 }
 
 const id = required('merchant', read.merchantId, 'The number of the merchant');
 const bps = read.orDefault(read.integer('BPS', 0, MAX_BPS));
 const fee = read.orDefault(read.feeAmount);
 const rate = read.orDefault(read.integer('COUNT', 1, MAX_RATE));
+const totpOperations = read.orNone(read.someOf<TotpOperation>(TOTP_OPERATIONS));
+const USER_IPS = 'Addresses and networks that its users may come from; none: anywhere';
+const REQUIRE_TOTP = `For which of ${TOTP_OPERATIONS.join(', ')} its users need a one-time password`;
 
 const create = changes({
   summary: 'Creates a merchant with its two empty wallets',
@@ -89,7 +97,7 @@ const show = reads({
 });
 
 const update = changes({
-  summary: "Changes a merchant's particulars, commission or rate limit",
+  summary: "Changes a merchant's particulars, commission, rate limit or the rules for its users",
   notes: 'The word default gives a commission or a limit back to the configuration.',
   options: {
     id,
@@ -100,6 +108,8 @@ const update = changes({
     commission_fixed_cents: optional('commission-fixed', fee, 'Added to each, such as 5.00'),
     rate_limit_per_minute: optional('rate-per-minute', rate, 'Requests per minute in the long run'),
     rate_limit_burst: optional('rate-burst', rate, 'Requests at once'),
+    user_ip_allow_list: optional('user-ips', ipAllowList, USER_IPS),
+    totp_required_for: optional('require-totp', totpOperations, REQUIRE_TOTP),
   },
   argument: 'id',
   check: ({ id: _, ...wanted }) =>

@@ -10,10 +10,10 @@ import type { KeyRing } from '../../process/key-ring.ts';
 import { ALREADY } from '../output/answers.ts';
 import { changes, type Noun } from '../verb.ts';
 
-const MAX_SHOWN_APPS = 10;
+const MAX_SHOWN_OWNERS = 10;
 
 const rekey = changes({
-  summary: 'Encrypts every secret of an app again, with the first key of SECRETS_KEY',
+  summary: 'Encrypts every secret of apps and users again, with the first key of SECRETS_KEY',
   notes:
     "Put the new key first, restart every process of the service, then run this. After that the old keys may leave SECRETS_KEY: the part of each that proves gateways' callback addresses is kept, encrypted with the new key. Never use the name of a key again.",
   run: async ({ database, config: { secretsKeys } }, _values, { audited }) => {
@@ -23,8 +23,8 @@ const rekey = changes({
     const problems = [...problemsOf(rekeyed), ...problemsOfCallbackKeys(kept)].join(', and ');
     if (problems) throw new OperatorRefusal(`Encrypted again: ${count}; but ${problems}`);
     const key = secretsKeys.current.id;
-    const done = `Secrets of apps encrypted again with the key ${key}: ${count}`;
-    const already = `Every secret of an app is encrypted with the key ${key} ${ALREADY}`;
+    const done = `Secrets encrypted again with the key ${key}: ${count}`;
+    const already = `Every secret is encrypted with the key ${key} ${ALREADY}`;
     const ids = kept.ids.join(', ');
     return {
       data: { rekeyed: count, key_id: key, callback_keys: kept.ids },
@@ -59,10 +59,9 @@ function problemsOf({ unreadable, missing }: RekeyedSecrets): string[] {
     problems.push(`${missing.count} need keys that SECRETS_KEY does not have (${keys})`);
   }
   if (unreadable.length > 0) {
-    const more = unreadable.length > MAX_SHOWN_APPS ? ', …' : '';
-    const apps = `${unreadable.slice(0, MAX_SHOWN_APPS).join(', ')}${more}`;
-    const secrets = `the secrets of ${unreadable.length} apps`;
-    problems.push(`${secrets} cannot be decrypted with the key they name (${apps})`);
+    const more = unreadable.length > MAX_SHOWN_OWNERS ? ', …' : '';
+    const owners = `${unreadable.slice(0, MAX_SHOWN_OWNERS).join(', ')}${more}`;
+    problems.push(`these secrets cannot be decrypted with the key they name: ${owners}`);
   }
   return problems;
 }

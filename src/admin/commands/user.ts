@@ -6,7 +6,6 @@ import {
   requireUser,
   type UserChanges,
   type UserName,
-  type UserRecord,
   updateUser,
 } from '../../domain/identity/manage-users.ts';
 import { hashPassword } from '../../domain/identity/password.ts';
@@ -17,24 +16,15 @@ import type { KeyRing } from '../../process/key-ring.ts';
 import { generatePassword, readPassword } from '../options/new-password.ts';
 import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
-import { rowDocument } from '../output/document.ts';
+import { auditOf, lists, recordLines, shownOnce, updateRow } from '../output/answers.ts';
+import { users as view } from '../output/users.ts';
 import { type Answer, type Change, changes, type Noun, reads } from '../verb.ts';
+import { resetTotp, which } from './user-totp.ts';
 
-const view: View<UserRecord> = {
-  what: 'user',
-  keyOf: ({ email }) => email,
-  document: ({ id, ...row }) => ({ user_id: id, ...rowDocument(row) }),
-  columns: ['email', 'name', 'merchant_id', 'role', 'active'],
-};
-
-const which = {
-  email: required('email', read.email, 'The e-mail address of the user'),
-  merchant_id: optional('merchant', read.merchantId, 'The merchant that the user must belong to'),
-};
 const role = read.oneOf<Role>(['Admin', 'Finance', 'Operator']);
 const ROLE = 'What the user may do';
 const NAME = 'The name of the person';
+const MUST_CHANGE = 'Let the person do nothing before changing the password';
 
 const create = changes({
   summary: 'Creates a user. Generates the password and shows it once',
@@ -44,13 +34,19 @@ const create = changes({
     name: optional('name', read.name, NAME),
     role: required('role', role, ROLE),
     isFromStdin: flag('password-stdin', 'Read the password from standard input; do not show it'),
+    must_change_password: flag('must-change-password', MUST_CHANGE),
   },
   run: async (_service, { merchant_id, isFromStdin, ...user }, { audited, stdin }) => {
     const password = isFromStdin ? await readPassword(stdin) : generatePassword();
     const added = await audited(async (trx) => {
       const value = await addUser(trx, merchant_id, { ...user, password });
-      const { email, name, role } = value;
-      const details = { email, ...(name !== null && { name }), role };
+      const { email, name, role, must_change_password } = value;
+      const details = {
+        email,
+        ...(name !== null && { name }),
+        role,
+        ...(must_change_password && { must_change_password }),
+      };
       return { value, audit: auditOf(view, value, merchant_id, details) };
     });
     return {
@@ -86,25 +82,29 @@ const update = changes({
     role: optional('role', role, ROLE),
     isGenerated: flag('new-password', 'Generate a new password and show it once'),
     isFromStdin: flag('password-stdin', 'Read a new password from standard input'),
+    mustChange: flag('must-change-password', MUST_CHANGE),
     reactivate: flag('reactivate', 'Let a deactivated user log in again'),
     forgets: flag('forget-failures', 'Let the user log in again now, after failed log-ins'),
   },
   argument: 'email',
-  check: ({ name, role, isGenerated, isFromStdin, reactivate, forgets }) => {
+  check: ({ name, role, isGenerated, isFromStdin, mustChange, reactivate, forgets }) => {
     if (isGenerated && isFromStdin) {
       throw new UsageError('Either --new-password or --password-stdin, not both');
     }
     requireOne(
-      { name, role, isGenerated, isFromStdin, reactivate, forgets },
-      'Say what to change: --name, --role, --new-password, --password-stdin, --reactivate or --forget-failures',
+      { name, role, isGenerated, isFromStdin, mustChange, reactivate, forgets },
+      'Say what to change: --name, --role, --new-password, --password-stdin, --must-change-password, --reactivate or --forget-failures',
     );
   },
   run: async ({ config }, { name, role, reactivate, forgets, ...values }, change) => {
-    const { isGenerated, isFromStdin, ...user } = values;
+    const { isGenerated, isFromStdin, mustChange, ...user } = values;
     const generated = isGenerated ? generatePassword() : undefined;
     const password = isFromStdin ? await readPassword(change.stdin) : generated;
     const password_hash = password && (await hashPassword(password));
-    const wanted = { name, role, active: reactivate || undefined, password_hash };
+    // A new password without the option is one that the person may keep.
+    const must_change_password = mustChange || (password_hash ? false : undefined);
+    const active = reactivate || undefined;
+    const wanted = { name, role, active, password_hash, must_change_password };
     const forgetWith = forgets ? config.secretsKeys : undefined;
     return changeUser(change, user, wanted, { generated, forgetWith });
   },
@@ -148,6 +148,7 @@ function changeUser(
       events: [
         ...changeEvents(subject, changed, 'user_deactivated'),
         ...revocationEvents(subject, revoked),
+        ...(replaced ? [{ ...subject, kind: 'password_changed' } as const] : []),
         ...(forgotten ? [{ ...subject, kind: 'log_in_limit_lifted' } as const] : []),
       ],
       more: { ...families, ...(generated && { password: generated }) },
@@ -162,5 +163,5 @@ function changeUser(
 
 export const user: Noun = {
   summary: 'People who log in for a merchant',
-  verbs: { create, list, show, update, deactivate },
+  verbs: { create, list, show, update, deactivate, 'reset-totp': resetTotp },
 };

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
 import { isPlainText } from '../../domain/storable-text.ts';
 import { UsageError } from './option.ts';
 
 const GENERATED_BYTES = 15;
-const MIN_LENGTH = 12;
-const MAX_LENGTH = 128;
 const MAX_INPUT_BYTES = 4_096;
 
 export type Input = Readable & { isTTY?: boolean };
@@ -31,8 +30,10 @@ export async function readPassword(input: Input): Promise<string> {
   }
   const password = textOf(Buffer.concat(chunks)).replace(/\r?\n$/, '');
   if (password === '') throw new UsageError('--password-stdin found nothing on standard input');
-  if (password.length < MIN_LENGTH || password.length > MAX_LENGTH) {
-    throw new UsageError(`The password must have ${MIN_LENGTH} to ${MAX_LENGTH} characters`);
+  if (password.length < MIN_PASSWORD_LENGTH || password.length > MAX_PASSWORD_LENGTH) {
+    throw new UsageError(
+      `The password must have ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`,
+    );
   }
   // The API takes no other text at log-in.
   if (!isPlainText(password)) throw new UsageError('The password must be a single line of text');

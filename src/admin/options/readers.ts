@@ -73,6 +73,15 @@ export function orDefault<Value>({ placeholder, read }: Reader<Value>): Reader<V
   };
 }
 
+/** Also takes the word `none`, as the empty list. */
+export function orNone<Value>({ read, ...reader }: Reader<Value[]>): Reader<Value[]> {
+  return {
+    ...reader,
+    placeholder: `${reader.placeholder}|none`,
+    read: (raw, zone) => (raw === 'none' ? [] : read(raw, zone)),
+  };
+}
+
 export function oneOf<Word extends string>(words: readonly Word[]): Reader<Word> {
   const expected = words.length > 1 ? `one of ${words.join(', ')}` : words.join();
   const isWord = (raw: string) => words.find((word) => word === raw);

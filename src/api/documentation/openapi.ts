@@ -1,5 +1,5 @@
 import { BASE_PATH } from '../base-path.ts';
-import { type Endpoint, SECTIONS } from '../endpoints/endpoints.ts';
+import { type Endpoint, SECTIONS, takesKey } from '../endpoints/endpoints.ts';
 import { type AnswerCode, ERROR_ANSWERS, errorBody } from '../error-answers.ts';
 import { error } from '../schemas/records.ts';
 import { contentOf, published } from './content.ts';
@@ -71,10 +71,6 @@ function parameters(endpoint: Endpoint) {
   return [...inPath, ...inQuery, ...(takesKey(endpoint) ? [IDEMPOTENCY_KEY] : [])];
 }
 
-function takesKey({ roles, method }: Endpoint): boolean {
-  return roles !== undefined && method === 'post';
-}
-
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -135,10 +131,10 @@ function failure(endpoint: Endpoint, status: number, examples: object) {
 
 /** Says what a failure leaves behind. The answer of a commit may be lost, so 500 and 503 do not know. */
 function consequence(endpoint: Endpoint, status: number): string {
-  const isUnsure = endpoint.method === 'post' && (status === 500 || status === 503);
+  const isUnsure = endpoint.method !== 'get' && (status === 500 || status === 503);
   if (status === 502) return RECORDED;
   if (!isUnsure) return `${status === 500 ? 'A fault of ours' : 'Refused'}; nothing was changed`;
-  if (!takesKey(endpoint)) return MAYBE_DONE;
+  if (!takesKey(endpoint)) return endpoint.roles ? MAYBE_CHANGED : MAYBE_DONE;
   const pauses = endpoint.refusals?.some(([code]) => code === 'channel_paused');
   const paused = status === 503 && pauses ? '`channel_paused`: nothing was recorded. ' : '';
   return `${paused}${status === 500 ? '`internal_error`' : '`unavailable`'}: ${MAYBE_RECORDED}`;
@@ -148,5 +144,6 @@ const RECORDED =
   'Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no`';
 const MAYBE_RECORDED =
   'it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded';
+const MAYBE_CHANGED = 'It may have been done: look before you send it again';
 const MAYBE_DONE =
   'It may have been done: a refresh token may be spent. If it is refused from now on, log in again';

@@ -1,18 +1,23 @@
-import type { Endpoint, Refused } from '../endpoints/endpoints.ts';
+import { isTotpOperation } from '../../domain/identity/require-totp.ts';
+import { type Endpoint, type Refused, takesKey } from '../endpoints/endpoints.ts';
 import { IMPLIED, REFUSALS } from '../schemas/fields.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
 /** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */
 export function refusalsOf(endpoint: Endpoint): Refused[] {
-  const { roles, approvedFor, product, body, query, method, refusals = [] } = endpoint;
+  const { roles, approvedFor, product, body, query, refusals = [] } = endpoint;
   return [
     ...(query ? queryRefusals(query) : []),
     ...(body ? bodyRefusals(body) : []),
     ...(roles ? TOKEN_REFUSALS : []),
-    ...(roles && roles.length < 3 ? ([['role_insufficient']] as Refused[]) : []),
+    ...(roles && !endpoint.beforePasswordChange ? PASSWORD_REFUSALS : []),
+    ...(endpoint.peopleOnly || (roles && roles.length < 3) ? ROLE_REFUSALS : []),
+    ...(approvedFor && isTotpOperation(approvedFor)
+      ? ([['otp_login_required', approvedFor]] as Refused[])
+      : []),
     ...(approvedFor ? ([['merchant_not_approved', approvedFor]] as Refused[]) : []),
     ...(product ? ([['product_missing', product]] as Refused[]) : []),
-    ...(roles && method === 'post' ? KEY_REFUSALS : []),
+    ...(takesKey(endpoint) ? KEY_REFUSALS : []),
     ...refusals,
     ['https_required'],
     ['unavailable'],
@@ -48,6 +53,9 @@ const TOKEN_REFUSALS: Refused[] = [
   ['app_inactive'],
   ['rate_limited'],
 ];
+
+const PASSWORD_REFUSALS: Refused[] = [['password_change_required']];
+const ROLE_REFUSALS: Refused[] = [['role_insufficient']];
 
 const KEY_REFUSALS: Refused[] = [
   ['invalid_field', 'Idempotency-Key'],

@@ -24,7 +24,7 @@ export const accessEndpoints = {
     path: '/auth/refresh',
     summary: 'Get new tokens for a refresh token',
     description:
-      'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in.',
+      'Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in. A log-in ends after 30 days, however often it was refreshed.',
     body: bodies.refreshToken,
     answer: records.tokens,
     refusals: [
@@ -41,8 +41,17 @@ export const accessEndpoints = {
     method: 'post',
     path: '/auth/login',
     summary: 'Log a person in',
+    description:
+      'Whoever uses one-time passwords sends one as `otp`, or a recovery code, which is good once. The password is checked first.',
     body: bodies.logIn,
     answer: records.tokens,
-    refusals: [['invalid_credentials'], ['merchant_inactive'], ['rate_limited']],
+    refusals: [
+      ['invalid_credentials'],
+      ['otp_required'],
+      ['invalid_otp'],
+      ['ip_not_allowed'],
+      ['merchant_inactive'],
+      ['rate_limited'],
+    ],
   },
 } as const satisfies Record<string, Endpoint>;

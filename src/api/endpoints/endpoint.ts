@@ -10,7 +10,7 @@ export type Refused = readonly [code: ErrorCode, subject?: string];
 
 /** One endpoint: its address, who may call it, its input and its answer. */
 export interface Endpoint {
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'delete';
   /** Relative to the base path, with parameters in braces. */
   path: string;
   summary: string;
@@ -20,6 +20,12 @@ export interface Endpoint {
    * without roles needs no token.
    */
   roles?: readonly Role[];
+  /** Apps may not call it, because it is about a person's own access. */
+  peopleOnly?: boolean;
+  /** A person who must change the password may call it before that. */
+  beforePasswordChange?: boolean;
+  /** No idempotency key may keep its input and its answer, because they hold secrets. */
+  takesNoKey?: boolean;
   /** The operation for which the merchant must be approved, in the words of the refusal. */
   approvedFor?: string;
   /** The product that the app needs. */
@@ -35,6 +41,11 @@ export interface Endpoint {
 /** Returns a path in the form that Express matches. */
 export function patternOf(path: string): string {
   return path.replace(/\{(\w+)\}/g, ':$1');
+}
+
+/** Tells whether requests may have an Idempotency-Key. */
+export function takesKey({ roles, method, takesNoKey }: Endpoint): boolean {
+  return roles !== undefined && method === 'post' && !takesNoKey;
 }
 
 export const ALL: readonly Role[] = ['Admin', 'Finance', 'Operator'];

@@ -2,7 +2,7 @@ import type { RequestHandler } from 'express';
 import type { HttpMeters } from '../../metrics/meters.ts';
 
 /** The methods of our routes. Others are counted as one, because strangers may send any. */
-const METHODS = ['GET', 'HEAD', 'POST'];
+const METHODS = ['GET', 'HEAD', 'POST', 'DELETE'];
 const OTHER = 'other';
 
 /** Counts and times every request, by the pattern of its route and not by its path. */

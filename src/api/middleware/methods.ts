@@ -29,4 +29,4 @@ export function refuseOtherMethods(
 
 const NO_CONTENT = 204;
 
-const METHODS = { get: ['GET', 'HEAD'], post: ['POST'] } as const;
+const METHODS = { get: ['GET', 'HEAD'], post: ['POST'], delete: ['DELETE'] } as const;

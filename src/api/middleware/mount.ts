@@ -7,8 +7,9 @@ import {
   requireApproval,
   requireProduct,
 } from '../../domain/identity/authenticate.ts';
+import { requireTotp } from '../../domain/identity/require-totp.ts';
 import type { ApiContext } from '../context.ts';
-import { type Endpoint, patternOf } from '../endpoints/endpoints.ts';
+import { type Endpoint, patternOf, takesKey } from '../endpoints/endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
 import { addressOf, callerOfRequest } from './caller.ts';
 import { readJson } from './json-body.ts';
@@ -68,8 +69,8 @@ export interface Admitted {
 }
 
 /**
- * Checks a request. The order of the checks is part of the API: token, rate limit, role, product,
- * and only then the input.
+ * Checks a request. The order of the checks is part of the API: token, rate limit, what the caller
+ * may do, and only then the input.
  * @throws Refusal
  */
 export function admission(context: ApiContext, endpoint: Endpoint) {
@@ -77,17 +78,31 @@ export function admission(context: ApiContext, endpoint: Endpoint) {
   return async (req: Request, res: Response): Promise<Admitted> => {
     const caller = await callerOfRequest(context, req);
     await limitMerchant(context, caller, res);
-    if (caller.role && !endpoint.roles?.includes(caller.role)) {
-      throw new Refusal('role_insufficient');
-    }
-    if (endpoint.approvedFor) requireApproval(caller, endpoint.approvedFor);
-    if (endpoint.product) requireProduct(caller, endpoint.product);
-    const key = endpoint.method === 'post' ? idempotencyKey(req) : null;
+    requirePermission(context, endpoint, caller);
+    const key = takesKey(endpoint) ? idempotencyKey(req) : null;
     const call = { ...(await parse(req, res, caller)), caller, ip: addressOf(req) };
     const { merchant_id } = caller;
     const request = key === null ? null : { merchant_id, path: req.path, key, fields: call.body };
     return { call, request };
   };
+}
+
+/** Requires that the caller may do this: password, role, second factor, approval, product. */
+function requirePermission(
+  { config }: ApiContext,
+  { roles, peopleOnly, beforePasswordChange, approvedFor, product }: Endpoint,
+  caller: Caller,
+): void {
+  if (caller.mustChangePassword && !beforePasswordChange) {
+    throw new Refusal('password_change_required');
+  }
+  const mayCall = caller.role ? roles?.includes(caller.role) : !peopleOnly;
+  if (!mayCall) throw new Refusal('role_insufficient');
+  if (approvedFor) {
+    requireTotp(caller, approvedFor, config.requireTotpFor);
+    requireApproval(caller, approvedFor);
+  }
+  if (product) requireProduct(caller, product);
 }
 
 /** An answer that is ready to be sent. */

@@ -12,7 +12,11 @@ const PER_ACCOUNT: Limit = { perMinute: 10, burst: 10 };
 const PER_ADDRESS: Limit = { perMinute: 100, burst: 100 };
 
 /** Other refusals come after the credentials were right, so the caller is not guessing. */
-const WRONG_CREDENTIALS: ErrorCode[] = ['invalid_app_credentials', 'invalid_credentials'];
+const WRONG_CREDENTIALS: ErrorCode[] = [
+  'invalid_app_credentials',
+  'invalid_credentials',
+  'invalid_otp',
+];
 
 /**
  * Runs a check of credentials, unless too many have failed from this address, from it for this

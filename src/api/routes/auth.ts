@@ -31,8 +31,10 @@ export function addAuthRoutes(context: ApiContext): void {
   mountPublic(context, endpoints.logIn, async ({ body, ip }) => {
     const email = String(body.email).toLowerCase();
     await limitTokens(context, ip);
+    const otp = body.otp === undefined ? undefined : String(body.otp);
+    const credentials = { email, password: String(body.password), otp };
     const tokens = await throttleFailures(context, ip, email, () =>
-      logInUser(database, config, email, String(body.password), ip),
+      logInUser(database, config, credentials, ip),
     );
     return { headers, body: { ...tokens, message: 'Logged in' } };
   });

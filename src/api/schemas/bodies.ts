@@ -1,3 +1,4 @@
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
 import { PAYOUT_CATEGORIES } from '../../domain/payments/kinds.ts';
 import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
 import {
@@ -20,7 +21,9 @@ import type { InputSchema } from './validator.ts';
 /** Schemas of the requests' bodies. Wrong fields are refused in the order in which they stand here. */
 
 const MAX_CREDENTIAL_LENGTH = 200;
-const MAX_PASSWORD_LENGTH = 200;
+/** Longer than any password may be that is set today. */
+const MAX_GIVEN_PASSWORD_LENGTH = 200;
+const MAX_OTP_LENGTH = 40;
 const MAX_EMAIL_LENGTH = 254;
 const MAX_TOKEN_LENGTH = 4_096;
 const MAX_NARRATION_LENGTH = 200;
@@ -47,9 +50,36 @@ export const refreshToken = body({
   refresh: { type: 'string', maxLength: MAX_TOKEN_LENGTH, examples: ['eyJhbGciOiJIUzI1NiIs…'] },
 });
 
-export const logIn = body({
-  email: { ...text(MAX_EMAIL_LENGTH), examples: ['owner@duka.example'] },
-  password: { ...text(MAX_PASSWORD_LENGTH), examples: ['correct horse battery staple'] },
+const password = { ...text(MAX_GIVEN_PASSWORD_LENGTH), examples: ['correct horse battery staple'] };
+const otp = described(
+  text(MAX_OTP_LENGTH),
+  'The one-time password, six digits, or a recovery code in its place',
+  '492039',
+);
+
+export const logIn = body(
+  {
+    email: { ...text(MAX_EMAIL_LENGTH), examples: ['owner@duka.example'] },
+    password,
+    otp: { ...otp, description: `${otp.description}. Only of people who use them` },
+  },
+  ['otp'],
+);
+
+export const newPassword = body({
+  old_password: password,
+  new_password: {
+    ...text(MAX_PASSWORD_LENGTH),
+    minLength: MIN_PASSWORD_LENGTH,
+    description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; not the old one`,
+    examples: ['staple battery horse correct'],
+  },
+});
+
+export const ownPassword = body({ password });
+export const passwordAndOtp = body({ password, otp });
+export const firstOtp = body({
+  otp: { ...otp, description: 'The one-time password that the authenticator app shows' },
 });
 
 export const newCollection = body(

@@ -89,4 +89,6 @@ export const walletTransactions = query({
   ...dates,
 });
 
+export const sessions = query(list(PAGE_SIZE));
+
 export const channels = query(pages(MAX_PAGE_SIZE));

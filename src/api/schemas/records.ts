@@ -46,6 +46,48 @@ export const tokens = record({
   message: { type: 'string', examples: ['Token issued'] },
 });
 
+/** The answer of what has nothing else to say. */
+export function done(message: string): Schema {
+  return record({ message: { type: 'string', examples: [message] } });
+}
+
+export const newTotp = record({
+  secret: described(string, 'In base32, to type in', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
+  otpauth_uri: described(
+    string,
+    'The same as an address; show it as a QR code',
+    'otpauth://totp/Malipo:owner%40duka.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Malipo',
+  ),
+});
+
+export const recoveryCodes = record({
+  recovery_codes: {
+    type: 'array',
+    items: string,
+    description: 'Ten codes, each good once. They are not shown again',
+    examples: [['3f9a1-c04be-7d218-9e6f5']],
+  },
+});
+
+export const session = record({
+  id: uuid,
+  created_at: { ...timestamp, description: 'The log-in. ISO 8601, UTC' },
+  refreshed_at: {
+    ...timestamp,
+    description:
+      'The last refresh, or the log-in: one that is in use is refreshed every 15 minutes',
+  },
+  expires_at: { ...timestamp, description: 'It ends then, unless it is refreshed before' },
+  ends_at: { ...timestamp, description: 'It ends then, however often it is refreshed' },
+  address: described(
+    nullable(string),
+    'From where it was refreshed last, or begun; null when that is not known',
+    '203.0.113.7',
+  ),
+  with_otp: { type: 'boolean', description: 'It was begun with a one-time password' },
+  current: { type: 'boolean', description: 'It is the session of this request' },
+});
+
 const collectionFields = {
   id: uuid,
   payfrom: { ...phone, description: 'The customer’s phone' },

@@ -6,6 +6,7 @@ import type { Rate } from '../money.ts';
 import type { Asker } from './asker.ts';
 import type { Role } from './manage-users.ts';
 import { type Access, holderOf, IP_ALLOWED, requireAccess } from './require-access.ts';
+import type { TotpOperation } from './require-totp.ts';
 import { SECRET_LAPSED, TOKEN_FIELDS, tokenRevoked, verifyToken } from './tokens.ts';
 
 /** The caller that a valid access token stands for. */
@@ -15,9 +16,17 @@ export interface Caller {
   app: { code: number; products: Product[] } | null;
   /** The person's role; null for an app, because roles do not limit apps. */
   role: Role | null;
+  /** The person's e-mail address; null for an app. */
+  email: string | null;
   /** What the payments that it asks for keep of it. */
   asker: Asker;
   approved: boolean;
+  /** The person gave a one-time password at log-in. */
+  withTotp: boolean;
+  /** The operations for which the merchant wants that of its users. */
+  totpRequiredFor: readonly TotpOperation[];
+  /** The person must change the password before anything else. */
+  mustChangePassword: boolean;
   /** The merchant's own commission, payout fee and rate limit. Null stands for the default. */
   ownCommission: OwnRate;
   ownPayoutFee: OwnRate;
@@ -26,11 +35,14 @@ export interface Caller {
 
 export type OwnRate = { [part in keyof Rate]: Rate[part] | null };
 
-interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'approved'> {
+interface FamilyRow extends Access, Pick<Caller, 'merchant_id' | 'role' | 'email' | 'approved'> {
   revoked: boolean;
   app_code: number | null;
   user_id: string | null;
   products: Product[] | null;
+  with_totp: boolean;
+  totp_required_for: TotpOperation[];
+  must_change_password: boolean;
   commission_bps: number | null;
   commission_fixed_cents: number | null;
   payout_fee_bps: number | null;
@@ -60,6 +72,7 @@ export async function authenticate(
     merchant_id: row.merchant_id,
     app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },
     role: row.role,
+    email: row.email,
     asker: {
       asked_family: fam,
       asked_app: row.app_code,
@@ -67,6 +80,9 @@ export async function authenticate(
       asked_ip: ip,
     },
     approved: row.approved,
+    withTotp: row.with_totp,
+    totpRequiredFor: row.totp_required_for,
+    mustChangePassword: row.must_change_password,
     ownCommission: { bps: row.commission_bps, fixedCents: row.commission_fixed_cents },
     ownPayoutFee: { bps: row.payout_fee_bps, fixedCents: row.payout_fee_fixed_cents },
     ownLimit: { perMinute: row.rate_limit_per_minute, burst: row.rate_limit_burst },
@@ -75,10 +91,12 @@ export async function authenticate(
 
 /** The token of a deactivated user counts as revoked, even if its family was not revoked. */
 const FAMILY = `
-  SELECT f.merchant_id, f.app_code, f.user_id, u.role, a.products, m.approved,
+  SELECT f.merchant_id, f.app_code, f.user_id, u.role, u.email, a.products, m.approved,
     f.revoked_at IS NOT NULL OR NOT coalesce(u.active, true) OR ${SECRET_LAPSED} AS revoked,
     m.active AS merchant_active, coalesce(a.active, true) AS app_active,
-    a.code IS NULL OR ${IP_ALLOWED} AS ip_allowed,
+    f.with_totp, m.totp_required_for,
+    coalesce(u.must_change_password, false) AS must_change_password,
+    ${IP_ALLOWED} AS ip_allowed,
     m.commission_bps, m.commission_fixed_cents, m.payout_fee_bps, m.payout_fee_fixed_cents,
     m.rate_limit_per_minute, m.rate_limit_burst
   FROM token_families f

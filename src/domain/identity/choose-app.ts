@@ -1,12 +1,18 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { Refusal } from '../errors.ts';
+import { isOnList } from '../ip-allow-list.ts';
 import type { Product } from '../merchants/manage-apps.ts';
 import type { Caller } from './authenticate.ts';
+import { type AccessHolder, addressRefused } from './require-access.ts';
+
+const ON_ITS_LIST = isOnList('ip_allow_list');
 
 /**
  * Chooses the app that a collection is booked on: the token's app; for a person the named app,
- * or else the merchant's only active app with the product.
- * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`, `field_required`
+ * or else the merchant's only active app with the product. The app's list of addresses holds,
+ * whoever asks.
+ * @throws Refusal `app_not_found`, `ip_not_allowed`, `app_inactive`, `product_missing`,
+ * `field_required`
  */
 export async function chooseApp(
   database: Database | Transaction,
@@ -16,37 +22,47 @@ export async function chooseApp(
 ): Promise<number> {
   if (caller.app) return caller.app.code;
   if (appCode !== undefined) return namedApp(database, caller, product, appCode);
-  const able = await rows<{ code: number }>(
+  const able = await rows<{ code: number; ip_allowed: boolean }>(
     database,
-    `SELECT code FROM apps WHERE merchant_id = :merchant_id AND active AND :product = ANY (products)
-     LIMIT 2`,
-    { merchant_id: caller.merchant_id, product },
+    `SELECT code, ${ON_ITS_LIST} AS ip_allowed FROM apps
+     WHERE merchant_id = :merchant_id AND active AND :product = ANY (products) LIMIT 2`,
+    { merchant_id: caller.merchant_id, product, ip: caller.asker.asked_ip },
   );
   if (able.length > 1) throw new Refusal('field_required', 'app_code');
   if (!able[0]) throw new Refusal('product_missing', product);
+  if (!able[0].ip_allowed) throw addressRefused(holderFor(caller, able[0].code));
   return able[0].code;
 }
 
 /**
- * Checks that a payment may be booked on this app of the caller's merchant.
+ * Checks that a payment may be booked on this app of the caller's merchant. The app's own list of
+ * addresses holds for every caller that names it.
  * @returns the app's code.
- * @throws Refusal `app_not_found`, `app_inactive`, `product_missing`
+ * @throws Refusal `app_not_found`, `ip_not_allowed`, `app_inactive`, `product_missing`
  */
 export async function namedApp(
   database: Database | Transaction,
-  { merchant_id, app: own }: Caller,
+  caller: Caller,
   product: Product,
   appCode: number,
 ): Promise<number> {
-  // The token's app was read with the token.
+  const { merchant_id, app: own, asker } = caller;
+  // The token's app was read with the token, and its list was checked.
   if (own?.code === appCode && own.products.includes(product)) return appCode;
-  const app = await firstRow<{ active: boolean; products: Product[] }>(
+  const app = await firstRow<{ active: boolean; products: Product[]; ip_allowed: boolean }>(
     database,
-    'SELECT active, products FROM apps WHERE merchant_id = :merchant_id AND code = :code',
-    { merchant_id, code: appCode },
+    `SELECT active, products, ${ON_ITS_LIST} AS ip_allowed FROM apps
+     WHERE merchant_id = :merchant_id AND code = :code`,
+    { merchant_id, code: appCode, ip: asker.asked_ip },
   );
   if (!app) throw new Refusal('app_not_found');
+  if (!app.ip_allowed) throw addressRefused(holderFor(caller, appCode));
   if (!app.active) throw new Refusal('app_inactive');
   if (!app.products.includes(product)) throw new Refusal('product_missing', product);
   return appCode;
+}
+
+/** Says whose list has refused a caller, for the event. */
+function holderFor({ merchant_id, asker }: Caller, app_code: number): AccessHolder {
+  return { merchant_id, app_code, user_id: asker.asked_user, family: asker.asked_family };
 }

@@ -1,10 +1,12 @@
-import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
 import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
+import { isOnList } from '../ip-allow-list.ts';
 import { appSecrets } from '../merchants/app-secrets.ts';
 import type { Product } from '../merchants/manage-apps.ts';
 import type { MerchantRecord } from '../merchants/manage-merchants.ts';
 import { accountHash } from '../security/account-hash.ts';
+import { givenOtp, useOtp } from './one-time-password.ts';
 import { isPassword, renewedHash } from './password.ts';
 import {
   type Access,
@@ -13,7 +15,14 @@ import {
   IP_ALLOWED,
   requireAccess,
 } from './require-access.ts';
-import { rotateFamily, startFamily, type TokenPair, tokenRevoked, verifyToken } from './tokens.ts';
+import {
+  rotateFamily,
+  startFamily,
+  TOKEN_FIELDS,
+  type TokenPair,
+  tokenRevoked,
+  verifyToken,
+} from './tokens.ts';
 
 /** Whom a pair of tokens stands for: an app of the merchant, or a person, who has no app. */
 interface Holder
@@ -58,53 +67,74 @@ export async function issueAppTokens(
   requireAccess(app, holder);
   const subject = { merchant_id: app.merchant_id, app_code: app.app_code };
   const proof = { secret_id: match.id };
-  const tokens = await startFamily(database, keys.jwtKeys, subject, proof, { ip, account_hash });
-  if (!tokens) throw refuse();
+  const started = await startFamily(database, keys.jwtKeys, subject, proof, { ip, account_hash });
+  if (!started) throw refuse();
+  const { family: _family, ...tokens } = started;
   return { ...tokens, ...holderFields(app) };
+}
+
+export interface PersonCredentials {
+  email: string;
+  password: string;
+  /** A one-time password, or a recovery code, of whoever uses them. */
+  otp?: string | undefined;
 }
 
 /** How often a log-in reads the password's hash. Another one of the same moment may renew it once. */
 const PROOF_TRIES = 2;
 
 /**
- * Logs a person in. A hash that costs less than today's is replaced.
- * @throws Refusal `invalid_credentials`, `merchant_inactive`, `unavailable`
+ * Logs a person in. The password is checked first, and the one-time password last, so that a log-in
+ * that is refused for something else does not spend it. A hash that costs less than today's is
+ * replaced.
+ * @throws Refusal `invalid_credentials`, `ip_not_allowed`, `merchant_inactive`, `otp_required`,
+ * `invalid_otp`, `unavailable`
  */
 export async function logInUser(
   database: Database,
-  { secretsKeys, jwtKeys }: Keys,
-  email: string,
-  password: string,
+  keys: Keys,
+  { email, password, otp }: PersonCredentials,
   ip: string | null = null,
 ): Promise<Tokens> {
-  const account_hash = accountHash(secretsKeys, email);
+  const account_hash = accountHash(keys.secretsKeys, email);
   for (let tries = 1; ; tries++) {
-    const user = await activeUser(database, email);
+    const user = await activeUser(database, email, ip);
     const isRight = await isPassword(password, user?.password_hash);
     // Before the refusal, so that the duration of the answer tells nothing about the account.
     const renewed = user ? await renewedHash(password, user.password_hash) : null;
     const subject = { merchant_id: user?.id, user_id: user?.user_id };
     const refuse = () => wrongCredentials('invalid_credentials', subject, account_hash);
     if (!user || !isRight) throw refuse();
-    if (!user.active) throw new Refusal('merchant_inactive');
+    requireAccess(user, subject);
     const password_hash = renewed ? await replaceHash(database, user, renewed) : user.password_hash;
-    const holder = { merchant_id: user.id, user_id: user.user_id };
+    const code = user.totp ? givenOtp(otp) : null;
     const origin = { ip, account_hash };
-    const tokens = await startFamily(database, jwtKeys, holder, { password_hash }, origin);
+    const tokens = await startSession(database, keys, { ...user, password_hash }, code, origin);
     if (tokens) return { ...tokens, ...holderFields(user) };
     if (tries === PROOF_TRIES) throw refuse();
   }
 }
 
-type User = Holder & { active: boolean; user_id: string; password_hash: string };
+/** A person who may log in, by the merchant's row. */
+interface User extends Holder, Access {
+  user_id: string;
+  password_hash: string;
+  totp: boolean;
+}
 
-function activeUser(database: Database, email: string): Promise<User | undefined> {
+function activeUser(
+  database: Database,
+  email: string,
+  ip: string | null,
+): Promise<User | undefined> {
   return firstRow<User>(
     database,
-    `SELECT u.id AS user_id, u.password_hash, m.*, NULL AS app_code, NULL AS products
+    `SELECT u.id AS user_id, u.password_hash, u.totp, m.*, NULL AS app_code, NULL AS products,
+       m.active AS merchant_active, true AS app_active,
+       ${isOnList('m.user_ip_allow_list')} AS ip_allowed
      FROM users u JOIN merchants m ON m.id = u.merchant_id
      WHERE u.email = lower(:email) AND u.active`,
-    { email },
+    { email, ip },
   );
 }
 
@@ -123,11 +153,36 @@ async function replaceHash(database: Database, user: User, renewed: string): Pro
 }
 
 function wrongCredentials(
-  code: 'invalid_app_credentials' | 'invalid_credentials',
+  code: 'invalid_app_credentials' | 'invalid_credentials' | 'invalid_otp',
   holder: AccessHolder,
   account_hash: string,
 ): Refusal {
   return new Refusal(code).recordedAs({ kind: 'log_in_failed', ...holder, account_hash });
+}
+
+/**
+ * Starts a family first: it locks the person's row, as every change of a person's access does.
+ * @returns null when password or second factor have changed meanwhile.
+ */
+function startSession(
+  database: Database,
+  { secretsKeys, jwtKeys }: Keys,
+  { id, user_id, password_hash, totp }: User,
+  otp: string | null,
+  origin: { ip: string | null; account_hash: string },
+): Promise<TokenPair | null> {
+  const subject = { merchant_id: id, user_id };
+  return inTransaction(database, async (trx) => {
+    const proof = { password_hash, with_totp: totp };
+    const started = await startFamily(trx, jwtKeys, subject, proof, origin);
+    if (!started) return null;
+    const { family, ...tokens } = started;
+    const person = { ...subject, family, ip: origin.ip };
+    if (otp !== null && !(await useOtp(trx, secretsKeys, person, otp))) {
+      throw wrongCredentials('invalid_otp', subject, origin.account_hash);
+    }
+    return tokens;
+  });
 }
 
 /**
@@ -144,10 +199,10 @@ export async function refreshTokens(
   const claims = verifyToken(jwtKeys, refresh, 'refresh');
   const row = await firstRow<Refreshed>(
     database,
-    `SELECT m.*, f.merchant_id, f.app_code, f.user_id, a.products,
+    `SELECT m.*, f.merchant_id, f.app_code, f.user_id, a.products, f.ends_at <= now() AS ended,
        f.revoked_at IS NULL AND f.current_jti = :jti AS living,
        m.active AS merchant_active, coalesce(a.active, true) AS app_active,
-       coalesce(u.active, true) AS user_active, a.code IS NULL OR ${IP_ALLOWED} AS ip_allowed
+       coalesce(u.active, true) AS user_active, ${IP_ALLOWED} AS ip_allowed
      FROM token_families f JOIN merchants m ON m.id = f.merchant_id
      LEFT JOIN apps a ON a.merchant_id = f.merchant_id AND a.code = f.app_code
      LEFT JOIN users u ON u.merchant_id = f.merchant_id AND u.id = f.user_id
@@ -158,6 +213,7 @@ export async function refreshTokens(
   // A refusal here does not spend the token. A token that was spent before is not refused here:
   // the rotation ends its family.
   if (row?.living) {
+    if (row.ended) throw new Refusal('refresh_expired', TOKEN_FIELDS.refresh);
     if (!row.user_active) throw tokenRevoked('refresh', holder);
     requireAccess(row, holder);
   }
@@ -171,6 +227,8 @@ interface Refreshed extends Holder, Access {
   user_id: string | null;
   /** The token is the newest of a family that was not revoked. */
   living: boolean;
+  /** The family is too old to be refreshed. */
+  ended: boolean;
   user_active: boolean;
 }
 

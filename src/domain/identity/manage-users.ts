@@ -7,6 +7,7 @@ import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { hashPassword } from './password.ts';
 import { revokeTokens } from './revoke-tokens.ts';
+import { removeTotp } from './totp.ts';
 
 export type Role = 'Admin' | 'Finance' | 'Operator';
 
@@ -19,6 +20,10 @@ export interface UserRecord {
   name: string | null;
   role: Role;
   active: boolean;
+  /** Logs in with one-time passwords. */
+  totp: boolean;
+  /** May do nothing else before. */
+  must_change_password: boolean;
   created_at: Date;
 }
 
@@ -27,6 +32,7 @@ export interface NewUser {
   name?: string | undefined;
   password: string;
   role: Role;
+  must_change_password?: boolean;
 }
 
 /** Names a user. E-mail addresses are unique; the merchant is only a check. */
@@ -41,25 +47,27 @@ export interface UserChanges {
   active?: boolean | undefined;
   /** The result of `hashPassword`. */
   password_hash?: string | undefined;
+  must_change_password?: boolean | undefined;
 }
 
-const COLUMNS = 'id, merchant_id, email, name, role, active, created_at';
+const COLUMNS = `id, merchant_id, email, name, role, active, totp, must_change_password,
+  created_at`;
 
 /** Creates a user of a merchant. @returns the user's id. */
 export async function createUser(
   database: Database,
   merchantId: number,
-  { email, name, password, role }: NewUser,
+  { email, name, password, role, must_change_password = false }: NewUser,
 ): Promise<string> {
   const id = uuidv7();
   const password_hash = await hashPassword(password);
   await rows(
     database,
-    `INSERT INTO users (id, merchant_id, email, name, password_hash, role)
-     VALUES (:id, :merchant_id, :email, :name, :password_hash, :role)`,
+    `INSERT INTO users (id, merchant_id, email, name, password_hash, role, must_change_password)
+     VALUES (:id, :merchant_id, :email, :name, :password_hash, :role, :must_change_password)`,
     {
       ...{ id, merchant_id: merchantId, email: email.toLowerCase(), name: name ?? null },
-      ...{ password_hash, role },
+      ...{ password_hash, role, must_change_password },
     },
   );
   return id;
@@ -122,6 +130,23 @@ export async function updateUser(
   const ends = wanted.active === false || changed.role !== undefined || password_hash !== undefined;
   const subject = { merchant_id: before.merchant_id, user_id: before.id };
   return { user, changed, revoked: ends ? await revokeTokens(trx, subject) : 0 };
+}
+
+/**
+ * Switches one-time passwords off for a user who has lost them, and ends the user's sessions.
+ * @returns the user as it is now, whether they were on, and how many sessions were ended.
+ * @throws OperatorRefusal when there is no such user.
+ */
+export async function resetTotpOf(
+  trx: Transaction,
+  name: UserName,
+): Promise<{ user: UserRecord; changed: Differences; revoked: number }> {
+  const user = await requireUser(trx, name, 'FOR NO KEY UPDATE');
+  if (!user.totp) return { user, changed: {}, revoked: 0 };
+  const subject = { merchant_id: user.merchant_id, user_id: user.id };
+  await removeTotp(trx, subject);
+  const changed = { totp: { from: true, to: false } };
+  return { user: { ...user, totp: false }, changed, revoked: await revokeTokens(trx, subject) };
 }
 
 /** Reads a user. @throws OperatorRefusal when there is no such user. */

@@ -12,6 +12,10 @@ interface Cost {
 /** The cost of new hashes, as OWASP advises: 128 MiB. Only tests lower it. */
 export const PASSWORD_COST: Cost = { N: 2 ** 17, r: 8, p: 1 };
 
+/** Of a new password. */
+export const MIN_PASSWORD_LENGTH = 12;
+export const MAX_PASSWORD_LENGTH = 128;
+
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 /** Hashes that one process computes at once. Each takes one of the four threads of Node's pool. */

@@ -1,4 +1,5 @@
 import { Refusal } from '../errors.ts';
+import { isOnList } from '../ip-allow-list.ts';
 import type { SecurityEvent } from '../security/security-events.ts';
 
 /** Whose access it is, for the events about it. */
@@ -9,9 +10,11 @@ export function holderOf({ merchant_id, app_code, user_id }: AccessHolder): Acce
   return { merchant_id, app_code, user_id };
 }
 
-/** SQL: whether the address `:ip` is on the allow list of the app `a`. An empty list allows all. */
-export const IP_ALLOWED = `coalesce(
-  cardinality(a.ip_allow_list) = 0 OR CAST(:ip AS inet) <<= ANY (a.ip_allow_list), false)`;
+/**
+ * SQL: whether the list that holds for a token allows the address `:ip`. It is that of the app `a`,
+ * or without one that of the merchant `m` for its users.
+ */
+export const IP_ALLOWED = isOnList('coalesce(a.ip_allow_list, m.user_ip_allow_list)');
 
 export interface Access {
   ip_allowed: boolean;
@@ -20,16 +23,19 @@ export interface Access {
 }
 
 /**
- * Requires that an app and its merchant may use the API. The order is part of the API.
+ * Requires that an app or a person, and the merchant, may use the API. The order is part of the API.
  * @throws Refusal `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export function requireAccess(
   { ip_allowed, merchant_active, app_active }: Access,
   holder: AccessHolder,
 ): void {
-  if (!ip_allowed) {
-    throw new Refusal('ip_not_allowed').recordedAs({ kind: 'address_refused', ...holder });
-  }
+  if (!ip_allowed) throw addressRefused(holder);
   if (!merchant_active) throw new Refusal('merchant_inactive');
   if (!app_active) throw new Refusal('app_inactive');
+}
+
+/** Refuses an address that is not on the list that holds. */
+export function addressRefused(holder: AccessHolder): Refusal {
+  return new Refusal('ip_not_allowed').recordedAs({ kind: 'address_refused', ...holder });
 }

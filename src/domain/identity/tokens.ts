@@ -1,14 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, hasRow, inTransaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  inOneTransaction,
+  inTransaction,
+  type Transaction,
+} from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import { recordSecurityEvent, type SecurityEvent } from '../security/security-events.ts';
 import type { AccessHolder } from './require-access.ts';
 
 const ACCESS_LIFETIME_S = 15 * 60;
-const REFRESH_LIFETIME_S = 7 * 24 * 3_600;
+const DAY_S = 24 * 3_600;
+const REFRESH_LIFETIME_S = 7 * DAY_S;
+/** After this a family ends, however often it was refreshed: its holder logs in again. */
+const FAMILY_LIFETIME_S = 30 * DAY_S;
 const ALGORITHM = 'HS256';
 /** Far longer than our tokens. A longer text is refused before it is parsed. */
 const MAX_TOKEN_LENGTH = 2_048;
@@ -35,49 +45,54 @@ interface Claims {
 }
 
 /**
- * The secret or password that proved the log-in. It must still be valid when the family starts.
- * So a revocation at the same moment either finds the family and ends it, or prevents it.
+ * What proved the log-in: a secret, or a password, and whether a one-time password came with it. It
+ * must still hold when the family starts. So a revocation at the same moment either finds the
+ * family and ends it, or prevents it.
  */
-type Proof = { secret_id: string } | { password_hash: string };
+type Proof = { secret_id: string } | { password_hash: string; with_totp: boolean };
 
 /** Where a log-in comes from. */
-export type Origin = Pick<SecurityEvent, 'ip' | 'account_hash'>;
+export type Origin = Pick<SecurityEvent, 'account_hash'> & { ip: string | null };
 
 /**
  * Starts a family of tokens for a log-in, with its event.
- * @returns null when the proof is no longer valid.
+ * @returns its id and first tokens, or null when the proof no longer holds.
  */
 export async function startFamily(
-  database: Database,
+  database: Database | Transaction,
   keys: KeyRing,
   subject: TokenSubject,
   proof: Proof,
   origin: Origin,
-): Promise<TokenPair | null> {
+): Promise<(TokenPair & { family: string }) | null> {
   const id = uuidv7();
   const jti = randomUUID();
   const source =
     'secret_id' in proof
       ? `app_secrets WHERE id = :secret_id AND (expires_at IS NULL OR expires_at > clock_timestamp())`
-      : `users WHERE id = :user_id AND active AND password_hash = :password_hash`;
-  const bindings = { app_code: null, user_id: null, secret_id: null, ...subject, ...proof };
-  const isStarted = await inTransaction(database, async (trx) => {
+      : `users WHERE id = :user_id AND active AND password_hash = :password_hash
+           AND totp = :with_totp`;
+  const nobody = { app_code: null, user_id: null, secret_id: null, with_totp: false };
+  const bindings = { ...nobody, ...subject, ...proof, id, jti, ip: origin.ip };
+  const isStarted = await inOneTransaction(database, async (trx) => {
     const started = await hasRow(
       trx,
-      `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id,
-         current_jti, expires_at)
+      `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id, with_totp, ip,
+         current_jti, expires_at, ends_at)
        SELECT :id, merchant_id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
-         CAST(:secret_id AS uuid), :jti, now() + :lifetime_s * interval '1 second'
+         CAST(:secret_id AS uuid), CAST(:with_totp AS boolean), CAST(:ip AS inet), :jti,
+         now() + :lifetime_s * interval '1 second',
+         now() + :family_lifetime_s * interval '1 second'
        FROM ${source} AND merchant_id = :merchant_id FOR SHARE
        RETURNING id`,
-      { ...bindings, id, jti, lifetime_s: REFRESH_LIFETIME_S },
+      { ...bindings, lifetime_s: REFRESH_LIFETIME_S, family_lifetime_s: FAMILY_LIFETIME_S },
     );
     if (started) {
       await recordSecurityEvent(trx, { kind: 'log_in', ...subject, family: id, ...origin });
     }
     return started;
   });
-  return isStarted ? pair(keys, id, jti) : null;
+  return isStarted ? { family: id, ...pair(keys, id, jti, REFRESH_LIFETIME_S) } : null;
 }
 
 /** SQL: whether the secret that the family `f` was issued for is no longer valid. */
@@ -85,8 +100,9 @@ export const SECRET_LAPSED = `EXISTS (
   SELECT FROM app_secrets s WHERE s.id = f.secret_id AND s.expires_at <= now())`;
 
 /**
- * Exchanges a refresh token for a new pair. If the token was spent before, two parties have it,
- * so the whole family ends. The revocation is committed before the refusal is sent.
+ * Exchanges a refresh token for a new pair, which never outlives the family. If the token was spent
+ * before, two parties have it, so the whole family ends. The revocation is committed before the
+ * refusal is sent.
  * @throws Refusal `token_revoked`
  */
 export async function rotateFamily(
@@ -98,15 +114,17 @@ export async function rotateFamily(
 ): Promise<TokenPair> {
   const new_jti = randomUUID();
   const outcome = await inTransaction(database, async (trx) => {
-    const isRotated = await hasRow(
+    const rotated = await firstRow<{ lifetime_s: number }>(
       trx,
       `UPDATE token_families f
-       SET current_jti = :new_jti, expires_at = now() + :lifetime_s * interval '1 second'
+       SET current_jti = :new_jti, refreshed_at = now(), ip = CAST(:ip AS inet),
+         expires_at = least(now() + :lifetime_s * interval '1 second', ends_at)
        WHERE id = :fam AND current_jti = :jti AND revoked_at IS NULL
-         AND NOT ${SECRET_LAPSED} RETURNING id`,
-      { fam, jti, new_jti, lifetime_s: REFRESH_LIFETIME_S },
+         AND NOT ${SECRET_LAPSED}
+       RETURNING CAST(floor(extract(epoch FROM expires_at - now())) AS integer) AS lifetime_s`,
+      { fam, jti, new_jti, ip, lifetime_s: REFRESH_LIFETIME_S },
     );
-    if (isRotated) return 'rotated';
+    if (rotated) return rotated;
     const ended = await firstRow<{ was_current: boolean }>(
       trx,
       `UPDATE token_families SET revoked_at = now() WHERE id = :fam AND revoked_at IS NULL
@@ -121,7 +139,7 @@ export async function rotateFamily(
   });
   if (outcome === 'revoked before') throw tokenRevoked('refresh', holder);
   if (outcome === 'revoked now') throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
-  return pair(keys, fam, new_jti);
+  return pair(keys, fam, new_jti, outcome.lifetime_s);
 }
 
 /** Refuses a token whose family was revoked, or whose user was deactivated. */
@@ -130,10 +148,12 @@ export function tokenRevoked(type: Claims['typ'], holder: AccessHolder): Refusal
   return new Refusal('token_revoked', TOKEN_FIELDS[type]).recordedAs(event);
 }
 
-function pair(keys: KeyRing, fam: string, jti: string): TokenPair {
+/** Signs an access token and a refresh token. Neither outlives the family's lifetime. */
+function pair(keys: KeyRing, fam: string, jti: string, lifetimeS: number): TokenPair {
+  const accessLifetimeS = Math.min(ACCESS_LIFETIME_S, lifetimeS);
   return {
-    access: sign(keys, { typ: 'access', fam, jti: randomUUID() }, ACCESS_LIFETIME_S),
-    refresh: sign(keys, { typ: 'refresh', fam, jti }, REFRESH_LIFETIME_S),
+    access: sign(keys, { typ: 'access', fam, jti: randomUUID() }, accessLifetimeS),
+    refresh: sign(keys, { typ: 'refresh', fam, jti }, lifetimeS),
   };
 }
 

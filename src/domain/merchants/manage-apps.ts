@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { asStored } from '../ip-allow-list.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
@@ -127,12 +128,4 @@ export async function requireApp(
   );
   if (!app) throw new OperatorRefusal(`There is no app ${appCode}`);
   return app;
-}
-
-/** Writes addresses as PostgreSQL does, so that they can be compared with the stored ones. */
-async function asStored(trx: Transaction, addresses: string[]): Promise<string[]> {
-  const row = await firstRow<{ list: string[] }>(trx, 'SELECT CAST(:addresses AS inet[]) AS list', {
-    addresses,
-  });
-  return row!.list;
 }

@@ -5,6 +5,8 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import type { TotpOperation } from '../identity/require-totp.ts';
+import { asStored } from '../ip-allow-list.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
@@ -24,6 +26,10 @@ export interface MerchantRecord {
   commission_fixed_cents: number | null;
   rate_limit_per_minute: number | null;
   rate_limit_burst: number | null;
+  /** The addresses that its users may come from. An empty list allows every address. */
+  user_ip_allow_list: string[];
+  /** The operations for which its users must have logged in with a one-time password. */
+  totp_required_for: TotpOperation[];
   created_at: Date;
 }
 
@@ -31,7 +37,8 @@ export type NewMerchant = Pick<MerchantRecord, 'name' | 'email' | 'phone_number'
 export type MerchantChanges = Partial<Omit<MerchantRecord, 'id' | 'created_at'>>;
 
 const COLUMNS = `id, name, email, phone_number, active, approved, payouts_held,
-  commission_bps, commission_fixed_cents, rate_limit_per_minute, rate_limit_burst, created_at`;
+  commission_bps, commission_fixed_cents, rate_limit_per_minute, rate_limit_burst,
+  user_ip_allow_list, totp_required_for, created_at`;
 
 /** Creates a merchant with its two empty wallets. @returns its id. */
 export async function createMerchant(database: Database, merchant: NewMerchant): Promise<number> {
@@ -94,10 +101,12 @@ export async function lockMerchant(trx: Transaction, id: number): Promise<Mercha
 export async function updateMerchant(
   trx: Transaction,
   id: number,
-  wanted: MerchantChanges,
+  { user_ip_allow_list, ...others }: MerchantChanges,
 ): Promise<{ merchant: MerchantRecord; changed: Differences }> {
   await holdUpClaims(trx, id);
   const before = await lockMerchant(trx, id);
+  const wanted: MerchantChanges = others;
+  if (user_ip_allow_list) wanted.user_ip_allow_list = await asStored(trx, user_ip_allow_list);
   const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
   const { row: merchant, changed } = await updateRow<MerchantRecord>(trx, table, before, wanted);
   return { merchant, changed };

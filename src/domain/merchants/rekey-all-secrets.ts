@@ -1,50 +1,73 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { type KeyRing, type Sealed, seal } from '../../process/key-ring.ts';
+import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
 import type { Audited } from '../audited-change.ts';
-import {
-  type AppRef,
-  IS_VALID,
-  openSecret,
-  SECRET_KINDS,
-  SECRET_TABLES,
-  type SecretKind,
-  sealContext,
-} from './app-secrets.ts';
+import { totpContext } from '../identity/totp.ts';
+import { IS_VALID, sealContext } from './app-secrets.ts';
 
-/** Small, so that no transaction locks apps' secrets for long. */
+/** Small, so that no transaction locks secrets for long. */
 const BATCH_SIZE = 100;
 
-/** The subject of the audit log's line. */
-const SUBJECTS: Readonly<Record<SecretKind, string>> = {
-  app: 'app secrets',
-  own: 'webhook secrets',
-};
+/** A table of sealed secrets. */
+interface SealedTable {
+  name: string;
+  /** The subject of the audit log's line. */
+  subject: string;
+  /** SQL: whether a secret is in use. */
+  isInUse: string;
+  /** SQL: whose a secret `s` is, in the words of operators. */
+  owner: string;
+  /** SQL: what a secret is bound to. */
+  boundTo: string;
+  contextOf(boundTo: string): string;
+}
+
+const OF_APP = { isInUse: IS_VALID, owner: `'app ' || s.app_code`, boundTo: 'app_code' };
+
+const TABLES: readonly SealedTable[] = [
+  {
+    ...{ name: 'app_secrets', subject: 'app secrets', ...OF_APP },
+    contextOf: (app_code) => sealContext('app', { app_code: Number(app_code) }),
+  },
+  {
+    ...{ name: 'webhook_secrets', subject: 'webhook secrets', ...OF_APP },
+    contextOf: (app_code) => sealContext('own', { app_code: Number(app_code) }),
+  },
+  {
+    name: 'totp_secrets',
+    subject: 'secrets of one-time passwords',
+    isInUse: 'true',
+    owner: `'user ' || (SELECT u.email FROM users u
+      WHERE u.merchant_id = s.merchant_id AND u.id = s.user_id)`,
+    boundTo: 'user_id',
+    contextOf: totpContext,
+  },
+];
 
 export interface RekeyedSecrets {
   count: number;
-  /** Apps with a secret in use that cannot be decrypted with the key that it names. */
-  unreadable: number[];
+  /** The owners of secrets in use that cannot be decrypted with the key that they name. */
+  unreadable: string[];
   /** Secrets in use whose keys are not in the ring. */
   missing: { count: number; keyIds: string[] };
 }
 
 /**
- * Encrypts all secrets of apps again, with the first key of the ring, in batches. Each batch is a
- * transaction of its own, which an interruption does not undo.
+ * Encrypts all secrets of apps and users again, with the first key of the ring, in batches. Each
+ * batch is a transaction of its own, which an interruption does not undo.
  */
 export async function rekeyAllSecrets(
   database: Database,
   audited: Audited,
   keys: KeyRing,
 ): Promise<RekeyedSecrets> {
-  const unreadable = new Set<number>();
+  const unreadable = new Set<string>();
   let count = 0;
-  for (const kind of SECRET_KINDS) {
+  for (const table of TABLES) {
     let after: string | null = null;
     do {
-      const batch = await rekeyAudited(audited, keys, kind, after);
+      const batch = await rekeyAudited(audited, keys, table, after);
       count += batch.count;
-      for (const code of batch.unreadable) unreadable.add(code);
+      for (const owner of batch.unreadable) unreadable.add(owner);
       after = batch.next;
     } while (after !== null);
   }
@@ -54,13 +77,13 @@ export async function rekeyAllSecrets(
 function rekeyAudited(
   audited: Audited,
   keys: KeyRing,
-  kind: SecretKind,
+  table: SealedTable,
   after: string | null,
 ): Promise<RekeyedBatch> {
   return audited(async (trx) => {
-    const value = await rekeySecrets(trx, keys, kind, after);
+    const value = await rekeySecrets(trx, keys, table, after);
     const details = { count: value.count, from_keys: value.fromKeys, to_key: keys.current.id };
-    const audit = { merchant_id: null, subject: SUBJECTS[kind], details };
+    const audit = { merchant_id: null, subject: table.subject, details };
     return { value, audit: value.count > 0 ? audit : null };
   });
 }
@@ -69,46 +92,50 @@ interface RekeyedBatch {
   count: number;
   /** The ids of the keys that had encrypted these secrets. */
   fromKeys: string[];
-  /** The codes of the apps with a valid secret that cannot be decrypted. */
-  unreadable: number[];
+  /** The owners of secrets in use that cannot be decrypted. */
+  unreadable: string[];
   /** The next batch begins after this id; null when there is none. */
   next: string | null;
 }
 
-interface SecretRow extends Sealed, AppRef {
+interface SecretRow extends Sealed {
   id: string;
-  valid: boolean;
+  merchant_id: number;
+  owner: string;
+  bound_to: string;
+  in_use: boolean;
 }
 
 /**
- * Encrypts the next secrets of a kind again that are not encrypted with the first key of the ring.
+ * Encrypts the next secrets of a table again that are not encrypted with the first key of the ring.
  * A secret that cannot be decrypted is left as it is.
  * @param after is the `next` of the previous batch.
  */
 async function rekeySecrets(
   trx: Transaction,
   keys: KeyRing,
-  kind: SecretKind,
+  table: SealedTable,
   after: string | null,
 ): Promise<RekeyedBatch> {
   const secrets = await rows<SecretRow>(
     trx,
-    `SELECT id, merchant_id, app_code, key_id AS "keyId", ciphertext, ${IS_VALID} AS valid
-     FROM ${SECRET_TABLES[kind]}
+    `SELECT id, merchant_id, key_id AS "keyId", ciphertext, ${table.owner} AS owner,
+       CAST(${table.boundTo} AS text) AS bound_to, ${table.isInUse} AS in_use
+     FROM ${table.name} s
      WHERE key_id <> :current AND key_id = ANY (:known)
        AND (CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid))
-     ORDER BY id LIMIT :limit FOR UPDATE`,
+     ORDER BY id LIMIT :limit FOR UPDATE OF s`,
     { current: keys.current.id, known: [...keys.byId.keys()], after, limit: BATCH_SIZE },
   );
   const readable: SecretRow[] = [];
   for (const secret of secrets) {
-    if (await rekeySecret(trx, keys, kind, secret)) readable.push(secret);
+    if (await rekeySecret(trx, keys, table, secret)) readable.push(secret);
   }
-  const unreadable = secrets.filter((secret) => secret.valid && !readable.includes(secret));
+  const unreadable = secrets.filter((secret) => secret.in_use && !readable.includes(secret));
   return {
     count: readable.length,
     fromKeys: [...new Set(readable.map(({ keyId }) => keyId))].sort(),
-    unreadable: unreadable.map(({ app_code }) => app_code),
+    unreadable: unreadable.map(({ owner }) => owner),
     next: secrets.length < BATCH_SIZE ? null : secrets.at(-1)!.id,
   };
 }
@@ -116,32 +143,32 @@ async function rekeySecrets(
 async function rekeySecret(
   trx: Transaction,
   keys: KeyRing,
-  kind: SecretKind,
+  { name, contextOf }: SealedTable,
   secret: SecretRow,
 ): Promise<boolean> {
+  const context = contextOf(secret.bound_to);
   let plaintext: string;
   try {
-    plaintext = openSecret(keys, kind, secret, secret);
+    plaintext = open(keys, secret, context);
   } catch {
     return false;
   }
   await rows(
     trx,
-    `UPDATE ${SECRET_TABLES[kind]} SET key_id = :keyId, ciphertext = :ciphertext
+    `UPDATE ${name} SET key_id = :keyId, ciphertext = :ciphertext
      WHERE merchant_id = :merchant_id AND id = :id`,
-    { ...secret, ...seal(keys, plaintext, sealContext(kind, secret)) },
+    { ...secret, ...seal(keys, plaintext, context) },
   );
   return true;
 }
 
-/** Counts the valid secrets whose key is not in the ring. */
+/** Counts the secrets in use whose key is not in the ring. */
 async function secretsWithoutKey(
   database: Database,
   keys: KeyRing,
 ): Promise<RekeyedSecrets['missing']> {
-  const lost = SECRET_KINDS.map(
-    (kind) => `SELECT key_id FROM ${SECRET_TABLES[kind]}
-      WHERE key_id <> ALL (:known) AND ${IS_VALID}`,
+  const lost = TABLES.map(
+    ({ name, isInUse }) => `SELECT key_id FROM ${name} WHERE key_id <> ALL (:known) AND ${isInUse}`,
   ).join(' UNION ALL ');
   const row = await firstRow<RekeyedSecrets['missing']>(
     database,

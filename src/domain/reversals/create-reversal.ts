@@ -10,6 +10,8 @@ import { queueOf } from '../../jobs/job-types.ts';
 import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
+import { addressRefused } from '../identity/require-access.ts';
+import { isOnList } from '../ip-allow-list.ts';
 import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { acceptance } from '../payments/transition.ts';
@@ -31,17 +33,25 @@ const REVERSAL_DEADLINE_MS = 4 * 3_600_000;
 /**
  * Accepts a reversal of a whole collection: records it with its history and first job. Locks
  * the collection first, so reversals of it, and news of them, take turns. An index allows one
- * reversal of a collection that is open or done.
- * @throws Refusal `transaction_not_found`, `collection_not_completed`, `reversal_done`,
- * `reversal_in_progress`, `duplicate_ref_no`, `channel_paused`
+ * reversal of a collection that is open or done. The list of addresses of the app that it is booked
+ * on holds: of the token's app it was checked with the token.
+ * @throws Refusal `transaction_not_found`, `ip_not_allowed`, `collection_not_completed`,
+ * `reversal_done`, `reversal_in_progress`, `duplicate_ref_no`, `channel_paused`
  */
 export async function createReversal(
   database: Database | Transaction,
   request: NewReversal,
 ): Promise<Reversal> {
   return inOneTransaction(database, async (trx) => {
-    const collection = await firstRow<Collection>(trx, LOCK_COLLECTION, request);
+    const collection = await firstRow<Collection & { ip_allowed: boolean }>(trx, LOCK_COLLECTION, {
+      ...request,
+      ip: request.asked_ip,
+    });
     if (!collection) throw new Refusal('transaction_not_found', 'checkout_ref_no');
+    if (request.app_code === null && !collection.ip_allowed) {
+      const { merchant_id, asked_user: user_id, asked_family: family } = request;
+      throw addressRefused({ merchant_id, app_code: collection.app_code, user_id, family });
+    }
     if (collection.status !== 'completed') throw new Refusal('collection_not_completed');
     // A separate statement sees what others committed while this one waited for the lock.
     await refuseSecond(trx, request, collection);
@@ -50,7 +60,10 @@ export async function createReversal(
 }
 
 const LOCK_COLLECTION = `
-  SELECT ${paymentColumns('collection', 'collections')} FROM collections
+  SELECT ${paymentColumns('collection', 'collections')},
+    (SELECT ${isOnList('a.ip_allow_list')} FROM apps a
+     WHERE a.merchant_id = collections.merchant_id AND a.code = collections.app_code) AS ip_allowed
+  FROM collections
   WHERE merchant_id = :merchant_id AND ref_no = :checkout_ref_no FOR NO KEY UPDATE`;
 
 /** Names the reason for the merchant. The indexes are what prevents a second reversal. */

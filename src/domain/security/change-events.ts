@@ -16,7 +16,8 @@ export function changeEvents(
   changed: Differences,
   ending: Ending,
 ): SecurityEvent[] {
-  const { role, active, ip_allow_list: addresses } = changed;
+  const { role, active } = changed;
+  const addresses = changed.ip_allow_list ?? changed.user_ip_allow_list;
   return [
     ...(role ? [{ ...subject, kind: 'role_changed' as const, detail: role }] : []),
     ...(addresses
@@ -39,7 +40,7 @@ export function webhookSecretRotated(
   return { kind: 'webhook_secret_rotated', merchant_id, app_code: code, detail };
 }
 
-/** The addresses themselves are in the audit log. No addresses: the app may call from anywhere. */
+/** The addresses themselves are in the audit log. No addresses: from anywhere. */
 function sizes({ from, to }: Differences[string]) {
   const count = (addresses: unknown) => (addresses as unknown[]).length;
   return { addresses: { from: count(from), to: count(to) } };

@@ -20,6 +20,15 @@ export const SECURITY_EVENT_KINDS = [
   'app_suspended',
   'merchant_suspended',
   'callbacks_dropped',
+  'password_changed',
+  'totp_begun',
+  'totp_enabled',
+  'totp_disabled',
+  'totp_reset',
+  'recovery_code_used',
+  'recovery_codes_renewed',
+  'logged_out',
+  'session_ended',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
 

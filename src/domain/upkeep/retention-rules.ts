@@ -62,6 +62,8 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   webhook_secrets: { keep: 'forever', why: DIRECTORY },
   retired_callback_keys: { keep: 'forever', why: 'They prove late news of old payments' },
   users: { keep: 'forever', why: DIRECTORY },
+  totp_secrets: { keep: 'state', why: 'A row goes when the person switches it off' },
+  recovery_codes: { keep: 'state', why: 'A row goes when the code is used or replaced' },
   collections: { keep: 'forever', why: 'Payments' },
   payouts: { keep: 'forever', why: 'Payments' },
   reversals: { keep: 'forever', why: 'Payments' },

@@ -1,3 +1,4 @@
+import { totpOperationsFromText } from '../../domain/identity/require-totp.ts';
 import {
   contact,
   duration,
@@ -81,6 +82,12 @@ export const API = {
   RATE_LIMIT_BURST: integer(1, MAX_RATE)
     .default(100)
     .describe('Requests that a merchant may make at once'),
+  REQUIRE_TOTP_FOR: parsed(totpOperationsFromText)
+    .optional()
+    .describe(
+      'Operations for which people of every merchant must have logged in with a one-time password, out of `payouts`, `transfers` and `reversals`. Default: those that each merchant wants',
+    )
+    .meta({ example: 'payouts,transfers,reversals' }),
   SECURITY_CONTACT: contact()
     .optional()
     .describe(

@@ -86,6 +86,11 @@ describe('Options of the command line for merchants, users and apps', () => {
       [`${update} --rate-per-minute 0`, '--rate-per-minute must be a whole number from 1'],
       [`${update} --rate-burst 100001`, '--rate-burst must be a whole number from 1 to 100000'],
       [`${update} --rate-burst none`, '--rate-burst must be a whole number'],
+      [`${update} --user-ips 10.0.0.1/8`, '--user-ips must be a network whose address ends'],
+      [
+        `${update} --require-totp payouts,collections`,
+        '--require-totp must be a list out of payouts, transfers, reversals',
+      ],
     ]);
   });
 

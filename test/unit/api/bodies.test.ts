@@ -2,11 +2,15 @@ import { expect } from 'chai';
 import { ERROR_ANSWERS, errorBody } from '../../../src/api/error-answers.ts';
 import {
   appCredentials,
+  firstOtp,
   logIn,
   newCollection,
+  newPassword,
   newPayout,
   newReversal,
   newTransfer,
+  ownPassword,
+  passwordAndOtp,
   refreshToken,
 } from '../../../src/api/schemas/bodies.ts';
 import { bodyParser, type InputSchema } from '../../../src/api/schemas/validator.ts';
@@ -75,13 +79,50 @@ const BODIES: Readonly<Record<string, Body>> = {
       wrong: [
         ['email', 'Invalid email', [...NO_PLAIN_TEXTS, 'x'.repeat(255)]],
         ['password', 'Invalid password', [...NO_PLAIN_TEXTS, 'x'.repeat(201)]],
+        ['otp', 'Invalid otp', [...NO_PLAIN_TEXTS, 'x'.repeat(41)]],
       ],
       right: [
         ['email', ['x'.repeat(254)]],
         ['password', ['x'.repeat(200)]],
+        ['otp', ['', '123456', '3f9a1-c04be-7d218-9e6f5']],
       ],
     },
     valid: { email: 'a@x.example', password: 'p' },
+  },
+  'a new password': {
+    schema: newPassword,
+    cases: {
+      required: ['old_password', 'new_password'],
+      wrong: [
+        ['old_password', 'Invalid old_password', NO_PLAIN_TEXTS],
+        [
+          'new_password',
+          'Invalid new_password',
+          [...NO_PLAIN_TEXTS, 'x'.repeat(11), 'x'.repeat(129), 'two lines\nof a password'],
+        ],
+      ],
+      right: [['new_password', ['x'.repeat(12), 'x'.repeat(128)]]],
+    },
+    valid: { old_password: 'p', new_password: 'x'.repeat(12) },
+  },
+  'a password again': {
+    schema: ownPassword,
+    cases: { required: ['password'], wrong: [['password', 'Invalid password', [7]]], right: [] },
+    valid: { password: 'p' },
+  },
+  'a password and a one-time password': {
+    schema: passwordAndOtp,
+    cases: {
+      required: ['password', 'otp'],
+      wrong: [['otp', 'Invalid otp', NO_PLAIN_TEXTS]],
+      right: [],
+    },
+    valid: { password: 'p', otp: '123456' },
+  },
+  'a first one-time password': {
+    schema: firstOtp,
+    cases: { required: ['otp'], wrong: [['otp', 'Invalid otp', NO_TEXTS]], right: [] },
+    valid: { otp: '123456' },
   },
   'a refresh token': {
     schema: refreshToken,

@@ -1,0 +1,70 @@
+import { type Database, hasRow, inTransaction } from '../../connections/database.ts';
+import { Refusal } from '../errors.ts';
+import { type Page, type PageRequest, readPage } from '../lists.ts';
+import { recordSecurityEvent } from '../security/security-events.ts';
+import type { Caller } from './authenticate.ts';
+import { eventBy, type Person } from './person.ts';
+
+/** A family of tokens that still lets a person in. */
+export interface Session {
+  id: string;
+  created_at: Date;
+  refreshed_at: Date;
+  expires_at: Date;
+  /** However often it is refreshed, it ends then. */
+  ends_at: Date;
+  /** The address of the log-in, or of the last refresh. */
+  ip: string | null;
+  with_totp: boolean;
+}
+
+const IS_LIVE = 'revoked_at IS NULL AND expires_at > now()';
+
+/** Lists the sessions of a person that have not ended, newest first. */
+export function listSessions(
+  database: Database,
+  { merchant_id, user_id }: Person,
+  page: PageRequest,
+): Promise<Page<Session>> {
+  const source = {
+    columns: 'id, created_at, refreshed_at, expires_at, ends_at, ip, with_totp',
+    table: 'token_families',
+    createdAt: 'created_at',
+    id: 'id',
+    where: ['merchant_id = :merchant_id', 'user_id = :user_id', IS_LIVE],
+    bindings: { merchant_id, user_id },
+  };
+  return readPage<Session>(database, source, page);
+}
+
+/** Ends a session of a person at once. @throws Refusal `session_not_found` */
+export async function endSession(database: Database, person: Person, id: string): Promise<void> {
+  await inTransaction(database, async (trx) => {
+    const isEnded = await hasRow(
+      trx,
+      `UPDATE token_families SET revoked_at = now()
+       WHERE merchant_id = :merchant_id AND user_id = :user_id AND id = :id AND ${IS_LIVE}
+       RETURNING id`,
+      { ...person, id },
+    );
+    if (!isEnded) throw new Refusal('session_not_found');
+    const event = { ...eventBy(person), detail: { session: id } };
+    await recordSecurityEvent(trx, { ...event, kind: 'session_ended' });
+  });
+}
+
+/** Ends the session of a caller at once, app or person. */
+export async function logOut(database: Database, { merchant_id, asker }: Caller): Promise<void> {
+  const { asked_family: family, asked_app, asked_user, asked_ip } = asker;
+  await inTransaction(database, async (trx) => {
+    const isEnded = await hasRow(
+      trx,
+      `UPDATE token_families SET revoked_at = now()
+       WHERE merchant_id = :merchant_id AND id = :family AND revoked_at IS NULL RETURNING id`,
+      { merchant_id, family },
+    );
+    if (!isEnded) return;
+    const whose = { merchant_id, app_code: asked_app, user_id: asked_user, family, ip: asked_ip };
+    await recordSecurityEvent(trx, { ...whose, kind: 'logged_out' });
+  });
+}
