@@ -33,12 +33,16 @@ interface Claims {
 }
 
 /**
- * The secret or password that proved the log-in. It must still be valid when the family starts.
- * So a revocation at the same moment either finds the family and ends it, or prevents it.
+ * The secret or password that proved the log-in. It must still be valid when the family starts, and
+ * the merchant and the app active. So a revocation at the same moment either finds the family and
+ * ends it, or prevents it.
  */
 type Proof = { secret_id: string } | { password_hash: string };
 
-/** Starts a family of tokens for a log-in. @returns null when the proof is no longer valid. */
+/**
+ * Starts a family of tokens for a log-in.
+ * @returns null when the proof is no longer valid, or the merchant or the app was just suspended.
+ */
 export async function startFamily(
   database: Database,
   keys: KeyRing,
@@ -47,17 +51,22 @@ export async function startFamily(
 ): Promise<TokenPair | null> {
   const id = uuidv7();
   const jti = randomUUID();
+  // The rows are locked in this order, in which operators lock them too.
   const source =
     'secret_id' in proof
-      ? `app_secrets WHERE id = :secret_id AND (expires_at IS NULL OR expires_at > clock_timestamp())`
-      : `users WHERE id = :user_id AND active AND password_hash = :password_hash`;
+      ? `merchants m JOIN apps a ON a.merchant_id = m.id
+         JOIN app_secrets s ON s.merchant_id = a.merchant_id AND s.app_code = a.code
+         WHERE s.id = :secret_id AND (s.expires_at IS NULL OR s.expires_at > clock_timestamp())
+           AND a.active`
+      : `merchants m JOIN users u ON u.merchant_id = m.id
+         WHERE u.id = :user_id AND u.active AND u.password_hash = :password_hash`;
   const started = await firstRow(
     database,
     `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id,
        current_jti, expires_at)
-     SELECT :id, merchant_id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
+     SELECT :id, m.id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
        CAST(:secret_id AS uuid), :jti, now() + :lifetime_s * interval '1 second'
-     FROM ${source} AND merchant_id = :merchant_id FOR SHARE
+     FROM ${source} AND m.id = :merchant_id AND m.active FOR SHARE
      RETURNING id`,
     {
       app_code: null,

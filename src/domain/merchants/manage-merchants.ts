@@ -5,6 +5,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { revokeAllTokens } from '../identity/revoke-tokens.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
@@ -88,17 +89,19 @@ export async function lockMerchant(trx: Transaction, id: number): Promise<Mercha
 
 /**
  * Sets columns of a merchant. Waits for payouts that are being claimed, so a brake that is
- * committed holds every later one. @returns the merchant as it is now, and what has changed.
+ * committed holds every later one. A suspension ends all sessions of the merchant for good.
+ * @returns the merchant as it is now, what has changed, and how many sessions were ended.
  * @throws OperatorRefusal when there is no such merchant.
  */
 export async function updateMerchant(
   trx: Transaction,
   id: number,
   wanted: MerchantChanges,
-): Promise<{ merchant: MerchantRecord; changed: Differences }> {
+): Promise<{ merchant: MerchantRecord; changed: Differences; revoked: number }> {
   await holdUpClaims(trx, id);
   const before = await lockMerchant(trx, id);
   const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
   const { row: merchant, changed } = await updateRow<MerchantRecord>(trx, table, before, wanted);
-  return { merchant, changed };
+  const revoked = wanted.active === false ? await revokeAllTokens(trx, id) : 0;
+  return { merchant, changed, revoked };
 }

@@ -78,11 +78,13 @@ export async function signingOf(
   const row = await firstRow<Signing>(
     database,
     `SELECT max(s.expires_at) AS older_secrets_sign_until,
-       greatest(max(s.created_at), CASE max(a.signs_webhooks_with) WHEN 'app' THEN (
-         -- An app that went back to its app secret: its own secrets ended then.
-         SELECT max(expires_at) FROM webhook_secrets
-         WHERE merchant_id = :merchant_id AND app_code = :code
-       ) END) AS signs_webhooks_since
+       CASE WHEN count(*) > 0 THEN
+         greatest(max(s.created_at), CASE max(a.signs_webhooks_with) WHEN 'app' THEN (
+           -- An app that went back to its app secret: its own secrets ended then.
+           SELECT max(expires_at) FROM webhook_secrets
+           WHERE merchant_id = :merchant_id AND app_code = :code
+         ) END)
+       END AS signs_webhooks_since
      FROM apps a CROSS JOIN LATERAL (${signingSecretsOf('a')}) AS s
      WHERE a.merchant_id = :merchant_id AND a.code = :code`,
     { merchant_id, code },
