@@ -5,6 +5,7 @@ const LOCKS = {
   migrations: 4_207_000,
   'preparing deliveries': 4_207_001,
   'role defaults': 4_207_002,
+  'staff accounts': 4_207_010,
 } as const;
 
 /** Waits for the lock, and holds it to the end of the transaction. */

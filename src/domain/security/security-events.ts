@@ -19,6 +19,11 @@ export const SECURITY_EVENT_KINDS = [
   'user_deactivated',
   'app_suspended',
   'merchant_suspended',
+  'credentials_revoked',
+  'staff_created',
+  'staff_changed',
+  'staff_token_renewed',
+  'staff_refused',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
 

@@ -62,6 +62,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   webhook_secrets: { keep: 'forever', why: DIRECTORY },
   retired_callback_keys: { keep: 'forever', why: 'They prove late news of old payments' },
   users: { keep: 'forever', why: DIRECTORY },
+  staff: { keep: 'forever', why: DIRECTORY },
   collections: { keep: 'forever', why: 'Payments' },
   payouts: { keep: 'forever', why: 'Payments' },
   reversals: { keep: 'forever', why: 'Payments' },
@@ -75,7 +76,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   events: { keep: 'forever', why: 'What merchants were told, once for each payment' },
   webhook_deliveries: { keep: 'forever', why: 'Whether and when the merchant took an event' },
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
-  audit_log: { keep: 'forever', why: 'Who changed what' },
+  audit_log: { keep: 'forever', why: 'Who changed what, and who read what' },
   security_events: {
     keep: SECURITY_EVENTS_KEPT,
     since: 'at',
