@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import { APPENDED } from './storage.ts';
+import { APPENDED, UPDATED_OFTEN } from './storage.ts';
 
 /** Who got in, who tried, and who changed what lets people in. */
 export async function up(knex: Knex): Promise<void> {
@@ -36,5 +36,17 @@ export async function up(knex: Knex): Promise<void> {
     CREATE TRIGGER security_events_kept_while_young BEFORE DELETE ON security_events
       FOR EACH ROW WHEN (OLD.at >= now() - interval '13 months')
       EXECUTE FUNCTION refuse_change();
+
+    -- Failed log-ins of each account over all addresses, as a token bucket. A row costs whoever
+    -- makes it a check of a password, and means nothing any more once the bucket is full again.
+    CREATE TABLE log_in_limits (
+      -- As in security_events. An unknown account has a row too.
+      account_hash text NOT NULL,
+      -- A network from which the account was logged in to lately; 0.0.0.0/0 for all others.
+      network inet NOT NULL,
+      full_at timestamptz NOT NULL,
+      PRIMARY KEY (account_hash, network)
+    ) WITH (${UPDATED_OFTEN});
+    CREATE INDEX log_in_limits_by_end ON log_in_limits (full_at);
   `);
 }

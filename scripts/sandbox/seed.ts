@@ -71,15 +71,12 @@ async function seedMerchant(
     products: ['collections', 'payouts'],
   });
   await topUpPayoutWallet(database, merchant_id, PAYOUT_WALLET_CENTS, 'sandbox-opening');
-  const users: SandboxUser[] = [];
-  for (const role of ROLES) {
-    const user = {
-      email: `${role.toLowerCase()}-${tag}@${EMAIL_DOMAIN}`,
-      password: randomBytes(12).toString('base64url'),
-      role,
-    };
-    await createUser(database, merchant_id, user);
-    users.push(user);
-  }
+  const users: SandboxUser[] = ROLES.map((role) => ({
+    email: `${role.toLowerCase()}-${tag}@${EMAIL_DOMAIN}`,
+    password: randomBytes(12).toString('base64url'),
+    role,
+  }));
+  // At once, because hashing a password takes long.
+  await Promise.all(users.map((user) => createUser(database, merchant_id, user)));
   return { merchant_id, ...credentials, users };
 }

@@ -15,7 +15,7 @@ export async function recordRead(
   database: Database,
   actor: string,
   order: Order,
-  count: number,
+  count: number | null,
 ): Promise<string | null> {
   const { action, verb, values } = order;
   const [noun] = action.split('.') as [string];

@@ -3,7 +3,7 @@ import { FAILED, failureOf } from './failure.ts';
 import { loadNouns } from './nouns.ts';
 import type { Input } from './options/new-password.ts';
 import { columnsOf, type Output, showAs } from './output/display.ts';
-import { print } from './output/print.ts';
+import { print, printAll } from './output/print.ts';
 import { perform } from './perform.ts';
 import { readCommandLine } from './program.ts';
 import type { Order } from './verb.ts';
@@ -27,7 +27,7 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
     if (typeof order !== 'string') changes = order.verb.changes;
     const { output, status, warning } = await respond(order, terminal);
     if (warning) await print(terminal.stderr, `${warning}\n`);
-    await print(terminal.stdout, `${output}\n`);
+    if (output !== null) await print(terminal.stdout, `${output}\n`);
     return status;
   } catch (error) {
     const { status, line } = failureOf(error, changes);
@@ -36,14 +36,21 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
   }
 }
 
+/** Does what was ordered. @returns what to print, or null when it is printed already. */
 async function respond(order: string | Order, { env, stdin, stdout }: Terminal) {
   if (typeof order === 'string') return { output: order, status: 0, warning: null };
   const service = order.verb.isLocal ? null : await bootService(env);
   try {
     const display = { zone: order.zone, columns: columnsOf(stdout, env) };
     const answer = await showAs(display, () => perform(service, order, stdin));
+    const status = answer.isFailure ? FAILED : 0;
+    const { stream, warning } = answer;
+    if (stream) {
+      await printAll(stdout, stream);
+      return { output: null, status, warning };
+    }
     const output = order.isJson ? JSON.stringify(answer.data) : answer.lines.join('\n');
-    return { output, status: answer.isFailure ? FAILED : 0, warning: answer.warning };
+    return { output, status, warning };
   } finally {
     await service?.database.destroy();
   }

@@ -15,6 +15,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   queues: async () => (await import('./commands/queues.ts')).queues,
   webhooks: async () => (await import('./commands/webhooks.ts')).webhooks,
   audit: async () => (await import('./commands/audit.ts')).audit,
+  security: async () => (await import('./commands/security.ts')).security,
   reconcile: async () => (await import('./commands/reconcile.ts')).reconcile,
   daraja: async () => (await import('./commands/daraja.ts')).daraja,
   payee: async () => (await import('./commands/payee.ts')).payee,

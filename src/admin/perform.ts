@@ -11,7 +11,7 @@ import type { Input } from './options/new-password.ts';
 import type { Answer, Change, Lines, Order } from './verb.ts';
 
 /** What a command prints. */
-interface Printed {
+interface Printed extends Pick<Answer, 'stream'> {
   data: object;
   lines: string[];
   isFailure: boolean;
@@ -51,13 +51,14 @@ async function makeChange(service: Service, order: Order, stdin: Input): Promise
 async function showData(service: Service, order: Order): Promise<Printed> {
   const { database } = service;
   const { actor } = await operatorOf(database, order);
-  const record = (count: number) => recordRead(database, actor, order, count);
+  const record = (count: number | null) => recordRead(database, actor, order, count);
   const answer = await order.verb.run(service, order.values).catch(async (error) => {
     // Whoever looks for what is not there is in the log too.
     if (error instanceof OperatorRefusal) await record(0);
     throw error;
   });
-  return { ...printed(answer), warning: await record(answer.count ?? 1) };
+  const count = answer.stream ? null : (answer.count ?? 1);
+  return { ...printed(answer), warning: await record(count) };
 }
 
 async function recordRefusal(
@@ -72,8 +73,8 @@ async function recordRefusal(
   }
 }
 
-function printed({ data, lines, isFailure = false }: Answer): Printed {
-  return { data, lines: flat(lines), isFailure, warning: null };
+function printed({ data, lines, stream, isFailure = false }: Answer): Printed {
+  return { data, lines: flat(lines), stream, isFailure, warning: null };
 }
 
 function flat(lines: Lines): string[] {

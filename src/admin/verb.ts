@@ -10,9 +10,11 @@ import type { Zone } from './zone.ts';
 export interface Answer {
   data: object;
   lines: Lines;
+  /** What is printed in place of both, part by part: an answer that may be too long for memory. */
+  stream?: AsyncIterable<string>;
   /** The answer reports a problem, so the exit status is 1. */
   isFailure?: boolean;
-  /** How many rows a read has shown. Default: 1. */
+  /** How many rows a read has shown. Default: 1. A stream does not know. */
   count?: number;
 }
 

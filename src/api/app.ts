@@ -50,7 +50,7 @@ export function createApp(
   app.use(() => {
     throw new Refusal('path_not_found');
   });
-  app.use(errorHandler(logger, meters.http));
+  app.use(errorHandler(service));
   return app;
 }
 

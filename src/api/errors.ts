@@ -1,25 +1,33 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { Refusal } from '../domain/errors.ts';
-import type { HttpMeters } from '../metrics/meters.ts';
-import type { Logger } from '../process/logger.ts';
+import type { Service } from '../process/boot.ts';
 import { type AnswerCode, ERROR_ANSWERS, errorBody } from './error-answers.ts';
+import { addressOf } from './middleware/caller.ts';
 import { logFieldsOf } from './middleware/request-context.ts';
+import { refusedEvents } from './refused-events.ts';
 
 const RETRY_AFTER_S = 5;
 
-/** Answers every error by the table of codes. Only unexpected errors are logged with their stack. */
+/**
+ * Answers every error by the table of codes. Only unexpected errors are logged with their stack. The
+ * event of a refusal is recorded before the answer, so a stranger cannot cause events faster than
+ * they are written.
+ */
 export function errorHandler(
-  logger: Logger,
-  { refusals }: Pick<HttpMeters, 'refusals'>,
+  service: Pick<Service, 'database' | 'logger' | 'meters'>,
 ): ErrorRequestHandler {
-  return (error, _req, res, next) => {
+  const { logger } = service;
+  const { refusals } = service.meters.http;
+  const record = refusedEvents(service);
+  return async (error, req, res, next) => {
     if (res.headersSent) return next(error);
     const refusal = error instanceof Refusal ? error : refusalOf(error);
     const fields = { ...logFieldsOf(res), error: messageOf(error) };
     if (isOutage(error)) logger.warn('unavailable', fields);
     if (refusal) {
       refusals.inc({ code: refusal.code });
+      if (refusal.event) await record({ ...refusal.event, ip: addressOf(req) });
       return refuse(res, refusal);
     }
     logger.error('request failed', { ...fields, stack: error?.stack });

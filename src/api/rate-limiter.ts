@@ -17,6 +17,14 @@ export interface Decision {
   retryInMs: number;
 }
 
+/** What buckets are for. Each use has its own, so that a flood of one evicts no bucket of another. */
+export type BucketUse =
+  | 'merchant'
+  | 'tokens'
+  | 'failures-of-address'
+  | 'failures-of-account'
+  | 'revoked';
+
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 /** The longest wait for an answer of Redis. */
@@ -33,27 +41,37 @@ export interface SharedRedis {
 
 /** Limits through Redis, for all processes, or in this one alone while there is no Redis. */
 export function createRateLimiter(shared: SharedRedis | null) {
-  const local = new LocalBuckets();
+  const local = new Map<BucketUse, LocalBuckets>();
+  const changeHere = (use: BucketUse, key: string, limit: Limit, cost: number): Decision => {
+    const buckets = local.get(use) ?? new LocalBuckets();
+    local.set(use, buckets);
+    return buckets.change(key, limit, cost);
+  };
   let awayUntil = 0;
-  const change = async (key: string, limit: Limit, cost: number): Promise<Decision> => {
-    if (!shared || Date.now() < awayUntil) return local.change(key, limit, cost);
+  const change = async (
+    use: BucketUse,
+    key: string,
+    limit: Limit,
+    cost: number,
+  ): Promise<Decision> => {
+    if (!shared || Date.now() < awayUntil) return changeHere(use, key, limit, cost);
     try {
       const perMs = limit.perMinute / MINUTE_MS;
-      const bucket = `{malipo-${shared.installationId}}:rate:${key}`;
+      const bucket = `{malipo-${shared.installationId}}:rate:${use}:${key}`;
       const answer = shared.redis.eval(BUCKET, 1, bucket, limit.burst, perMs, cost);
       const reply = await inTime(answer, ANSWER_TIMEOUT_MS, 'No answer in time');
       const [allowed, remaining, fullInMs, retryInMs] = reply as [number, number, number, number];
       return { allowed: allowed === 1, remaining, fullInMs, retryInMs };
     } catch {
       awayUntil = Date.now() + PAUSE_AFTER_FAILURE_MS;
-      return local.change(key, limit, cost);
+      return changeHere(use, key, limit, cost);
     }
   };
   return {
     /** Takes one request out of a bucket, if one is left. */
-    take: (key: string, limit: Limit) => change(key, limit, 1),
+    take: (use: BucketUse, key: string, limit: Limit) => change(use, key, limit, 1),
     /** Puts a request back that turned out not to count. */
-    giveBack: (key: string, limit: Limit) => change(key, limit, -1),
+    giveBack: (use: BucketUse, key: string, limit: Limit) => change(use, key, limit, -1),
   };
 }
 
@@ -80,7 +98,7 @@ if tokens < 1 then retry_in = math.ceil((1 - tokens) / per_ms) end
 return { allowed, math.floor(tokens), full_in, retry_in }
 `;
 
-/** Above this number, the bucket that was used least recently is dropped. */
+/** Above this number of one use, the bucket that was used least recently is dropped. */
 const MAX_LOCAL_BUCKETS = 10_000;
 
 class LocalBuckets {

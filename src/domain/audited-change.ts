@@ -1,14 +1,20 @@
 import { type Database, inTransaction, type Transaction } from '../connections/database.ts';
 import { type AuditEntry, type AuditSubject, recordAudit } from './audit.ts';
+import { recordSecurityEvent, type SecurityEvent } from './security/security-events.ts';
 
 /** A change, with what the audit log keeps of it. */
 export interface AuditedChange<Value> {
   value: Value;
   /** Null when there was nothing to change. */
   audit: AuditSubject | null;
+  /** What of it matters to security. The operator's name is added. */
+  events?: readonly SecurityEvent[] | undefined;
 }
 
-/** Makes a change and its line in the audit log, in one transaction. `work` may run again. */
+/**
+ * Makes a change with its line in the audit log and its security events, in one transaction.
+ * `work` may run again.
+ */
 export type Audited = <Value>(
   work: (trx: Transaction) => Promise<AuditedChange<Value>>,
 ) => Promise<Value>;
@@ -25,8 +31,11 @@ export function auditedFor(
   return (work) =>
     inTransaction(database, async (trx) => {
       await authorize(trx);
-      const { value, audit } = await work(trx);
+      const { value, audit, events = [] } = await work(trx);
       if (audit) await recordAudit(trx, { ...audit, ...operator });
+      for (const event of events) {
+        await recordSecurityEvent(trx, { ...event, staff: operator.actor });
+      }
       return value;
     });
 }

@@ -1,3 +1,5 @@
+import type { SecurityEvent } from './security/security-events.ts';
+
 /** The reasons to refuse a caller. The API maps each to a status and a text, and answers with both. */
 export type ErrorCode =
   | 'invalid_request'
@@ -55,11 +57,19 @@ export class Refusal extends Error {
   readonly subject: string;
   /** Seconds after which the caller may try again; null when that is not known. */
   readonly retryAfterS: number | null;
+  /** What the API records when it refuses. Null: it matters to nobody's security. */
+  event: SecurityEvent | null = null;
 
   constructor(code: ErrorCode, subject = '', retryAfterS: number | null = null) {
     super(subject ? `${code}: ${subject}` : code);
     this.code = code;
     this.subject = subject;
     this.retryAfterS = retryAfterS;
+  }
+
+  /** Adds the event that the API records when it refuses. The API knows the caller's address. */
+  recordedAs(event: SecurityEvent): this {
+    this.event = event;
+    return this;
   }
 }

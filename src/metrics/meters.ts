@@ -44,6 +44,12 @@ export function createMeters() {
         registers,
       }),
     },
+    securityEvents: new Counter({
+      name: 'malipo_security_events_total',
+      help: 'Events that matter to security, also those above the limit of what is recorded',
+      labelNames: ['kind'],
+      registers,
+    }),
     gatewayCallbacks: new Counter({
       name: 'malipo_gateway_callbacks_total',
       help: 'Genuine callbacks that were stored, by driver',

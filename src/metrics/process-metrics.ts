@@ -1,6 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import { poolOf } from '../connections/database.ts';
+import {
+  SECURITY_EVENT_KINDS,
+  SECURITY_EVENTS,
+  type SecurityEvent,
+} from '../domain/security/security-events.ts';
 import { DELIVERY_RESULTS } from '../domain/webhooks/delivery.ts';
 import { END_STATES, ENDING_KINDS } from '../domain/webhooks/number-events.ts';
 import type { Service } from '../process/boot.ts';
@@ -16,6 +21,9 @@ const PROCESS_GAUGES: GaugeTable = {
   malipo_database_pool_limit: ['Database connections that this process may have'],
   malipo_database_pool_waiting: ['Pieces of work that wait now for a database connection'],
 };
+
+/** What the channel of security events tells. */
+type Counted = Pick<SecurityEvent, 'kind'>;
 
 /**
  * Adds version, memory, event loop and database connections to the registry of a process. Call
@@ -41,6 +49,7 @@ export function createMetrics(
       { malipo_database_pool_waiting: pool.numPendingAcquires() },
     ]),
   );
+  SECURITY_EVENTS.subscribe((event) => meters.securityEvents.inc({ ...(event as Counted) }));
   startAtZero(meters, types, channels);
   return registry;
 }
@@ -73,8 +82,11 @@ function startAtZero(
   types: readonly string[],
   channels: Service['channels'],
 ): void {
-  const { http, paymentsEnded, paymentsSettled, webhookAttempts } = meters;
-  if (types.includes('web')) http.refusals.inc({ code: 'channel_paused' }, 0);
+  const { http, paymentsEnded, paymentsSettled, securityEvents, webhookAttempts } = meters;
+  if (types.includes('web')) {
+    http.refusals.inc({ code: 'channel_paused' }, 0);
+    for (const kind of SECURITY_EVENT_KINDS) securityEvents.inc({ kind }, 0);
+  }
   if (types.includes('dispatcher')) {
     for (const kind of ENDING_KINDS) {
       for (const state of END_STATES) paymentsEnded.zero({ kind, state });

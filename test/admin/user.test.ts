@@ -16,7 +16,8 @@ const PASSWORD = 'correct horse battery';
 const SHOWN_ONCE = /^The password, which is shown only this once: (\S+)$/m;
 
 describe('admin user', () => {
-  const { jwtKeys } = loadConfig({ DATABASE_URL: 'postgres://unused' });
+  const config = loadConfig({ DATABASE_URL: 'postgres://unused' });
+  const { jwtKeys } = config;
   let admin: AdminTester;
   let merchant_id: number;
 
@@ -29,7 +30,7 @@ describe('admin user', () => {
   after(() => admin.close());
 
   const logIn = (email: string, password: string) =>
-    logInUser(admin.database, jwtKeys, email, password);
+    logInUser(admin.database, config, email, password);
   const problemOf = async (access: string) =>
     ((await rejection(authenticate(admin.database, jwtKeys, access, null))) as Refusal).code;
 

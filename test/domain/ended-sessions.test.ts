@@ -33,7 +33,7 @@ describe('Sessions that an operator ends', () => {
   const appTokens = (on: Runner = store.database) =>
     issueAppTokens(on as Database, store.config, merchant);
   const userTokens = (on: Runner = store.database) =>
-    logInUser(on as Database, store.config.jwtKeys, user.email, user.password);
+    logInUser(on as Database, store.config, user.email, user.password);
   const refresh = (token: string, on: Runner = store.database) =>
     refreshTokens(on as Database, store.config.jwtKeys, token, null);
   const inOwn = <Result>(on: Runner, work: (trx: Transaction) => Promise<Result>) =>

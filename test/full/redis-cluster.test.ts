@@ -88,7 +88,7 @@ describeWith(['redis-server'], 'The whole service on a Redis Cluster of three ma
         const byWeb = async () =>
           Number((await client.get('/channels')).headers.get('x-ratelimit-remaining'));
         const byUs = async () =>
-          (await limiter.take(`merchant:${merchant.merchant_id}`, LIMIT)).remaining;
+          (await limiter.take('merchant', String(merchant.merchant_id), LIMIT)).remaining;
         const left = [await byWeb(), await byUs(), await byWeb(), await byUs()];
         return left.join() === [1, 2, 3, 4].map((taken) => LIMIT.burst - taken).join();
       });

@@ -1,3 +1,5 @@
+import { CHEAP_N } from './cheap-passwords.ts';
+
 /** The parts of the command line, with all nouns. */
 export type AdminModules = Awaited<ReturnType<typeof load>>;
 
@@ -13,6 +15,8 @@ export function loadAdmin(): Promise<AdminModules> {
 }
 
 async function load() {
+  const { PASSWORD_COST } = await import('../../src/domain/identity/password.ts');
+  PASSWORD_COST.N = CHEAP_N;
   const { runAdmin } = await import('../../src/admin/main.ts');
   const { failureOf } = await import('../../src/admin/failure.ts');
   const { loadNouns } = await import('../../src/admin/nouns.ts');

@@ -142,6 +142,8 @@ const WATCHED = [
   'webhook_secrets',
   'retired_callback_keys',
   'token_families',
+  'security_events',
+  'log_in_limits',
   'paused_channels',
   'collections',
   'payouts',

@@ -51,7 +51,7 @@ export async function createTestUser(
   const email = `user-${count}@test.example`;
   const password = `correct horse ${count}`;
   const userId = await createUser(database, merchant_id, { email, password, role });
-  const { access, refresh } = await logInUser(database, config.jwtKeys, email, password);
+  const { access, refresh } = await logInUser(database, config, email, password);
   return { userId, email, password, access, refresh };
 }
 

@@ -4,6 +4,8 @@ import {
   startEmbeddedRedis,
 } from '../../scripts/sandbox/embedded/redis.ts';
 import { startReaper } from '../../scripts/sandbox/processes/reaper.ts';
+import { PASSWORD_COST } from '../../src/domain/identity/password.ts';
+import { CHEAP_N } from './cheap-passwords.ts';
 import { environment } from './environment.ts';
 import { REQUIRE_ALL } from './programs.ts';
 
@@ -26,6 +28,7 @@ export async function mochaGlobalTeardown(): Promise<void> {
 }
 
 async function start(): Promise<void> {
+  PASSWORD_COST.N = CHEAP_N;
   environment.reaper = await startReaper();
   environment.redisUrl = process.env.REDIS_URL || (await startRedis());
 }

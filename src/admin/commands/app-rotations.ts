@@ -1,5 +1,6 @@
 import { rotateAppSecret } from '../../domain/identity/rotate-app-secret.ts';
 import { rotateWebhookSecret } from '../../domain/merchants/webhook-secrets.ts';
+import { revocationEvents, webhookSecretRotated } from '../../domain/security/change-events.ts';
 import { required, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { auditOf, recordLines, shownOnce } from '../output/answers.ts';
@@ -37,7 +38,12 @@ export const rotateSecret = changes({
         old_secrets_until: value.old_secrets_until,
         revoked_token_families: value.revoked,
       };
-      return { value, audit: auditOf(view, value.app, value.app.merchant_id, details) };
+      const { app, revoked } = value;
+      const subject = { merchant_id: app.merchant_id, app_code: app.code };
+      const detail = { overlap_s: overlap / MS_PER_S };
+      const rotated = { ...subject, kind: 'app_secret_rotated', detail } as const;
+      const events = [rotated, ...revocationEvents(subject, revoked)];
+      return { value, audit: auditOf(view, app, app.merchant_id, details), events };
     });
     return {
       data: {
@@ -67,9 +73,10 @@ export const rotateWebhook = changes({
   run: async ({ config }, { code, overlap }, { audited }) => {
     const { app, secret, old_secrets_until } = await audited(async (trx) => {
       const value = await rotateWebhookSecret(trx, config.secretsKeys, code, overlap);
-      const { old_secrets_until } = value;
+      const { app, old_secrets_until } = value;
       const details = { overlap_s: overlap / MS_PER_S, old_secrets_until };
-      return { value, audit: auditOf(view, value.app, value.app.merchant_id, details) };
+      const events = [webhookSecretRotated(app, { overlap_s: overlap / MS_PER_S })];
+      return { value, audit: auditOf(view, app, app.merchant_id, details), events };
     });
     return {
       data: { ...view.document(app), webhook_secret: secret, old_secrets_until },

@@ -10,6 +10,11 @@ import {
   updateApp,
 } from '../../domain/merchants/manage-apps.ts';
 import { chooseWebhookSecret, signingOf } from '../../domain/merchants/webhook-secrets.ts';
+import {
+  changeEvents,
+  revocationEvents,
+  webhookSecretRotated,
+} from '../../domain/security/change-events.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { optional, required, requireOne, withDefault } from '../options/option.ts';
@@ -107,7 +112,13 @@ async function updated(
   wanted: AppChanges,
 ): Promise<Update<AppRecord>> {
   const { app, changed, revoked } = await updateApp(trx, code, wanted);
-  const update = { row: app, merchant_id: app.merchant_id, changed };
+  const { merchant_id } = app;
+  const subject = { merchant_id, app_code: code };
+  const events = [
+    ...changeEvents(subject, changed, 'app_suspended'),
+    ...revocationEvents(subject, revoked),
+  ];
+  const update = { row: app, merchant_id, changed, events };
   return wanted.active === false ? withEndedSessions(update, revoked) : update;
 }
 
@@ -116,7 +127,7 @@ async function withSecret(
   trx: Transaction,
   secretsKeys: KeyRing,
   kind: SecretKind,
-  { row: { code, merchant_id }, changed: before }: Update<AppRecord>,
+  { row: { code, merchant_id }, changed: before, events = [] }: Update<AppRecord>,
 ): Promise<Update<AppRecord>> {
   const chosen = await chooseWebhookSecret(trx, secretsKeys, code, kind);
   const { app, changed, webhook_secret } = chosen;
@@ -124,6 +135,11 @@ async function withSecret(
     row: app,
     merchant_id,
     changed: { ...before, ...changed },
+    events: [
+      ...events,
+      // Other secrets sign webhooks from now on.
+      ...(changed.signs_webhooks_with ? [webhookSecretRotated(app, { signs_with: kind })] : []),
+    ],
     ...(webhook_secret && {
       more: { webhook_secret },
       notes: [shownOnce('webhook secret', webhook_secret)],

@@ -2,7 +2,6 @@ import {
   type RevokedCredentials,
   revokeCredentials,
 } from '../../domain/identity/revoke-credentials.ts';
-import { recordSecurityEvent } from '../../domain/security/security-events.ts';
 import { flag, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { ALREADY } from '../output/answers.ts';
@@ -19,14 +18,14 @@ export const revokeAll = changes({
     keepWebhookSecrets: flag('keep-webhook-secrets', 'Apps keep the webhook secrets of their own'),
   },
   argument: 'merchant_id',
-  run: async (_service, { merchant_id, keepWebhookSecrets }, { audited, actor }) => {
+  run: async (_service, { merchant_id, keepWebhookSecrets }, { audited }) => {
     const { revoked, unsigned } = await audited(async (trx) => {
       const value = await revokeCredentials(trx, merchant_id, { keepWebhookSecrets });
       const details = { ...value.revoked, kept_webhook_secrets: keepWebhookSecrets };
       if (!hasEnded(value.revoked)) return { value, audit: null };
-      const event = { kind: 'credentials_revoked', merchant_id, staff: actor } as const;
-      await recordSecurityEvent(trx, { ...event, detail: details });
-      return { value, audit: { merchant_id, subject: `merchant ${merchant_id}`, details } };
+      const event = { kind: 'credentials_revoked', merchant_id, detail: details } as const;
+      const audit = { merchant_id, subject: `merchant ${merchant_id}`, details };
+      return { value, audit, events: [event] };
     });
     const changed = hasEnded(revoked);
     const title = changed

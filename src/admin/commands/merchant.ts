@@ -9,6 +9,7 @@ import {
 } from '../../domain/merchants/manage-merchants.ts';
 import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { changeEvents, revocationEvents } from '../../domain/security/change-events.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { Config } from '../../process/config.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
@@ -115,7 +116,11 @@ const update = changes({
 
 async function updated(trx: Transaction, merchant_id: number, wanted: MerchantChanges) {
   const { merchant, changed, revoked } = await updateMerchant(trx, merchant_id, wanted);
-  const update = { row: merchant, merchant_id, changed };
+  const events = [
+    ...changeEvents({ merchant_id }, changed, 'merchant_suspended'),
+    ...revocationEvents({ merchant_id }, revoked),
+  ];
+  const update = { row: merchant, merchant_id, changed, events };
   return wanted.active === false ? withEndedSessions(update, revoked) : update;
 }
 

@@ -1,9 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import {
-  recordSecurityEvent,
-  type SecurityEventKind,
-} from '../../domain/security/security-events.ts';
+import type { SecurityEventKind } from '../../domain/security/security-events.ts';
 import {
   createStaff,
   type IssuedToken,
@@ -81,7 +78,7 @@ function emailOf(email: string | undefined, member: StaffMember | null): string 
 
 /** Makes a token, with its line in the audit log and its event, and shows it. */
 async function issue(
-  { audited, actor }: Change,
+  { audited }: Change,
   kind: SecurityEventKind,
   words: string,
   make: (trx: Transaction) => Promise<IssuedToken>,
@@ -89,9 +86,10 @@ async function issue(
   const { member, token } = await audited(async (trx) => {
     const value = await make(trx);
     const { id, name, role, token_prefix, token_expires_at } = value.member;
-    await recordSecurityEvent(trx, { kind, staff: actor, detail: { staff_id: id, role } });
+    const event = { kind, detail: { staff_id: id, role } };
     const details = { name, role, token_prefix, token_expires_at };
-    return { value, audit: auditOf(view, value.member, null, details) };
+    const audit = auditOf(view, value.member, null, details);
+    return { value, audit, events: [event] };
   });
   return {
     data: { ...view.document(member), token },
@@ -143,12 +141,10 @@ function changeMember(
 ): Promise<Answer> {
   const apply = async (trx: Transaction) => {
     const { member, changed } = await updateStaff(trx, email, wanted);
-    if (Object.keys(changed).length > 0) {
-      const { id, role, active } = member;
-      const detail = { staff_id: id, role, active };
-      await recordSecurityEvent(trx, { kind: 'staff_changed', staff: change.actor, detail });
-    }
-    return { row: member, merchant_id: null, changed };
+    const { id, role, active } = member;
+    const event = { kind: 'staff_changed', detail: { staff_id: id, role, active } } as const;
+    const events = Object.keys(changed).length > 0 ? [event] : [];
+    return { row: member, merchant_id: null, changed, events };
   };
   return updateRow(change, view, apply, state);
 }

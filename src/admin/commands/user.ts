@@ -10,6 +10,10 @@ import {
   updateUser,
 } from '../../domain/identity/manage-users.ts';
 import { hashPassword } from '../../domain/identity/password.ts';
+import { accountHashes } from '../../domain/security/account-hash.ts';
+import { changeEvents, revocationEvents } from '../../domain/security/change-events.ts';
+import { forgetFailures } from '../../domain/security/log-in-limit.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
 import { generatePassword, readPassword } from '../options/new-password.ts';
 import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
@@ -77,8 +81,9 @@ const show = reads({
 
 const update = changes({
   role: 'support',
-  summary: "Changes a user's name, role or password, or lets a deactivated user in again",
-  notes: 'A new role or password ends the sessions of the user at once.',
+  summary: "Changes a user's name, role or password, or lets a user in again",
+  notes:
+    'A new role or password ends the sessions of the user at once. After many failed log-ins to one account, from anywhere, the service answers 429 for a while: --forget-failures ends that.',
   options: {
     ...which,
     name: optional('name', read.name, NAME),
@@ -86,23 +91,26 @@ const update = changes({
     isGenerated: flag('new-password', 'Generate a new password and show it once'),
     isFromStdin: flag('password-stdin', 'Read a new password from standard input'),
     reactivate: flag('reactivate', 'Let a deactivated user log in again'),
+    forgets: flag('forget-failures', 'Let the user log in again now, after failed log-ins'),
   },
   argument: 'email',
-  check: ({ name, role, isGenerated, isFromStdin, reactivate }) => {
+  check: ({ name, role, isGenerated, isFromStdin, reactivate, forgets }) => {
     if (isGenerated && isFromStdin) {
       throw new UsageError('Either --new-password or --password-stdin, not both');
     }
     requireOne(
-      { name, role, isGenerated, isFromStdin, reactivate },
-      'Say what to change: --name, --role, --new-password, --password-stdin or --reactivate',
+      { name, role, isGenerated, isFromStdin, reactivate, forgets },
+      'Say what to change: --name, --role, --new-password, --password-stdin, --reactivate or --forget-failures',
     );
   },
-  run: async (_service, { name, role, reactivate, isGenerated, isFromStdin, ...user }, change) => {
+  run: async ({ config }, { name, role, reactivate, forgets, ...values }, change) => {
+    const { isGenerated, isFromStdin, ...user } = values;
     const generated = isGenerated ? generatePassword() : undefined;
     const password = isFromStdin ? await readPassword(change.stdin) : generated;
     const password_hash = password && (await hashPassword(password));
     const wanted = { name, role, active: reactivate || undefined, password_hash };
-    return changeUser(change, user, wanted, { generated });
+    const forgetWith = forgets ? config.secretsKeys : undefined;
+    return changeUser(change, user, wanted, { generated, forgetWith });
   },
 });
 
@@ -115,20 +123,38 @@ const deactivate = changes({
     changeUser(change, name, { active: false }, { state: 'deactivated' }),
 });
 
+/** How a user is changed, beside the columns. */
+interface Manner {
+  /** The password that was generated and is shown once. */
+  generated?: string | undefined;
+  /** The keys under which failures are counted, to forget those of the user. */
+  forgetWith?: KeyRing | undefined;
+  /** The state that the verb brings about. */
+  state?: string;
+}
+
 function changeUser(
   change: Change,
   name: UserName,
   wanted: UserChanges,
-  { generated, state }: { generated?: string | undefined; state?: string },
+  { generated, forgetWith, state }: Manner,
 ): Promise<Answer> {
   const update = async (trx: Transaction) => {
     const { user, changed, revoked } = await updateUser(trx, name, wanted);
     const families = { revoked_token_families: revoked };
     const replaced = wanted.password_hash && { password: 'replaced' };
+    const hashes = forgetWith ? accountHashes(forgetWith, user.email) : [];
+    const forgotten = (await forgetFailures(trx, hashes)) && { failed_log_ins: 'forgotten' };
+    const subject = { merchant_id: user.merchant_id, user_id: user.id };
     return {
       row: user,
       merchant_id: user.merchant_id,
-      changed: { ...changed, ...replaced, ...(revoked > 0 && families) },
+      changed: { ...changed, ...replaced, ...forgotten, ...(revoked > 0 && families) },
+      events: [
+        ...changeEvents(subject, changed, 'user_deactivated'),
+        ...revocationEvents(subject, revoked),
+        ...(forgotten ? [{ ...subject, kind: 'log_in_limit_lifted' } as const] : []),
+      ],
       more: { ...families, ...(generated && { password: generated }) },
       notes: [
         generated !== undefined && shownOnce('password', generated),

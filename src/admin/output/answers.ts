@@ -1,5 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditSubject } from '../../domain/audit.ts';
+import type { SecurityEvent } from '../../domain/security/security-events.ts';
 import type { Service } from '../../process/boot.ts';
 import {
   type Options,
@@ -103,6 +104,8 @@ export interface Update<Row> {
   merchant_id: number | null;
   /** The differences, for the audit log. Empty when the row was like that before. */
   changed: Document;
+  /** What of it matters to security. */
+  events?: readonly SecurityEvent[];
   /** For the JSON document, besides the row. */
   more?: Document;
   /** For people, after the row. */
@@ -120,7 +123,7 @@ export async function updateRow<Row>(
   const updated = await audited(async (trx) => {
     const value = await update(trx);
     const audit = auditOf(view, value.row, value.merchant_id, value.changed);
-    return { value, audit: isDifferent(value) ? audit : null };
+    return { value, audit: isDifferent(value) ? audit : null, events: value.events };
   });
   const { row, more, notes = [] } = updated;
   const changed = isDifferent(updated);

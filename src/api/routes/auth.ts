@@ -2,7 +2,8 @@ import { issueAppTokens, logInUser, refreshTokens } from '../../domain/identity/
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { mountPublic } from '../middleware/mount.ts';
-import { limitTokens, throttleFailures } from '../middleware/rate-limit.ts';
+import { limitRevoked, limitTokens } from '../middleware/rate-limit.ts';
+import { throttleFailures } from '../middleware/throttle-failures.ts';
 
 /** Tokens must not stay in any cache. */
 const headers = { 'Cache-Control': 'no-store' };
@@ -21,7 +22,9 @@ export function addAuthRoutes(context: ApiContext): void {
 
   mountPublic(context, endpoints.refreshTokens, async ({ body, ip }) => {
     await limitTokens(context, ip);
-    const tokens = await refreshTokens(database, config.jwtKeys, String(body.refresh), ip);
+    const tokens = await limitRevoked(context, () =>
+      refreshTokens(database, config.jwtKeys, String(body.refresh), ip),
+    );
     return { headers, body: { ...tokens, message: 'Token refreshed' } };
   });
 
@@ -29,7 +32,7 @@ export function addAuthRoutes(context: ApiContext): void {
     const email = String(body.email).toLowerCase();
     await limitTokens(context, ip);
     const tokens = await throttleFailures(context, ip, email, () =>
-      logInUser(database, config.jwtKeys, email, String(body.password)),
+      logInUser(database, config, email, String(body.password), ip),
     );
     return { headers, body: { ...tokens, message: 'Logged in' } };
   });

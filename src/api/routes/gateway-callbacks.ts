@@ -6,6 +6,7 @@ import { retiredCallbackKey } from '../../domain/settlement/retired-callback-key
 import { isUnread, readCallbackToken, readFloatToken } from '../../gateways/callback-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { isInNetworks } from '../../process/networks.ts';
+import { atMost } from '../at-most.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 import { logFieldsOf } from '../middleware/request-context.ts';
@@ -26,7 +27,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
   const { database, config, logger, meters } = service;
   const router = strictRouter();
   const keys = config.secretsKeys;
-  const mayKeep = limiter(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
+  const mayKeep = atMost(MAX_REJECTED_PER_MINUTE, MINUTE_MS);
   const sources = config.gatewayCallbackSources;
   const isFromGateway = (ip?: string) => sources === undefined || isInNetworks(ip, sources);
 
@@ -92,17 +93,3 @@ const asItCame: RequestHandler = (req, _res, next) => {
   if (encoding && !KNOWN_ENCODINGS.test(encoding)) delete req.headers['content-encoding'];
   next();
 };
-
-/** Returns a function that returns true `limit` times in each period. */
-function limiter(limit: number, periodMs: number): () => boolean {
-  let periodStart = 0;
-  let count = 0;
-  return () => {
-    if (Date.now() - periodStart >= periodMs) {
-      periodStart = Date.now();
-      count = 0;
-    }
-    count += 1;
-    return count <= limit;
-  };
-}

@@ -5,8 +5,8 @@ import type { Product } from '../merchants/manage-apps.ts';
 import type { Rate } from '../money.ts';
 import type { Asker } from './asker.ts';
 import type { Role } from './manage-users.ts';
-import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
-import { SECRET_LAPSED, TOKEN_FIELDS, verifyToken } from './tokens.ts';
+import { type Access, holderOf, IP_ALLOWED, requireAccess } from './require-access.ts';
+import { SECRET_LAPSED, TOKEN_FIELDS, tokenRevoked, verifyToken } from './tokens.ts';
 
 /** The caller that a valid access token stands for. */
 export interface Caller {
@@ -53,8 +53,9 @@ export async function authenticate(
   const { fam } = verifyToken(jwtKeys, token, 'access');
   const row = await firstRow<FamilyRow>(database, FAMILY, { family: fam, ip });
   if (!row) throw new Refusal('invalid_token', TOKEN_FIELDS.access);
-  if (row.revoked) throw new Refusal('token_revoked', TOKEN_FIELDS.access);
-  requireAccess(row);
+  const holder = { ...holderOf(row), family: fam };
+  if (row.revoked) throw tokenRevoked('access', holder);
+  requireAccess(row, holder);
   return {
     merchant_id: row.merchant_id,
     app: row.app_code === null ? null : { code: row.app_code, products: row.products ?? [] },

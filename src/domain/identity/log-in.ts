@@ -1,12 +1,19 @@
-import { type Database, firstRow } from '../../connections/database.ts';
+import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import { appSecrets } from '../merchants/app-secrets.ts';
 import type { Product } from '../merchants/manage-apps.ts';
 import type { MerchantRecord } from '../merchants/manage-merchants.ts';
-import { isPassword } from './password.ts';
-import { type Access, IP_ALLOWED, requireAccess } from './require-access.ts';
-import { rotateFamily, startFamily, TOKEN_FIELDS, type TokenPair, verifyToken } from './tokens.ts';
+import { accountHash } from '../security/account-hash.ts';
+import { isPassword, renewedHash } from './password.ts';
+import {
+  type Access,
+  type AccessHolder,
+  holderOf,
+  IP_ALLOWED,
+  requireAccess,
+} from './require-access.ts';
+import { rotateFamily, startFamily, type TokenPair, tokenRevoked, verifyToken } from './tokens.ts';
 
 /** Whom a pair of tokens stands for: an app of the merchant, or a person, who has no app. */
 interface Holder
@@ -18,13 +25,19 @@ interface Holder
 /** A pair of tokens, and whose they are. */
 export type Tokens = TokenPair & ReturnType<typeof holderFields>;
 
+/** Keys that a log-in needs. */
+interface Keys {
+  secretsKeys: KeyRing;
+  jwtKeys: KeyRing;
+}
+
 /**
  * Exchanges an app's key and secret for a pair of tokens, the first of a new family.
  * @throws Refusal `invalid_app_credentials`, `ip_not_allowed`, `merchant_inactive`, `app_inactive`
  */
 export async function issueAppTokens(
   database: Database,
-  keys: { secretsKeys: KeyRing; jwtKeys: KeyRing },
+  keys: Keys,
   { app_key, app_secret }: { app_key: string; app_secret: string },
   ip: string | null = null,
 ): Promise<Tokens> {
@@ -38,42 +51,83 @@ export async function issueAppTokens(
   const secrets = app ? await appSecrets(database, keys.secretsKeys, app) : [];
   // Compares every secret, so that the duration of the answer tells nothing about any of them.
   const [match] = secrets.filter(({ secret }) => equalInConstantTime(secret, app_secret));
-  if (!app || !match) throw new Refusal('invalid_app_credentials');
-  requireAccess(app);
-  const { merchant_id, app_code } = app;
-  const subject = { merchant_id, app_code };
-  const tokens = await startFamily(database, keys.jwtKeys, subject, { secret_id: match.id });
-  if (!tokens) throw new Refusal('invalid_app_credentials');
+  const account_hash = accountHash(keys.secretsKeys, app_key);
+  const holder = { merchant_id: app?.merchant_id, app_code: app?.app_code };
+  const refuse = () => wrongCredentials('invalid_app_credentials', holder, account_hash);
+  if (!app || !match) throw refuse();
+  requireAccess(app, holder);
+  const subject = { merchant_id: app.merchant_id, app_code: app.app_code };
+  const proof = { secret_id: match.id };
+  const tokens = await startFamily(database, keys.jwtKeys, subject, proof, { ip, account_hash });
+  if (!tokens) throw refuse();
   return { ...tokens, ...holderFields(app) };
 }
 
-/** Logs a person in. @throws Refusal `invalid_credentials`, `merchant_inactive` */
+/** How often a log-in reads the password's hash. Another one of the same moment may renew it once. */
+const PROOF_TRIES = 2;
+
+/**
+ * Logs a person in. A hash that costs less than today's is replaced.
+ * @throws Refusal `invalid_credentials`, `merchant_inactive`, `unavailable`
+ */
 export async function logInUser(
   database: Database,
-  jwtKeys: KeyRing,
+  { secretsKeys, jwtKeys }: Keys,
   email: string,
   password: string,
+  ip: string | null = null,
 ): Promise<Tokens> {
-  const user = await firstRow<
-    Holder & { active: boolean } & { user_id: string; password_hash: string }
-  >(
+  const account_hash = accountHash(secretsKeys, email);
+  for (let tries = 1; ; tries++) {
+    const user = await activeUser(database, email);
+    const isRight = await isPassword(password, user?.password_hash);
+    // Before the refusal, so that the duration of the answer tells nothing about the account.
+    const renewed = user ? await renewedHash(password, user.password_hash) : null;
+    const subject = { merchant_id: user?.id, user_id: user?.user_id };
+    const refuse = () => wrongCredentials('invalid_credentials', subject, account_hash);
+    if (!user || !isRight) throw refuse();
+    if (!user.active) throw new Refusal('merchant_inactive');
+    const password_hash = renewed ? await replaceHash(database, user, renewed) : user.password_hash;
+    const holder = { merchant_id: user.id, user_id: user.user_id };
+    const origin = { ip, account_hash };
+    const tokens = await startFamily(database, jwtKeys, holder, { password_hash }, origin);
+    if (tokens) return { ...tokens, ...holderFields(user) };
+    if (tries === PROOF_TRIES) throw refuse();
+  }
+}
+
+type User = Holder & { active: boolean; user_id: string; password_hash: string };
+
+function activeUser(database: Database, email: string): Promise<User | undefined> {
+  return firstRow<User>(
     database,
     `SELECT u.id AS user_id, u.password_hash, m.*, NULL AS app_code, NULL AS products
      FROM users u JOIN merchants m ON m.id = u.merchant_id
      WHERE u.email = lower(:email) AND u.active`,
     { email },
   );
-  const isRight = await isPassword(password, user?.password_hash);
-  if (!user || !isRight) throw new Refusal('invalid_credentials');
-  if (!user.active) throw new Refusal('merchant_inactive');
-  const tokens = await startFamily(
+}
+
+/**
+ * Replaces a hash, unless it has changed meanwhile.
+ * @returns the new hash. If it replaced nothing, it proves nothing, and the log-in reads again.
+ */
+async function replaceHash(database: Database, user: User, renewed: string): Promise<string> {
+  await rows(
     database,
-    jwtKeys,
-    { merchant_id: user.id, user_id: user.user_id },
-    { password_hash: user.password_hash },
+    `UPDATE users SET password_hash = :renewed
+     WHERE merchant_id = :id AND id = :user_id AND password_hash = :password_hash`,
+    { ...user, renewed },
   );
-  if (!tokens) throw new Refusal('invalid_credentials');
-  return { ...tokens, ...holderFields(user) };
+  return renewed;
+}
+
+function wrongCredentials(
+  code: 'invalid_app_credentials' | 'invalid_credentials',
+  holder: AccessHolder,
+  account_hash: string,
+): Refusal {
+  return new Refusal(code).recordedAs({ kind: 'log_in_failed', ...holder, account_hash });
 }
 
 /**
@@ -88,9 +142,10 @@ export async function refreshTokens(
   ip: string | null,
 ): Promise<Tokens> {
   const claims = verifyToken(jwtKeys, refresh, 'refresh');
-  const holder = await firstRow<Holder & Access & { living: boolean; user_active: boolean }>(
+  const row = await firstRow<Refreshed>(
     database,
-    `SELECT m.*, f.app_code, a.products, f.revoked_at IS NULL AND f.current_jti = :jti AS living,
+    `SELECT m.*, f.merchant_id, f.app_code, f.user_id, a.products,
+       f.revoked_at IS NULL AND f.current_jti = :jti AS living,
        m.active AS merchant_active, coalesce(a.active, true) AS app_active,
        coalesce(u.active, true) AS user_active, a.code IS NULL OR ${IP_ALLOWED} AS ip_allowed
      FROM token_families f JOIN merchants m ON m.id = f.merchant_id
@@ -99,15 +154,24 @@ export async function refreshTokens(
      WHERE f.id = :fam`,
     { ...claims, ip },
   );
+  const holder = { ...(row && holderOf(row)), family: claims.fam };
   // A refusal here does not spend the token. A token that was spent before is not refused here:
   // the rotation ends its family.
-  if (holder?.living) {
-    if (!holder.user_active) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
-    requireAccess(holder);
+  if (row?.living) {
+    if (!row.user_active) throw tokenRevoked('refresh', holder);
+    requireAccess(row, holder);
   }
-  const tokens = await rotateFamily(database, jwtKeys, claims);
-  if (!holder) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
-  return { ...tokens, ...holderFields(holder) };
+  const tokens = await rotateFamily(database, jwtKeys, claims, holder, ip);
+  if (!row) throw tokenRevoked('refresh', holder);
+  return { ...tokens, ...holderFields(row) };
+}
+
+interface Refreshed extends Holder, Access {
+  merchant_id: number;
+  user_id: string | null;
+  /** The token is the newest of a family that was not revoked. */
+  living: boolean;
+  user_active: boolean;
 }
 
 /** The same for every way to get tokens. The specification names the merchant's id in two ways. */

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import jwt from 'jsonwebtoken';
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
+import { type Database, firstRow, hasRow, inTransaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
+import { recordSecurityEvent, type SecurityEvent } from '../security/security-events.ts';
+import type { AccessHolder } from './require-access.ts';
 
 const ACCESS_LIFETIME_S = 15 * 60;
 const REFRESH_LIFETIME_S = 7 * 24 * 3_600;
@@ -39,8 +41,11 @@ interface Claims {
  */
 type Proof = { secret_id: string } | { password_hash: string };
 
+/** Where a log-in comes from. */
+export type Origin = Pick<SecurityEvent, 'ip' | 'account_hash'>;
+
 /**
- * Starts a family of tokens for a log-in.
+ * Starts a family of tokens for a log-in, with its event.
  * @returns null when the proof is no longer valid, or the merchant or the app was just suspended.
  */
 export async function startFamily(
@@ -48,6 +53,7 @@ export async function startFamily(
   keys: KeyRing,
   subject: TokenSubject,
   proof: Proof,
+  origin: Origin,
 ): Promise<TokenPair | null> {
   const id = uuidv7();
   const jti = randomUUID();
@@ -60,26 +66,24 @@ export async function startFamily(
            AND a.active`
       : `merchants m JOIN users u ON u.merchant_id = m.id
          WHERE u.id = :user_id AND u.active AND u.password_hash = :password_hash`;
-  const started = await firstRow(
-    database,
-    `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id,
-       current_jti, expires_at)
-     SELECT :id, m.id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
-       CAST(:secret_id AS uuid), :jti, now() + :lifetime_s * interval '1 second'
-     FROM ${source} AND m.id = :merchant_id AND m.active FOR SHARE
-     RETURNING id`,
-    {
-      app_code: null,
-      user_id: null,
-      secret_id: null,
-      ...subject,
-      ...proof,
-      id,
-      jti,
-      lifetime_s: REFRESH_LIFETIME_S,
-    },
-  );
-  return started ? pair(keys, id, jti) : null;
+  const bindings = { app_code: null, user_id: null, secret_id: null, ...subject, ...proof };
+  const isStarted = await inTransaction(database, async (trx) => {
+    const started = await hasRow(
+      trx,
+      `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id,
+         current_jti, expires_at)
+       SELECT :id, m.id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
+         CAST(:secret_id AS uuid), :jti, now() + :lifetime_s * interval '1 second'
+       FROM ${source} AND m.id = :merchant_id AND m.active FOR SHARE
+       RETURNING id`,
+      { ...bindings, id, jti, lifetime_s: REFRESH_LIFETIME_S },
+    );
+    if (started) {
+      await recordSecurityEvent(trx, { kind: 'log_in', ...subject, family: id, ...origin });
+    }
+    return started;
+  });
+  return isStarted ? pair(keys, id, jti) : null;
 }
 
 /** SQL: whether the secret that the family `f` was issued for is no longer valid. */
@@ -95,10 +99,12 @@ export async function rotateFamily(
   database: Database,
   keys: KeyRing,
   { fam, jti }: Claims,
+  holder: AccessHolder,
+  ip: string | null,
 ): Promise<TokenPair> {
   const new_jti = randomUUID();
-  const rotated = await inTransaction(database, async (trx) => {
-    const row = await firstRow(
+  const outcome = await inTransaction(database, async (trx) => {
+    const isRotated = await hasRow(
       trx,
       `UPDATE token_families f
        SET current_jti = :new_jti, expires_at = now() + :lifetime_s * interval '1 second'
@@ -106,16 +112,28 @@ export async function rotateFamily(
          AND NOT ${SECRET_LAPSED} RETURNING id`,
       { fam, jti, new_jti, lifetime_s: REFRESH_LIFETIME_S },
     );
-    if (row) return true;
-    await rows(
+    if (isRotated) return 'rotated';
+    const ended = await firstRow<{ was_current: boolean }>(
       trx,
-      'UPDATE token_families SET revoked_at = now() WHERE id = :fam AND revoked_at IS NULL',
-      { fam },
+      `UPDATE token_families SET revoked_at = now() WHERE id = :fam AND revoked_at IS NULL
+       RETURNING current_jti = :jti AS was_current`,
+      { fam, jti },
     );
-    return false;
+    if (!ended) return 'revoked before';
+    // The current token was not spent: its secret has ended.
+    const kind = ended.was_current ? 'tokens_revoked' : 'refresh_token_reused';
+    await recordSecurityEvent(trx, { kind, ...holder, ip });
+    return 'revoked now';
   });
-  if (!rotated) throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
+  if (outcome === 'revoked before') throw tokenRevoked('refresh', holder);
+  if (outcome === 'revoked now') throw new Refusal('token_revoked', TOKEN_FIELDS.refresh);
   return pair(keys, fam, new_jti);
+}
+
+/** Refuses a token whose family was revoked, or whose user was deactivated. */
+export function tokenRevoked(type: Claims['typ'], holder: AccessHolder): Refusal {
+  const event = { kind: 'revoked_token_used', ...holder } as const;
+  return new Refusal('token_revoked', TOKEN_FIELDS[type]).recordedAs(event);
 }
 
 function pair(keys: KeyRing, fam: string, jti: string): TokenPair {

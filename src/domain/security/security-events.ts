@@ -45,7 +45,7 @@ export interface SecurityEvent {
   detail?: Record<string, unknown> | undefined;
 }
 
-/** Tells the kind of each event to whoever counts events in this process. */
+/** Tells `{ kind }` of each event to whoever counts events in this process. */
 export const SECURITY_EVENTS = channel('malipo.security-event');
 
 /**
@@ -56,7 +56,7 @@ export async function recordSecurityEvent(
   executor: Database | Transaction,
   event: SecurityEvent,
 ): Promise<void> {
-  SECURITY_EVENTS.publish(event.kind);
+  SECURITY_EVENTS.publish({ kind: event.kind });
   await rows(
     executor,
     `INSERT INTO security_events

@@ -82,6 +82,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
     since: 'at',
     why: 'Who got in, who tried, and what was changed about it',
   },
+  log_in_limits: {
+    keep: '2 hours',
+    since: 'full_at',
+    why: 'Counts of failed log-ins that are over',
+  },
   attempts: {
     keep: '13 months',
     since: 'started_at',

@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { failureOf } from '../../../src/admin/failure.ts';
-import { print } from '../../../src/admin/output/print.ts';
+import { print, printAll } from '../../../src/admin/output/print.ts';
 import type { Order } from '../../../src/admin/verb.ts';
 import { runAdmin } from '../../support/admin-runs.ts';
 import { type BadCase, expectWrong, readArguments } from '../../support/admin-usage.ts';
@@ -26,6 +26,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   queues: ['status', 'empty'],
   webhooks: ['list', 'show', 'resend'],
   audit: ['list'],
+  security: ['list'],
   restore: ['mark', 'status', 'resume'],
   retention: ['run'],
   secrets: ['rekey'],
@@ -33,7 +34,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   completion: ['bash', 'zsh'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, reconcile, daraja, payee, restore, retention, secrets, staff, completion';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, security, reconcile, daraja, payee, restore, retention, secrets, staff, completion';
 const APPROVE = 'merchant approve --merchant 1001';
 
 /** Reads a command line that is right. */
@@ -199,6 +200,21 @@ describe("The operator's command line", () => {
       status: 1,
       line: 'It is done, but the answer cannot be written: ENOSPC',
     });
+  });
+
+  it('stops a long answer when its reader has gone away', async () => {
+    let made = 0;
+    async function* parts() {
+      for (; made < 100; made += 1) yield `part ${made}\n`;
+    }
+    const pipe = new Writable({
+      write: (chunk, _encoding, done) => {
+        const isClosed = String(chunk) === 'part 3\n';
+        done(isClosed ? Object.assign(new Error('closed'), { code: 'EPIPE' }) : null);
+      },
+    });
+    await printAll(pipe, parts());
+    expect(made).to.equal(3);
   });
 
   it('says that the database went away, without the statement', () => {

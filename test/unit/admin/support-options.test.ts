@@ -125,6 +125,16 @@ describe('Options of the command line for money and support', () => {
     ]);
   });
 
+  it('security: takes no bad options', () => {
+    expectWrong([
+      ['security list --kind robbery', '--kind must be one of log_in, log_in_failed'],
+      ['security list --ip 10.1', '--ip must be an IPv4 or IPv6 address'],
+      ['security list --account=', '--account must be 1 to 254 characters on one line'],
+      ['security list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      ['security list --jsonl=x', '--jsonl takes no value'],
+    ]);
+  });
+
   it('jobs: wants to know which, in one way', () => {
     expectWrong([
       ['jobs replay', 'Say which: IDS, filters such as --queue, or --all'],

@@ -1,0 +1,68 @@
+import { type ErrorCode, Refusal } from '../../domain/errors.ts';
+import { accountHash } from '../../domain/security/account-hash.ts';
+import { countLogIn, type LogInLimit, takeBackLogIn } from '../../domain/security/log-in-limit.ts';
+import type { ApiContext } from '../context.ts';
+import type { BucketUse, Limit } from '../rate-limiter.ts';
+import { networkOf } from './caller-network.ts';
+import { rateLimited } from './rate-limit.ts';
+
+/** Wrong credentials from one address for one account. A person mistypes; a program guesses. */
+const PER_ACCOUNT: Limit = { perMinute: 10, burst: 10 };
+/** Wrong credentials from one address for all accounts. An office may share the address. */
+const PER_ADDRESS: Limit = { perMinute: 100, burst: 100 };
+
+/** Other refusals come after the credentials were right, so the caller is not guessing. */
+const WRONG_CREDENTIALS: ErrorCode[] = ['invalid_app_credentials', 'invalid_credentials'];
+
+/**
+ * Runs a check of credentials, unless too many have failed from this address, from it for this
+ * account, or for this account from everywhere. App log-ins pass no account, because an app's
+ * secret cannot be guessed. Only failures count. Each check counts until it has succeeded, so
+ * simultaneous checks count too.
+ * @throws Refusal `rate_limited`, and what `check` throws
+ */
+export async function throttleFailures<Result>(
+  context: ApiContext,
+  ip: string | null,
+  account: string | null,
+  check: () => Promise<Result>,
+): Promise<Result> {
+  const { rateLimiter } = context;
+  const network = networkOf(ip);
+  const buckets: [use: BucketUse, key: string, limit: Limit][] = [
+    ['failures-of-address', network, PER_ADDRESS],
+  ];
+  if (account !== null) {
+    buckets.unshift(['failures-of-account', `${network} ${account}`, PER_ACCOUNT]);
+  }
+  for (const bucket of buckets) {
+    const decision = await rateLimiter.take(...bucket);
+    if (!decision.allowed) throw rateLimited(decision);
+  }
+  const limit = account === null ? null : await limitAccount(context, account, ip);
+  let failed = false;
+  try {
+    return await check();
+  } catch (error) {
+    failed = error instanceof Refusal && WRONG_CREDENTIALS.includes(error.code);
+    throw error;
+  } finally {
+    if (!failed) {
+      for (const bucket of buckets) await rateLimiter.giveBack(...bucket);
+      // The limit mends itself, so the answer does not fail with the database here.
+      if (limit) await takeBackLogIn(context.database, limit).catch(() => {});
+    }
+  }
+}
+
+/** Counts a log-in to an account over all addresses. @throws Refusal `rate_limited` */
+async function limitAccount(
+  { database, config }: ApiContext,
+  account: string,
+  ip: string | null,
+): Promise<LogInLimit> {
+  const account_hash = accountHash(config.secretsKeys, account);
+  const { limit, retryInMs } = await countLogIn(database, account_hash, ip && networkOf(ip));
+  if (limit) return limit;
+  throw rateLimited({ retryInMs }).recordedAs({ kind: 'log_in_limited', account_hash });
+}

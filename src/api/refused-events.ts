@@ -1,0 +1,39 @@
+import { messageOf } from '../connections/database-errors.ts';
+import {
+  recordSecurityEvent,
+  SECURITY_EVENTS,
+  type SecurityEvent,
+  type SecurityEventKind,
+} from '../domain/security/security-events.ts';
+import type { Service } from '../process/boot.ts';
+import { atMost } from './at-most.ts';
+
+/** Events of one kind that one process records for refusals. A stranger must not fill the disk. */
+const MAX_EVENTS_PER_MINUTE = 60;
+const MINUTE_MS = 60_000;
+
+/** Whom a program that goes on and on annoys once a minute only, by the kind of the event. */
+const ONCE_A_MINUTE: Partial<Record<SecurityEventKind, (event: SecurityEvent) => string>> = {
+  address_refused: ({ family, app_code, ip }) => `${family ?? app_code} ${ip}`,
+  revoked_token_used: ({ family }) => String(family),
+  log_in_limited: ({ account_hash }) => String(account_hash),
+};
+
+/**
+ * Returns what records the event of a refusal. Events above the limits are only counted. It never
+ * throws: the refusal is the answer, whether its event was written or not.
+ */
+export function refusedEvents({ database, logger }: Pick<Service, 'database' | 'logger'>) {
+  const limits = new Map<SecurityEventKind, ReturnType<typeof atMost>>();
+  return async (event: SecurityEvent): Promise<void> => {
+    const { kind } = event;
+    const mayRecord = limits.get(kind) ?? atMost(MAX_EVENTS_PER_MINUTE, MINUTE_MS);
+    limits.set(kind, mayRecord);
+    if (!mayRecord(ONCE_A_MINUTE[kind]?.(event))) return SECURITY_EVENTS.publish({ kind });
+    try {
+      await recordSecurityEvent(database, event);
+    } catch (error) {
+      logger.warn('a security event was not recorded', { kind, error: messageOf(error) });
+    }
+  };
+}
