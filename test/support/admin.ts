@@ -46,7 +46,7 @@ export interface AdminTester {
   reads(): Promise<AuditRow[]>;
   /** The newest line of the audit log, which must be by the tester and for the reason. */
   lastAudit(): Promise<Pick<AuditRow, 'action' | 'merchant_id' | 'subject' | 'details'>>;
-  /** Fails if `work` changes anything at all, but for noting that it has read. */
+  /** Fails if `work` changes anything at all, but for a note that it has read or was refused. */
   unchanged<Result>(work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
@@ -142,7 +142,7 @@ const WATCHED = [
   'webhook_secrets',
   'retired_callback_keys',
   'token_families',
-  'security_events',
+  "(SELECT * FROM security_events WHERE kind <> 'staff_refused')",
   'log_in_limits',
   'paused_channels',
   'collections',
