@@ -109,7 +109,9 @@ function addVerb(command: Command, verb: Verb, receive: (given: Given) => void):
     }
     given.set(flag, text);
   };
-  command.summary(summary).description(notes ? `${summary}.\n\n${notes}` : `${summary}.`);
+  const role = verb.role === 'anyone' ? '' : `Role: ${verb.role}.`;
+  const description = [`${summary}.`, notes, role].filter(Boolean).join('\n\n');
+  command.summary(summary).description(description);
   for (const { flag, placeholder, help } of [...Object.values(options), ...COMMON_OPTIONS]) {
     // In brackets: the next argument is its value, unless that looks like an option.
     command.option(placeholder ? `--${flag} [${placeholder}]` : `--${flag}`, help);

@@ -3,8 +3,10 @@ import { rows } from '../../src/connections/database.ts';
 import type { Refusal } from '../../src/domain/errors.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
+import { newEvent } from '../support/events.ts';
 import { drillCommands } from '../support/handbook.ts';
 import { rejection } from '../support/payments.ts';
 import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -75,6 +77,22 @@ describe('After a leak of credentials', () => {
     expect(revoked).to.deep.include({ webhook_secrets: 0, apps_without_signing_secret: [] });
     expect((await admin.json(`app show ${app_code}`)).signs_webhooks_since).to.be.a('string');
     await admin.refused([['merchant revoke-all 99', /^There is no merchant 99\n$/]]);
+  });
+
+  it('webhooks show and queues status say what a webhook without a secret waits for', async () => {
+    const { merchant_id, app_code } = merchant;
+    const id = await newEvent(admin.database, merchant);
+    await prepareDeliveries(admin.database, 0);
+    const wait = `Webhooks of app ${app_code} wait, because it has no secret to sign with`;
+    expect((await admin.run('queues status')).stdout).to.not.include(wait);
+    await admin.change(`merchant revoke-all ${merchant_id}`);
+    expect(await admin.text(`webhooks show ${id}`)).to.match(
+      new RegExp(`next +attempt 1, when its app has a secret .*: app rotate-secret ${app_code}\n`),
+    );
+    expect((await admin.run('queues status')).stdout).to.include(wait);
+    await admin.change(`app rotate-secret ${app_code}`);
+    expect(await admin.text(`webhooks show ${id}`)).to.match(/next +attempt 1, due/);
+    expect((await admin.run('queues status')).stdout).to.not.include(wait);
   });
 
   it('the steps of the handbook shut the thief out and let the merchant go on', async () => {

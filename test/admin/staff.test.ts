@@ -5,6 +5,7 @@ import { firstRow, rows } from '../../src/connections/database.ts';
 import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { REASON } from '../support/admin-usage.ts';
+import { eventually } from '../support/eventually.ts';
 import { drillCommands } from '../support/handbook.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { makeReadOnly } from '../support/read-only.ts';
@@ -239,6 +240,24 @@ describe('admin staff', () => {
     const renewed = (await admin.changeJson(`staff new-token ${member}`, by(root))).token as string;
     await admin.text('staff list', by(renewed));
     await admin.refused([['user deactivate a@x.example', 'This needs the role']], by(renewed));
+  });
+
+  it('refuses a change that has begun when its member is shut out meanwhile', async () => {
+    const token = await newMember('admin');
+    const trx = await admin.database.transaction();
+    await rows(trx, 'UPDATE staff SET active = false WHERE email = :member', { member: newest() });
+    const changed = admin.run(['channel', 'pause', '63903', '--reason', REASON], by(token));
+    await eventually('the command waits', async () =>
+      firstRow(
+        admin.database,
+        `SELECT FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+      ),
+    );
+    await trx.commit();
+    const { status, stderr } = await changed;
+    expect([status, stderr]).to.deep.equal([1, `${newest()} is deactivated\n`]);
+    expect(await admin.json('channel show 63903')).to.include({ paused: false });
   });
 
   it('has an admin left, even when two shut each other out at once', async () => {

@@ -1,5 +1,6 @@
 import { installationId } from '../../connections/installation.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
+import { appsWithUnsignedWebhooks } from '../../domain/merchants/webhook-secrets.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import {
   isPolledOnly,
@@ -41,6 +42,7 @@ const status = reads({
       ...(other ? [whyPaused(other)] : []),
       ...(callback_url === null ? [CALLBACK_BASE_UNKNOWN] : []),
       ...learned_lately.filter(isPolledOnly).map(polledOnly),
+      ...(await appsWithUnsignedWebhooks(database)).map(unsigned),
       ...status.problems,
     ];
     const data = {
@@ -59,6 +61,10 @@ const status = reads({
 
 function polledOnly({ channel, by_poll }: LearnedLately): string {
   return `Callbacks of channel ${channel} do not arrive: ${by_poll} payments of the last half hour ended by questions, and no callback came`;
+}
+
+function unsigned(app: number): string {
+  return `Webhooks of app ${app} wait, because it has no secret to sign with: app show ${app}`;
 }
 
 interface Status extends QueueStatus {

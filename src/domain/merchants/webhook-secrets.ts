@@ -1,4 +1,4 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
@@ -90,4 +90,18 @@ export async function signingOf(
     { merchant_id, code },
   );
   return row!;
+}
+
+/** Lists the apps whose webhooks wait because the app has no valid secret to sign them with. */
+export async function appsWithUnsignedWebhooks(database: Database): Promise<number[]> {
+  const apps = await rows<{ code: number }>(
+    database,
+    `SELECT code FROM apps a
+     WHERE NOT EXISTS (${signingSecretsOf('a')}) AND EXISTS (
+       SELECT FROM webhook_deliveries d
+       JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
+       WHERE d.merchant_id = a.merchant_id AND d.next_step IS NOT NULL AND e.app_code = a.code)
+     ORDER BY code`,
+  );
+  return apps.map(({ code }) => code);
 }
