@@ -16,7 +16,7 @@ export class StaffRefusal extends OperatorRefusal {
 
 const NO_TOKEN =
   'This needs the token of a member of staff: set MALIPO_STAFF_TOKEN or MALIPO_STAFF_TOKEN_FILE';
-const UNKNOWN = 'The token of MALIPO_STAFF_TOKEN is not valid, or another one has replaced it';
+const UNKNOWN = 'The staff token is not valid, or another one has replaced it';
 
 /** Tells whether there has ever been a member of staff. None is ever deleted. */
 export function hasStaff(executor: Database | Transaction): Promise<boolean> {
