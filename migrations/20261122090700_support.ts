@@ -100,14 +100,16 @@ export async function up(knex: Knex): Promise<void> {
     );
     CREATE INDEX operator_troubles_newest ON operator_troubles (gateway, happened_at DESC);
 
-    -- Every change that an operator made, kept in the transaction of the change.
+    -- Every change that an operator made, kept in the transaction of the change; and every time
+    -- that one has read data of merchants or customers.
     CREATE TABLE audit_log (
       id uuid PRIMARY KEY,
       actor text NOT NULL,
       action text NOT NULL,
       merchant_id bigint,
       subject text NOT NULL,
-      reason text NOT NULL,
+      -- NULL: somebody has read, and changed nothing.
+      reason text,
       details jsonb NOT NULL DEFAULT '{}',
       happened_at timestamptz NOT NULL DEFAULT now()
     );

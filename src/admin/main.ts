@@ -4,8 +4,9 @@ import { loadNouns } from './nouns.ts';
 import type { Input } from './options/new-password.ts';
 import { columnsOf, type Output, showAs } from './output/display.ts';
 import { print, printAll } from './output/print.ts';
+import { perform } from './perform.ts';
 import { readCommandLine } from './program.ts';
-import { type Order, perform } from './verb.ts';
+import type { Order } from './verb.ts';
 
 /** The surroundings of the command line besides the database. `process` is one. */
 export interface Terminal {
@@ -24,7 +25,8 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
   try {
     const order = readCommandLine(args, terminal.env, await loadNouns(args));
     if (typeof order !== 'string') changes = order.verb.changes;
-    const { output, status } = await respond(order, terminal);
+    const { output, status, warning } = await respond(order, terminal);
+    if (warning) await print(terminal.stderr, `${warning}\n`);
     if (output !== null) await print(terminal.stdout, `${output}\n`);
     return status;
   } catch (error) {
@@ -36,18 +38,19 @@ export async function runAdmin(args: string[], terminal: Terminal = process): Pr
 
 /** Does what was ordered. @returns what to print, or null when it is printed already. */
 async function respond(order: string | Order, { env, stdin, stdout }: Terminal) {
-  if (typeof order === 'string') return { output: order, status: 0 };
+  if (typeof order === 'string') return { output: order, status: 0, warning: null };
   const service = order.verb.isLocal ? null : await bootService(env);
   try {
     const display = { zone: order.zone, columns: columnsOf(stdout, env) };
     const answer = await showAs(display, () => perform(service, order, stdin));
     const status = answer.isFailure ? FAILED : 0;
-    if (answer.stream) {
-      await printAll(stdout, answer.stream);
-      return { output: null, status };
+    const { stream, warning } = answer;
+    if (stream) {
+      await printAll(stdout, stream);
+      return { output: null, status, warning };
     }
     const output = order.isJson ? JSON.stringify(answer.data) : answer.lines.join('\n');
-    return { output, status };
+    return { output, status, warning };
   } finally {
     await service?.database.destroy();
   }

@@ -22,6 +22,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   restore: async () => (await import('./commands/restore.ts')).restore,
   retention: async () => (await import('./commands/retention.ts')).retention,
   secrets: async () => (await import('./commands/secrets.ts')).secrets,
+  staff: async () => (await import('./commands/staff.ts')).staff,
 };
 
 /**

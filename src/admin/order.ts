@@ -1,5 +1,13 @@
+import { readSecret } from '../process/read-secret.ts';
 import { flag, type Options, UsageError } from './options/option.ts';
-import { ACTOR, ACTOR_VARIABLE, type Order, type Verb } from './verb.ts';
+import {
+  ACTOR,
+  ACTOR_VARIABLE,
+  type Identity,
+  type Order,
+  TOKEN_VARIABLE,
+  type Verb,
+} from './verb.ts';
 import { DEFAULT_ZONE, type Zone } from './zone.ts';
 
 const JSON_FLAG = flag('json', 'Print one JSON document and nothing else');
@@ -24,10 +32,9 @@ export function orderOf(
   const zone = given.has(UTC_FLAG.flag) ? 'UTC' : DEFAULT_ZONE;
   const { actor, reason, ...values } = valuesOf(verb.options, given, zone);
   verb.check?.(values);
-  const operator = verb.changes
-    ? { actor: (actor as string | undefined) ?? actorOf(environment), reason: reason as string }
-    : null;
-  return { action, verb, values, isJson: given.has(JSON_FLAG.flag), zone, operator };
+  const identity = identityOf(verb, actor as string | undefined, environment);
+  const isJson = given.has(JSON_FLAG.flag);
+  return { action, verb, values, isJson, zone, identity, reason: (reason as string) ?? null };
 }
 
 function valuesOf(options: Options, given: Given, zone: Zone): Record<string, unknown> {
@@ -43,10 +50,21 @@ function valuesOf(options: Options, given: Given, zone: Zone): Record<string, un
   return Object.fromEntries(values);
 }
 
-function actorOf(environment: NodeJS.ProcessEnv): string {
+function identityOf(
+  { changes, role }: Verb,
+  actor: string | undefined,
+  environment: NodeJS.ProcessEnv,
+): Identity {
+  // Nobody asks who reads what everybody may.
+  if (!changes && role === 'anyone') return {};
   const name = environment[ACTOR_VARIABLE];
-  if (!name) throw new UsageError(`Say who you are: --actor or ${ACTOR_VARIABLE}`);
-  return named(ACTOR_VARIABLE, () => ACTOR.read(name, DEFAULT_ZONE));
+  const usual = name ? named(ACTOR_VARIABLE, () => ACTOR.read(name, DEFAULT_ZONE)) : undefined;
+  const { text: token, problem } = readSecret(TOKEN_VARIABLE, environment);
+  if (problem) throw new UsageError(problem);
+  if (changes && !actor && !usual && !token) {
+    throw new UsageError(`Say who you are: ${TOKEN_VARIABLE}, --actor or ${ACTOR_VARIABLE}`);
+  }
+  return { named: actor, usual, token };
 }
 
 /** Puts the name of a value before what is wrong with it. */

@@ -1,14 +1,15 @@
 import { Command, type CommanderError } from 'commander';
 import { UsageError } from './options/option.ts';
 import { COMMON_OPTIONS, type Given, orderOf } from './order.ts';
-import { ACTOR_VARIABLE, type Nouns, type Order, type Verb } from './verb.ts';
+import { ACTOR_VARIABLE, type Nouns, type Order, TOKEN_VARIABLE, type Verb } from './verb.ts';
 
 const NAME = 'malipo';
 const HELP_WIDTH = 100;
 const FOOTER = `
 Exit status: 0 done, 1 refused or failed, 2 the command line is wrong.
 The environment is that of the service: DATABASE_URL and the others. A verb that changes something
-needs --reason and an actor (--actor or ${ACTOR_VARIABLE}), and the audit log keeps both.
+needs --reason, and the audit log keeps it with your name. Your name is that of your staff account
+(${TOKEN_VARIABLE}), or as long as there are none --actor or ${ACTOR_VARIABLE}.
 Times are those of Nairobi; with --utc they are UTC.`;
 
 /**
@@ -108,7 +109,9 @@ function addVerb(command: Command, verb: Verb, receive: (given: Given) => void):
     }
     given.set(flag, text);
   };
-  command.summary(summary).description(notes ? `${summary}.\n\n${notes}` : `${summary}.`);
+  const role = verb.role === 'anyone' ? '' : `Role: ${verb.role}.`;
+  const description = [`${summary}.`, notes, role].filter(Boolean).join('\n\n');
+  command.summary(summary).description(description);
   for (const { flag, placeholder, help } of [...Object.values(options), ...COMMON_OPTIONS]) {
     // In brackets: the next argument is its value, unless that looks like an option.
     command.option(placeholder ? `--${flag} [${placeholder}]` : `--${flag}`, help);

@@ -1,4 +1,5 @@
-import { type Audited, auditedFor } from '../domain/audited-change.ts';
+import type { Audited } from '../domain/audited-change.ts';
+import type { StaffMember, StaffRole } from '../domain/staff/staff.ts';
 import type { Service } from '../process/boot.ts';
 import type { Input } from './options/new-password.ts';
 import { type Options, optional, required, type ValuesOf } from './options/option.ts';
@@ -13,6 +14,8 @@ export interface Answer {
   stream?: AsyncIterable<string>;
   /** The answer reports a problem, so the exit status is 1. */
   isFailure?: boolean;
+  /** How many rows a read has shown. Default: 1. A stream does not know. */
+  count?: number;
 }
 
 /** Lines, also in groups. What is false or null is left out. */
@@ -21,13 +24,20 @@ export type Lines = readonly (string | false | null | Lines)[];
 /** The operator behind a change, and the way to make it. */
 export interface Change {
   actor: string;
+  /** The actor, if it is a member of staff. */
+  member: StaffMember | null;
   /** Why, in the operator's words. */
   reason: string;
   stdin: Input;
   audited: Audited;
 }
 
+/** Who may run a verb once there are staff accounts: a role and those above it, or anyone. */
+export type NeededRole = StaffRole | 'anyone';
+
 interface VerbOf<Spec extends Options, Context extends unknown[]> {
+  /** `anyone` is for what machines do, and what must be possible when no token is known. */
+  role: NeededRole;
   summary: string;
   /** More for --help. */
   notes?: string;
@@ -56,23 +66,27 @@ export interface Noun {
 
 export type Nouns = Readonly<Record<string, Noun>>;
 
-/** A verb that only reads. It needs neither actor nor reason. */
+/**
+ * A verb that only reads. It needs no reason. If it needs a role, it shows data of merchants or
+ * customers, and the audit log has each read.
+ */
 export function reads<const Spec extends Options>(verb: VerbOf<Spec, []>): Verb {
   return { options: {}, ...verb, changes: false } as Verb;
 }
 
 /** A verb that tells something of the command line itself. */
 export function tells(verb: { summary: string; notes?: string; run(): Promise<Answer> }): Verb {
-  return { ...verb, options: {}, changes: false, isLocal: true };
+  return { ...verb, role: 'anyone', options: {}, changes: false, isLocal: true };
 }
 
 const MAX_ACTOR_LENGTH = 100;
 const MAX_REASON_LENGTH = 500;
 export const ACTOR = text('NAME', MAX_ACTOR_LENGTH);
 export const ACTOR_VARIABLE = 'MALIPO_ACTOR';
+export const TOKEN_VARIABLE = 'MALIPO_STAFF_TOKEN';
 
 const CHANGE_OPTIONS = {
-  actor: optional('actor', ACTOR, `Who you are. Default: ${ACTOR_VARIABLE}`),
+  actor: optional('actor', ACTOR, `Who you are. Default: your staff account, or ${ACTOR_VARIABLE}`),
   reason: required('reason', text('TEXT', MAX_REASON_LENGTH), 'Why; kept in the audit log'),
 };
 
@@ -81,34 +95,26 @@ export function changes<const Spec extends Options>(verb: VerbOf<Spec, [Change]>
   return { ...verb, options: { ...verb.options, ...CHANGE_OPTIONS }, changes: true } as Verb;
 }
 
+/** Who runs a command, as far as the command line and the environment say. */
+export interface Identity {
+  /** By --actor. */
+  named?: string | undefined;
+  /** By MALIPO_ACTOR. */
+  usual?: string | undefined;
+  /** The token of a member of staff. */
+  token?: string | undefined;
+}
+
 /** A verb with the values of the arguments. */
 export interface Order {
-  /** For the audit log, such as `app.suspend`. */
+  /** Noun and verb for the audit log, such as `app.suspend`. */
   action: string;
   verb: Verb;
   values: Record<string, unknown>;
   isJson: boolean;
   /** The clock of the times that the answer shows. */
   zone: Zone;
+  identity: Identity;
   /** Null for a verb that only reads. */
-  operator: { actor: string; reason: string } | null;
-}
-
-/** Does what the arguments ask for. Only a local verb gets along without a service. */
-export async function perform(service: Service | null, order: Order, stdin: Input = process.stdin) {
-  const { verb, values, operator, action } = order;
-  const change =
-    operator && service
-      ? { ...operator, stdin, audited: auditedFor(service.database, { ...operator, action }) }
-      : undefined;
-  const answer = await verb.run(service as Service, values, change);
-  const { data, lines, stream, isFailure = false } = answer;
-  return { data, lines: flat(lines), stream, isFailure };
-}
-
-function flat(lines: Lines): string[] {
-  return lines.flatMap((line) => {
-    if (typeof line === 'string') return line;
-    return line ? flat(line) : [];
-  });
+  reason: string | null;
 }

@@ -6,6 +6,7 @@ const LOCKS = {
   'preparing deliveries': 4_207_001,
   'role defaults': 4_207_002,
   'runtime rights': 4_207_003,
+  'staff accounts': 4_207_010,
 } as const;
 
 /** Waits for the lock, and holds it to the end of the transaction. */

@@ -20,9 +20,11 @@ export interface AuditFilter {
   since?: Date | undefined;
   /** Happened before this moment. */
   until?: Date | undefined;
+  /** True: only reads of data, which changed nothing. Default: only changes. */
+  reads?: boolean | undefined;
 }
 
-/** An index has each of the first four with the time, and one has the time alone. */
+/** An index has each of the first four with the time, and one has the time alone. A read has no reason. */
 const CONDITIONS: Readonly<Record<keyof AuditFilter, string>> = {
   actor: 'actor = :actor',
   noun: `split_part(action, '.', 1) = :noun`,
@@ -30,6 +32,7 @@ const CONDITIONS: Readonly<Record<keyof AuditFilter, string>> = {
   subjects: 'subject = ANY (CAST(:subjects AS text[]))',
   since: 'happened_at >= :since',
   until: 'happened_at < :until',
+  reads: '(reason IS NULL) = :reads',
 };
 
 /**
@@ -38,8 +41,9 @@ const CONDITIONS: Readonly<Record<keyof AuditFilter, string>> = {
  */
 export async function listAudit(
   database: Database,
-  { after, limit, ...filter }: AuditFilter & KeysetPage<string>,
+  { after, limit, ...given }: AuditFilter & KeysetPage<string>,
 ): Promise<AuditRecord[]> {
+  const filter = { ...given, reads: given.reads ?? false };
   if (after !== undefined) await requireLine(database, after);
   const names = Object.keys(CONDITIONS) as (keyof AuditFilter)[];
   const where = [

@@ -14,10 +14,11 @@ export interface AuditEntry extends AuditSubject {
   actor: string;
   /** Noun and verb, such as `app.suspend`. */
   action: string;
-  reason: string;
+  /** Null for a read, which changes nothing. */
+  reason: string | null;
 }
 
-/** Records who changed what and why. Call it in the transaction of the change. */
+/** Records who changed what and why, or who read what. Call it in the transaction of the change. */
 export async function recordAudit(trx: Transaction, entry: AuditEntry): Promise<void> {
   await rows(
     trx,

@@ -19,13 +19,18 @@ export type Audited = <Value>(
   work: (trx: Transaction) => Promise<AuditedChange<Value>>,
 ) => Promise<Value>;
 
-/** Makes changes in the name of an operator. */
+/**
+ * Makes changes in the name of an operator.
+ * @param authorize is called in each transaction. It throws when the operator may not any more.
+ */
 export function auditedFor(
   database: Database,
   operator: Pick<AuditEntry, 'actor' | 'action' | 'reason'>,
+  authorize: (trx: Transaction) => Promise<unknown> = async () => {},
 ): Audited {
   return (work) =>
     inTransaction(database, async (trx) => {
+      await authorize(trx);
       const { value, audit, events = [] } = await work(trx);
       if (audit) await recordAudit(trx, { ...audit, ...operator });
       for (const event of events) {

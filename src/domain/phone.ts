@@ -10,6 +10,13 @@ export function isKenyanMobile(value: unknown): value is string {
   return phone?.number === value && phone.country === 'KE' && phone.isValid();
 }
 
+const PHONE_IN_TEXT = /(?<!\d)((?:\+|00)?254|0)\d{6}(\d{3})(?!\d)/g;
+
+/** Hides the middle digits of Kenyan phones in a text, in any usual form. */
+export function maskPhones(text: string): string {
+  return (kenyanMobileIn(text.trim()) ?? text).replace(PHONE_IN_TEXT, '$1******$2');
+}
+
 /** Digits with a space, a dash, a dot or a bracket between them, after a plus or not. */
 const AS_WRITTEN = /^\+?\(?\d(?:(?:[ .-]|\) ?| ?\()?\d)*$/;
 /** What people dial in place of the plus. */

@@ -1,5 +1,10 @@
 import { openSecret } from '../domain/merchants/app-secrets.ts';
-import { type DeliveryRef, findDelivery, recordAttempt } from '../domain/webhooks/delivery.ts';
+import {
+  awaitSecret,
+  type DeliveryRef,
+  findDelivery,
+  recordAttempt,
+} from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
 import { postWebhook } from '../outbound/webhook-client.ts';
 import type { Service } from '../process/boot.ts';
@@ -10,7 +15,7 @@ const MS_PER_SECOND = 1_000;
 /**
  * Sends one event once: sign, POST, record. A process that dies before the record sends it
  * again, under the same webhook-id, by which receivers recognize it.
- * @returns whether there was something to send.
+ * @returns false when the job is stale, or the webhook waits for a secret to sign with.
  */
 export async function deliverWebhook(
   { database, config, logger, meters }: Service,
@@ -20,8 +25,11 @@ export async function deliverWebhook(
   const delivery = await findDelivery(database, ref);
   if (!delivery) return false;
   fields.payment_id = delivery.payment_id;
-  const { app_code, signs_webhooks_with, secrets } = delivery;
-  if (secrets.length === 0) throw new Error(`App ${app_code} has no secret to sign with`);
+  const { signs_webhooks_with, secrets } = delivery;
+  if (secrets.length === 0) {
+    await awaitSecret(database, delivery);
+    return false;
+  }
   const headers = signatureHeaders({
     ...delivery,
     timestamp: Math.floor(Date.now() / MS_PER_SECOND),

@@ -67,6 +67,20 @@ describe('admin audit list', () => {
     await admin.unchanged(() => list());
   });
 
+  it('shows with --reads who has read what, and only that', async () => {
+    await admin.change('channel pause --channel 63902');
+    await admin.text('payment list --phone 0712345678');
+    await list();
+    const reads = await list('--reads');
+    expect(reads.map(({ action }) => action)).to.deep.equal(['audit.list', 'payment.list']);
+    expect(reads[1]).to.deep.include({
+      ...{ actor: ACTOR, subject: 'payment', reason: null, merchant_id: null },
+      details: { phone: '+254******678', limit: 50, rows: 0 },
+    });
+    expect(await subjects('--reads --noun channel')).to.deep.equal([]);
+    expect(await subjects()).to.deep.equal(['channel 63902']);
+  });
+
   it('finds by actor, noun, merchant, subject and time, newest first', async () => {
     expect(await admin.text('audit list')).to.equal('No audit entries\n');
     await note('app 5001', '2026-11-20T20:59:59Z');

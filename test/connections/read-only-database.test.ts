@@ -59,8 +59,15 @@ describe('The command line on a database that can only be read', () => {
 
   after(() => admin.close());
 
-  it('reads', async () => {
-    expect(await admin.text('merchant list')).to.include('Duka');
+  it('reads, and says that the audit log does not have it', async () => {
+    const { status, stdout, stderr } = await admin.run('merchant list');
+    expect([status, stderr]).to.deep.equal([
+      0,
+      'The database can only be read, so the audit log does not have this read\n',
+    ]);
+    expect(stdout).to.include('Duka');
+    expect(await admin.reads()).to.deep.equal([]);
+    expect(await admin.text('channel list')).to.include('M-PESA');
   });
 
   it('changes nothing, and says why in one line', async () => {

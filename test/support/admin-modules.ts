@@ -21,6 +21,6 @@ async function load() {
   const { failureOf } = await import('../../src/admin/failure.ts');
   const { loadNouns } = await import('../../src/admin/nouns.ts');
   const { readCommandLine } = await import('../../src/admin/program.ts');
-  const { perform } = await import('../../src/admin/verb.ts');
+  const { perform } = await import('../../src/admin/perform.ts');
   return { runAdmin, failureOf, readCommandLine, perform, nouns: await loadNouns() };
 }

@@ -42,11 +42,13 @@ export interface AdminTester {
   changeJson(command: CommandLine, options?: AdminOptions): Promise<Document>;
   /** Runs what must be refused with status 1 and one line each, and must change nothing. */
   refused(cases: BadCase[], options?: AdminOptions): Promise<void>;
-  /** The audit log, oldest first. */
+  /** What the audit log has of changes, oldest first. */
   audits(): Promise<AuditRow[]>;
+  /** What it has of reads, oldest first. */
+  reads(): Promise<AuditRow[]>;
   /** The newest line of the audit log, which must be by the tester and for the reason. */
   lastAudit(): Promise<Pick<AuditRow, 'action' | 'merchant_id' | 'subject' | 'details'>>;
-  /** Fails if `work` changes anything at all. */
+  /** Fails if `work` changes anything at all, but for a note that it has read or was refused. */
   unchanged<Result>(work: () => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
@@ -87,9 +89,10 @@ export async function createAdminTester(): Promise<AdminTester> {
       unchanged(async () => {
         await Promise.all(cases.map((refusal) => expectRefused(run, refusal, options)));
       }),
-    audits: () => auditsIn(database),
+    audits: () => auditsIn(database, 'changes'),
+    reads: () => auditsIn(database, 'reads'),
     lastAudit: async () => {
-      const { actor, reason, ...rest } = (await auditsIn(database)).at(-1)!;
+      const { actor, reason, ...rest } = (await auditsIn(database, 'changes')).at(-1)!;
       expect({ actor, reason }).to.deep.equal({ actor: ACTOR, reason: REASON });
       return rest;
     },
@@ -124,11 +127,12 @@ async function expectRefused(
   expectLine(stderr, line, command);
 }
 
-function auditsIn(database: Database): Promise<AuditRow[]> {
+function auditsIn(database: Database, what: 'changes' | 'reads'): Promise<AuditRow[]> {
   return rows<AuditRow>(
     database,
     `SELECT actor, action, merchant_id, subject, reason, details FROM audit_log
-     ORDER BY happened_at, id`,
+     WHERE (reason IS NULL) = :areReads ORDER BY happened_at, id`,
+    { areReads: what === 'reads' },
   );
 }
 
@@ -143,7 +147,7 @@ const WATCHED = [
   'token_families',
   'totp_secrets',
   'recovery_codes',
-  'security_events',
+  "(SELECT * FROM security_events WHERE kind <> 'staff_refused')",
   'log_in_limits',
   'paused_channels',
   'collections',
@@ -155,7 +159,8 @@ const WATCHED = [
   'events',
   'journals',
   'entries',
-  'audit_log',
+  'staff',
+  '(SELECT * FROM audit_log WHERE reason IS NOT NULL)',
 ];
 
 /** A digest of every table that the command line writes to. */

@@ -15,7 +15,7 @@ import { createService, type Service } from '../../src/process/boot.ts';
 import { deliverWebhook } from '../../src/workers/webhooks.ts';
 import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import { type FakeMerchant, type Received, startFakeMerchant } from '../support/fake-merchant.ts';
-import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
+import { createTestStore, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const OVERLAP_MS = 3_600_000;
@@ -233,16 +233,28 @@ describe('The secrets that sign webhooks', () => {
     for (const form of forms) expect(await letsIn(form)).to.equal(false);
   });
 
-  it('never become the app’s by themselves: without one of its own nothing is sent', async () => {
+  it('never become the app’s by themselves: without one of its own webhooks wait for one', async () => {
     await choose('own');
     await rows(
       store.database,
       'UPDATE webhook_secrets SET expires_at = now() WHERE merchant_id = :merchant_id',
       { merchant_id: merchant.merchant_id },
     );
-    const error = await rejection(nextWebhook());
-    expect(error.message).to.equal(`App ${merchant.app_code} has no secret to sign with`);
+    const event = await newEvent(store.database, merchant, shop.url);
+    for (let time = 1; time <= 2; time += 1) {
+      await attempt(event);
+      const waiting = { status: 'pending', next_step: 'deliver', attempts: 0, admitted: false };
+      expect(await deliveryOf(store.database, event)).to.include(waiting);
+      await makeDue(store.database, event);
+    }
     expect(shop.received).to.deep.equal([]);
+    const renewed = await rotate(0);
+    await attempt(event);
+    expect(await deliveryOf(store.database, event)).to.include({
+      status: 'delivered',
+      attempts: 1,
+    });
+    expect(isSpecified(shop.received[0]!, renewed)).to.equal(true);
   });
 
   it('are one, when two operators choose at once', async () => {

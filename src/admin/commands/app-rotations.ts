@@ -25,6 +25,7 @@ const SIGNATURES =
   'In an overlap X-Service-Signature stays with the oldest secret until it ends, and webhook-signature has a signature for each.';
 
 export const rotateSecret = changes({
+  role: 'admin',
   summary: 'Gives an app a new secret and shows it once',
   notes: `Without an overlap the old secrets and the tokens of the app end at once. With an overlap they work until it ends. The secret also signs webhooks, unless the app has a webhook secret of its own. ${SIGNATURES}`,
   options,
@@ -64,6 +65,7 @@ export const rotateSecret = changes({
 });
 
 export const rotateWebhook = changes({
+  role: 'admin',
   summary: 'Gives an app a new webhook secret and shows it once',
   notes: `The app must have a webhook secret of its own: app update CODE --webhook-secret own. Without an overlap the old one ends at once. ${SIGNATURES}`,
   options,

@@ -10,7 +10,11 @@ import {
   updateApp,
 } from '../../domain/merchants/manage-apps.ts';
 import { chooseWebhookSecret, signingOf } from '../../domain/merchants/webhook-secrets.ts';
-import { changeEvents, webhookSecretRotated } from '../../domain/security/change-events.ts';
+import {
+  changeEvents,
+  revocationEvents,
+  webhookSecretRotated,
+} from '../../domain/security/change-events.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { optional, required, requireOne, withDefault } from '../options/option.ts';
@@ -22,6 +26,7 @@ import {
   shownOnce,
   type Update,
   updateRow,
+  withEndedSessions,
 } from '../output/answers.ts';
 import { apps as view } from '../output/apps.ts';
 import { changes, type Noun, reads, type Verb } from '../verb.ts';
@@ -34,6 +39,7 @@ const ADDRESSES = 'Addresses and networks that may call, such as 10.0.0.0/8; non
 const SIGNS = 'What signs its webhooks: its app secret, or a webhook secret of its own';
 
 const create = changes({
+  role: 'admin',
   summary: 'Creates an app and shows its secret once',
   options: {
     merchant_id: required('merchant', read.merchantId, 'The merchant of the app'),
@@ -56,12 +62,14 @@ const create = changes({
 });
 
 const list = lists(view, read.appCode, {
+  role: 'viewer',
   summary: 'Lists apps by code',
   options: { merchant_id: read.ofMerchant },
   read: ({ database }, page) => listApps(database, page),
 });
 
 const show = reads({
+  role: 'viewer',
   summary: 'Shows an app, without its secrets',
   options: { code },
   argument: 'code',
@@ -73,6 +81,7 @@ const show = reads({
 });
 
 const update = changes({
+  role: 'admin',
   summary: 'Changes the name, the products, the addresses or the webhook secret of an app',
   notes:
     "With --webhook-secret own the app's webhooks are signed with a secret of their own from now on, which is shown once. With --webhook-secret app they are signed with the app secret again, and the webhook secret ends.",
@@ -102,10 +111,15 @@ async function updated(
   code: number,
   wanted: AppChanges,
 ): Promise<Update<AppRecord>> {
-  const { app, changed } = await updateApp(trx, code, wanted);
+  const { app, changed, revoked } = await updateApp(trx, code, wanted);
   const { merchant_id } = app;
-  const events = changeEvents({ merchant_id, app_code: code }, changed, 'app_suspended');
-  return { row: app, merchant_id, changed, events };
+  const subject = { merchant_id, app_code: code };
+  const events = [
+    ...changeEvents(subject, changed, 'app_suspended'),
+    ...revocationEvents(subject, revoked),
+  ];
+  const update = { row: app, merchant_id, changed, events };
+  return wanted.active === false ? withEndedSessions(update, revoked) : update;
 }
 
 /** Adds the choice of the secret that signs webhooks to an update. */
@@ -136,6 +150,7 @@ async function withSecret(
 function activation(summary: string, active: boolean): Verb {
   const state = active ? 'active' : 'suspended';
   return changes({
+    role: 'admin',
     summary,
     options: { code },
     argument: 'code',
@@ -151,7 +166,10 @@ export const app: Noun = {
     list,
     show,
     update,
-    suspend: activation('Refuses all requests of an app until it is activated', false),
+    suspend: activation(
+      'Refuses all requests of an app until it is activated, and ends its sessions for good',
+      false,
+    ),
     activate: activation('Ends the suspension of an app', true),
     'rotate-secret': rotateSecret,
     'rotate-webhook-secret': rotateWebhook,

@@ -33,8 +33,9 @@ const noun = read.textThat('NOUN', 'a noun of the command line such as app or we
 );
 
 const page = lists(entries, read.uuid, {
-  summary: 'Lists what operators and support have changed, newest first',
-  notes: `Days are days of Nairobi. --csv writes all that fit (${MAX_CSV_ROWS} rows at most) as one CSV file by RFC 4180, whatever --limit is. An apostrophe stands before a text that a spreadsheet would take for a formula.`,
+  role: 'viewer',
+  summary: 'Lists what operators and support have changed or read, newest first',
+  notes: `It lists what was changed; with --reads it lists who has read data of merchants or customers, what they looked for, and how many rows they saw. Days are days of Nairobi. --csv writes all that fit (${MAX_CSV_ROWS} rows at most) as one CSV file by RFC 4180, whatever --limit is. An apostrophe stands before a text that a spreadsheet would take for a formula.`,
   options: {
     // Not `actor`: that is who runs a command.
     by: optional('actor', ACTOR, 'Only what this person or program has done'),
@@ -46,6 +47,7 @@ const page = lists(entries, read.uuid, {
       'Only changes of this thing, such as "app 5001"',
     ),
     ...period,
+    reads: flag('reads', 'What was read, instead of what was changed'),
   },
   check: checkPeriod,
   read: ({ database }, { by, subject, ...filter }) =>
@@ -64,7 +66,8 @@ const list: Verb = {
   run: async (service, values) => {
     if (!values.csv) return page.run(service, values);
     const rows = await readAll(service, values as never);
-    return { data: { audit_entries: rows, next: null }, lines: csvLines(CSV_COLUMNS, rows) };
+    const data = { audit_entries: rows, next: null };
+    return { data, lines: csvLines(CSV_COLUMNS, rows), count: rows.length };
   },
 };
 
@@ -84,4 +87,7 @@ async function readAll({ database }: Service, { by, subject, ...filter }: Values
   return found.map(entries.document);
 }
 
-export const audit: Noun = { summary: 'Who has changed what, and why', verbs: { list } };
+export const audit: Noun = {
+  summary: 'Who has changed what and why, and who has read what',
+  verbs: { list },
+};

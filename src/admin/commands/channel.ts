@@ -48,6 +48,7 @@ async function readState({ database, config }: Service): Promise<(of: Channel) =
 }
 
 const list = reads({
+  role: 'anyone',
   summary: 'Lists the channels with their drivers, and says which are paused, by whom and why',
   run: async (service) => {
     const channels = CHANNELS.map(await readState(service));
@@ -61,6 +62,7 @@ const list = reads({
 const options = { channel: required('channel', read.channel, 'The code of the channel') };
 
 const show = reads({
+  role: 'anyone',
   summary: 'Shows a channel, and who has paused it, when and why',
   options,
   argument: 'channel',
@@ -92,6 +94,7 @@ async function moved(
 }
 
 const pause = changes({
+  role: 'admin',
   summary: 'Stops new payments of a channel, and the submission of those that wait',
   notes:
     'The service itself pauses payouts, or reversals with returns, when three in a row fail by our own trouble with the gateway, such as a float that is too low; and all of the channel when three collections do.',
@@ -107,6 +110,7 @@ const pause = changes({
 });
 
 const resume = changes({
+  role: 'admin',
   summary: 'Lets a paused channel take and submit payments again',
   options,
   argument: 'channel',

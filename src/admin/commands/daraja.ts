@@ -16,6 +16,7 @@ type Addresses = Parameters<Tools['check']>[0];
 type Finding = Awaited<ReturnType<Tools['check']>>[number];
 
 const check = reads({
+  role: 'anyone',
   summary: 'Tries whether the accounts with Daraja can be used, and says what is wrong',
   notes:
     'Nothing of it moves money. It asks each product a harmless question. The balance comes to our callback address, so it shows that Safaricom reaches us and takes the initiator. Only a first payment shows that B2C and reversals are approved. Exit status 1 when something is wrong; a warning is not.',
@@ -82,6 +83,7 @@ async function answered({ database, gateways }: Service, name: string, since: Da
 }
 
 const register = changes({
+  role: 'admin',
   summary: 'Registers our address with the products of Daraja that want one (Pull Transactions)',
   notes: 'It is needed once for each shortcode. Nothing is read from the address.',
   options,

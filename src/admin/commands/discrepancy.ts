@@ -15,6 +15,7 @@ const kinds = read.oneOf(Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[]);
 const receipt = read.text('RECEIPT', MAX_RECEIPT_LENGTH);
 
 const list = lists(discrepancies, read.uuid, {
+  role: 'viewer',
   summary: 'Lists what does not add up, oldest first, and how each can be resolved',
   options: {
     kind: optional('kind', kinds, 'Only those of this kind'),
@@ -25,6 +26,7 @@ const list = lists(discrepancies, read.uuid, {
 });
 
 const resolve = changes({
+  role: 'support',
   summary: 'Decides about a discrepancy, with everything that follows from it',
   notes:
     'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/support.md explains each.',

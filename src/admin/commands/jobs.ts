@@ -30,6 +30,7 @@ const filters = {
 };
 
 const list = lists(failedJobs, jobId, {
+  role: 'viewer',
   summary: 'Lists the jobs that have failed for good, newest first',
   notes:
     'waiting: until somebody replays it or decides about its payment. replayed: by an operator. failed_again: after a replay. moved_on: settled without a replay.',
@@ -48,6 +49,7 @@ function count(flagName: string, help: string, { value, max }: { value: number; 
 }
 
 const replay = changes({
+  role: 'support',
   summary: 'Gives the rows of failed jobs their next step again',
   notes:
     'IDS are ids of jobs list, separated by commas. A filter or --all takes the jobs that wait for somebody, oldest first. The next step is decided anew for each: a payment whose earlier attempt may have arrived is asked about, never sent. A replay may be interrupted and run again. Exit status 1 when it stopped early or refused a job.',

@@ -6,6 +6,7 @@ import { render } from '../output/table.ts';
 import { type Noun, reads } from '../verb.ts';
 
 const verify = reads({
+  role: 'anyone',
   summary: 'Proves the books: journals, wallets, payments, money in flight and in suspense',
   notes:
     'Payments may go on meanwhile. It starts where the last run without a finding ended. A full run reads everything again and takes minutes for millions of payments. Exit status 1 when there is a break.',

@@ -10,26 +10,28 @@ import {
 } from '../../domain/merchants/manage-merchants.ts';
 import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { changeEvents } from '../../domain/security/change-events.ts';
+import { changeEvents, revocationEvents } from '../../domain/security/change-events.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { Config } from '../../process/config.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { auditOf, lists, recordLines, updateRow, type View } from '../output/answers.ts';
-import { rowDocument } from '../output/document.ts';
+import {
+  auditOf,
+  lists,
+  recordLines,
+  type Update,
+  updateRow,
+  type View,
+  withEndedSessions,
+} from '../output/answers.ts';
+import { merchantView as view } from '../output/merchants.ts';
 import { render } from '../output/table.ts';
 import { changes, type Noun, reads, type Verb } from '../verb.ts';
+import { revokeAll } from './merchant-revocation.ts';
 
 const MAX_BPS = 10_000;
 const MAX_RATE = 100_000;
-
-const view: View<MerchantRecord> = {
-  what: 'merchant',
-  keyOf: ({ id }) => id,
-  document: ({ id, ...row }) => ({ merchant_id: id, ...rowDocument(row) }),
-  columns: ['id', 'name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],
-};
 
 const ANYWHERE = 'anywhere';
 
@@ -55,6 +57,7 @@ const USER_IPS = 'Addresses and networks that its users may come from; none: any
 const REQUIRE_TOTP = `For which of ${TOTP_OPERATIONS.join(', ')} its users need a one-time password`;
 
 const create = changes({
+  role: 'admin',
   summary: 'Creates a merchant with its two empty wallets',
   options: {
     name: required('name', read.name, 'Its name'),
@@ -76,16 +79,18 @@ const create = changes({
 });
 
 const list = lists(view, read.merchantId, {
+  role: 'viewer',
   summary: 'Lists merchants by number',
   read: ({ database }, page) => listMerchants(database, page),
 });
 
 const show = reads({
+  role: 'viewer',
   summary: 'Shows a merchant and the balances of its wallets',
-  options: { id },
-  argument: 'id',
-  run: async ({ database, config }, values) => {
-    const found = await requireMerchant(database, values.id);
+  options: { merchant_id: id },
+  argument: 'merchant_id',
+  run: async ({ database, config }, { merchant_id }) => {
+    const found = await requireMerchant(database, merchant_id);
     const { collection, payout } = await walletBalances(database, found.id);
     const balance = (cents?: number) => (cents === undefined ? null : formatAmount(cents));
     const wallets = { collection: balance(collection), payout: balance(payout) };
@@ -97,6 +102,7 @@ const show = reads({
 });
 
 const update = changes({
+  role: 'admin',
   summary: "Changes a merchant's particulars, commission, rate limit or the rules for its users",
   notes: 'The word default gives a commission or a limit back to the configuration.',
   options: {
@@ -119,13 +125,18 @@ const update = changes({
 });
 
 async function updated(trx: Transaction, merchant_id: number, wanted: MerchantChanges) {
-  const { merchant, changed } = await updateMerchant(trx, merchant_id, wanted);
-  const events = changeEvents({ merchant_id }, changed, 'merchant_suspended');
-  return { row: merchant, merchant_id, changed, events };
+  const { merchant, changed, revoked } = await updateMerchant(trx, merchant_id, wanted);
+  const events = [
+    ...changeEvents({ merchant_id }, changed, 'merchant_suspended'),
+    ...revocationEvents({ merchant_id }, revoked),
+  ];
+  const update = { row: merchant, merchant_id, changed, events };
+  return wanted.active === false ? withEndedSessions(update, revoked) : update;
 }
 
 function verdict(summary: string, wanted: MerchantChanges, state: string): Verb {
   return changes({
+    role: 'admin',
     summary,
     options: { id },
     argument: 'id',
@@ -137,6 +148,7 @@ function verdict(summary: string, wanted: MerchantChanges, state: string): Verb 
 /** Makes a brake on payouts. It says how many it holds, and for how many it comes too late. */
 function brake(summary: string, wanted: MerchantChanges, state: string): Verb {
   return changes({
+    role: 'admin',
     summary,
     notes:
       'Payouts that wait are not sent until then. One that may have been sent already is still asked about and settled.',
@@ -147,18 +159,20 @@ function brake(summary: string, wanted: MerchantChanges, state: string): Verb {
         change,
         viewWith(config),
         async (trx) => {
-          const update = await updated(trx, id, wanted);
+          const update: Update<MerchantRecord> = await updated(trx, id, wanted);
           const payouts = await countOpenPayouts(trx, id);
           const { waiting, maybe_sent } = payouts;
           const note = `Payouts that wait: ${waiting}; that may have been sent already: ${maybe_sent}`;
-          return { ...update, more: { payouts }, notes: [note] };
+          const { more, notes = [] } = update;
+          return { ...update, more: { ...more, payouts }, notes: [note, notes] };
         },
         state,
       ),
   });
 }
 
-const SUSPEND = 'Refuses all requests of a merchant, and holds its payouts, until it is activated';
+const SUSPEND =
+  'Refuses all requests of a merchant, holds its payouts until it is activated, and ends its sessions for good';
 const HOLD =
   'Holds the payouts of a merchant until they are released; new ones are accepted and wait';
 
@@ -172,6 +186,7 @@ export const merchant: Noun = {
     approve: verdict('Lets a merchant take and make payments', { approved: true }, 'approved'),
     suspend: brake(SUSPEND, { active: false }, 'suspended'),
     activate: verdict('Ends the suspension of a merchant', { active: true }, 'active'),
+    'revoke-all': revokeAll,
     'hold-payouts': brake(HOLD, { payouts_held: true }, 'kept from sending payouts'),
     'release-payouts': verdict(
       'Lets the payouts of a merchant go that hold-payouts has held',

@@ -9,6 +9,7 @@ const number = read.textThat('NUMBER', 'a till or PayBill number of 5 to 9 digit
 );
 
 const check = reads({
+  role: 'viewer',
   summary: 'Shows the name of a business before it is paid',
   options: {
     type: required('type', read.oneOf(['till', 'paybill'] as const), 'What kind of number it is'),

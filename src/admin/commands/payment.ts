@@ -20,6 +20,7 @@ const MAX_HITS = 100;
 const reference = read.text('WHAT', MAX_REFERENCE_LENGTH);
 
 const show = reads({
+  role: 'viewer',
   summary: 'Shows everything about one payment, or lists those that match',
   notes:
     'WHAT is a ref_no, an id, our reference at the gateway, a receipt of the network, a reference of the gateway, the webhook-id of a notification, or the phone on the other side in any usual form. Write --what=-… for one that begins with a dash.',
@@ -48,6 +49,7 @@ function several(hits: PaymentSummary[], what: string): Answer {
   const phone = more ? kenyanMobileIn(what) : undefined;
   return {
     data: { payments: shown.map(payments.document), more },
+    count: shown.length,
     lines: [
       title,
       table(shown, payments.columns),

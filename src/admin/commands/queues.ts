@@ -1,6 +1,7 @@
 import { roleWarning } from '../../connections/database-warnings.ts';
 import { installationId } from '../../connections/installation.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
+import { appsWithUnsignedWebhooks } from '../../domain/merchants/webhook-secrets.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import {
   isPolledOnly,
@@ -24,6 +25,7 @@ import { changes, type Lines, type Noun, reads } from '../verb.ts';
 const MAX_SHOWN_IDS = 5;
 
 const status = reads({
+  role: 'anyone',
   summary: 'Compares the queues with what is due in the database',
   notes:
     'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
@@ -41,6 +43,7 @@ const status = reads({
       ...(other ? [whyPaused(other)] : []),
       ...(callback_url === null ? [CALLBACK_BASE_UNKNOWN] : []),
       ...learned_lately.filter(isPolledOnly).map(polledOnly),
+      ...(await appsWithUnsignedWebhooks(database)).map(unsigned),
       ...status.problems,
     ];
     const role = await roleWarning(database);
@@ -61,6 +64,10 @@ const status = reads({
 
 function polledOnly({ channel, by_poll }: LearnedLately): string {
   return `Callbacks of channel ${channel} do not arrive: ${by_poll} payments of the last half hour ended by questions, and no callback came`;
+}
+
+function unsigned(app: number): string {
+  return `Webhooks of app ${app} wait, because it has no secret to sign with: app show ${app}`;
 }
 
 interface Status extends QueueStatus {
@@ -161,6 +168,7 @@ function age(ms: number | null): string | null {
 }
 
 const empty = changes({
+  role: 'anyone',
   summary: 'Takes every job out of the queues, after a restore from a backup',
   notes:
     'Nothing is lost: what is due is in the database, and the dispatcher sends it again after SWEEP_GRACE_MS. Jobs of the old database are useless. If the command is interrupted, run it again: it pauses a queue while it empties it.',

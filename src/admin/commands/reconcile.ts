@@ -52,6 +52,7 @@ const options = {
 type Values = ValuesOf<typeof options>;
 
 const run = changes({
+  role: 'support',
   summary: "Compares a gateway's statement with the books, and settles what it shows",
   notes:
     'Without --file the gateway is asked. Differences become discrepancies, and open payments that the statement shows are settled by it. Overdue payments that it would have to list fail, unless the gateway, which is asked about each, says otherwise; with a file only before --complete-until, where a day stands for its start. It may be run again: nothing is booked twice.',

@@ -8,6 +8,7 @@ import { moment, render, table } from '../output/table.ts';
 import { changes, type Noun, reads } from '../verb.ts';
 
 const mark = changes({
+  role: 'anyone',
   summary: 'Treats every open payment of a restored database as possibly sent',
   notes:
     'No open payment is sent before its gateway has been asked about it, and each is asked about at once. What is parked stays parked, except a collection that was never_taken. Every channel that has a driver is paused, so that no new payment is taken; channel resume opens each again. Event numbers go on a million higher than before, the numbers of new merchants and apps a thousand higher. Submissions must be paused, by SUBMISSION_PAUSED or because the service has noticed another database. It may be run again until submissions go on. docs/operations.md describes the whole way back from a backup.',
@@ -23,6 +24,7 @@ const mark = changes({
 });
 
 const status = reads({
+  role: 'anyone',
   summary: 'Shows how far the open payments of a restored database are',
   notes:
     'Exit status 1 while there is a payment that no gateway was asked about since restore mark. NO ANSWER YET counts those whose gateway was asked and has not said yet whether it has them: it is asked again without you.',
@@ -61,6 +63,7 @@ const status = reads({
 });
 
 const resume = changes({
+  role: 'admin',
   summary: 'Lets payments go out again on a database that was restored, failed over or moved',
   notes:
     'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. It demands restore mark before. Without it, --nothing-lost is your word that the database has forgotten nothing: a planned move, or a standby that PostgreSQL waited for. docs/operations.md says what else comes before. While SUBMISSION_PAUSED is true, nothing is sent all the same.',

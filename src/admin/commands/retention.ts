@@ -4,6 +4,7 @@ import { table } from '../output/table.ts';
 import { changes, type Noun } from '../verb.ts';
 
 const run = changes({
+  role: 'admin',
   summary: 'Deletes what was kept for long enough, and detaches old months of history',
   notes:
     'The dispatcher does the same once a day. Payments, books, events and the audit log are never deleted; docs/operations.md has the period of each table. It may be stopped at any time. BUSY: months that are in use; run it again. Exit status 1 when a table could not be done; the others are done.',

@@ -13,6 +13,7 @@ import { changes, type Noun } from '../verb.ts';
 const MAX_SHOWN_OWNERS = 10;
 
 const rekey = changes({
+  role: 'admin',
   summary: 'Encrypts every secret of apps and users again, with the first key of SECRETS_KEY',
   notes:
     "Put the new key first, restart every process of the service, then run this. After that the old keys may leave SECRETS_KEY: the part of each that proves gateways' callback addresses is kept, encrypted with the new key. Never use the name of a key again.",

@@ -40,6 +40,7 @@ const filters = {
 type Filters = ValuesOf<typeof filters>;
 
 const page = lists(events, read.uuid, {
+  role: 'viewer',
   summary: 'Lists what has happened to access: log-ins, failures, revocations, changes',
   notes:
     'Newest first. Days are days of Nairobi. Accounts are kept as hashes under SECRETS_KEY: --account finds events from the time of every key that is still in the list. --jsonl writes all that fit, whatever --limit is, one JSON document a line, as it reads them.',

@@ -27,6 +27,7 @@ const NAME = 'The name of the person';
 const MUST_CHANGE = 'Let the person do nothing before changing the password';
 
 const create = changes({
+  role: 'admin',
   summary: 'Creates a user. Generates the password and shows it once',
   options: {
     merchant_id: required('merchant', read.merchantId, 'The merchant of the user'),
@@ -57,12 +58,14 @@ const create = changes({
 });
 
 const list = lists(view, read.email, {
+  role: 'viewer',
   summary: 'Lists users by e-mail address',
   options: { merchant_id: read.ofMerchant },
   read: ({ database }, page) => listUsers(database, { ...page, after: page.after?.toLowerCase() }),
 });
 
 const show = reads({
+  role: 'viewer',
   summary: 'Shows a user',
   options: which,
   argument: 'email',
@@ -73,6 +76,7 @@ const show = reads({
 });
 
 const update = changes({
+  role: 'support',
   summary: "Changes a user's name, role or password, or lets a user in again",
   notes:
     'A new role or password ends the sessions of the user at once. After many failed log-ins to one account, from anywhere, the service answers 429 for a while: --forget-failures ends that.',
@@ -111,6 +115,7 @@ const update = changes({
 });
 
 const deactivate = changes({
+  role: 'support',
   summary: 'Shuts a user out and ends the sessions of the user at once',
   options: which,
   argument: 'email',

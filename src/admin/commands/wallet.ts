@@ -20,6 +20,7 @@ const reference = required(
 );
 
 const topup = changes({
+  role: 'admin',
   summary: "Books money that came to the bank account on a merchant's payout wallet",
   notes: REASON_NOTE,
   options: {
@@ -33,6 +34,7 @@ const topup = changes({
 });
 
 const adjust = changes({
+  role: 'admin',
   summary: "Corrects a merchant's wallet, against the bank account",
   notes: `${REASON_NOTE} The payout wallet cannot go below zero.`,
   options: {

@@ -18,6 +18,7 @@ const MAX_TEXT_LENGTH = 200;
 const [EXHAUSTED] = UNDELIVERED;
 
 const list = lists(webhookView, read.uuid, {
+  role: 'viewer',
   summary: 'Lists the webhooks that have not reached their merchant, or those of a payment',
   notes:
     'Oldest first. exhausted: every attempt has failed, and none follows by itself. stopped: the receiver answered 410. pending: attempts follow, or it is parked. delivered: the receiver has taken it; only with --payment. LAST ANSWER: the status of the answer to the last attempt, or the error without one.',
@@ -51,6 +52,7 @@ const webhookId = {
 };
 
 const show = reads({
+  role: 'viewer',
   summary: 'Shows one webhook: body, status, every attempt, and when and why the next one comes',
   options: webhookId,
   argument: 'id',
@@ -65,6 +67,7 @@ const show = reads({
 });
 
 const resend = changes({
+  role: 'support',
   summary: 'Sends a webhook again now, whatever became of it, under the same id and body',
   notes:
     'The dispatcher lets it go when there is a place at its endpoint, and the ladder of attempts begins anew. One that is under way or due stays as it is. Receivers know a second copy by its webhook-id.',

@@ -10,7 +10,14 @@ import {
   withDefault,
 } from '../options/option.ts';
 import { integer } from '../options/readers.ts';
-import { type Answer, type Change, type Lines, reads, type Verb } from '../verb.ts';
+import {
+  type Answer,
+  type Change,
+  type Lines,
+  type NeededRole,
+  reads,
+  type Verb,
+} from '../verb.ts';
 import type { Document } from './document.ts';
 import { type Column, capitalized, type Empty, render, table } from './table.ts';
 
@@ -40,6 +47,7 @@ export function lists<Row extends object, Key, const Spec extends Options = Opti
   view: View<Row>,
   after: Reader<Key>,
   verb: {
+    role: NeededRole;
     summary: string;
     notes?: string;
     options?: Spec;
@@ -71,6 +79,7 @@ function listAnswer<Row extends object>(view: View<Row>, rows: Row[], isMore: bo
   return {
     data: { [plural.replaceAll(' ', '_')]: rows.map((row) => view.document(row)), next },
     lines: rows.length === 0 ? [`No ${plural}`] : [table(rows, view.columns), count],
+    count: rows.length,
   };
 }
 
@@ -84,7 +93,7 @@ export function recordLines<Row>(view: View<Row>, row: Row, words = ''): string[
 export function auditOf<Row>(
   view: View<Row>,
   row: Row,
-  merchant_id: number,
+  merchant_id: number | null,
   details: Document,
 ): AuditSubject {
   return { merchant_id, subject: `${view.what} ${view.keyOf(row)}`, details };
@@ -92,7 +101,7 @@ export function auditOf<Row>(
 
 export interface Update<Row> {
   row: Row;
-  merchant_id: number;
+  merchant_id: number | null;
   /** The differences, for the audit log. Empty when the row was like that before. */
   changed: Document;
   /** What of it matters to security. */
@@ -121,6 +130,17 @@ export async function updateRow<Row>(
   const words = changed && !state ? 'changed' : outcome(changed, state);
   const data = { ...view.document(row), changed, ...more };
   return { data, lines: [recordLines(view, row, words), notes] };
+}
+
+/** Adds to an update how many sessions it has ended. */
+export function withEndedSessions<Row>(update: Update<Row>, count: number): Update<Row> {
+  const families = { revoked_token_families: count };
+  return {
+    ...update,
+    changed: { ...update.changed, ...(count > 0 && families) },
+    more: { ...update.more, ...families },
+    notes: [update.notes ?? [], count > 0 && `Sessions ended: ${count}`],
+  };
 }
 
 /** Shows what is stored nowhere in plain text. */

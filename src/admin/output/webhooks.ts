@@ -38,7 +38,10 @@ function nextOf({ next_attempt_at, parked_reason }: ListedDelivery): Date | stri
 }
 
 /** These columns drive deliveries. `next` says what they mean. */
-const INNER = ['admitted_at', 'attempts_before_resend', 'is_due'];
+const INNER = [
+  ...['admitted_at', 'attempts_before_resend', 'is_due'],
+  ...['signs_webhooks_with', 'can_be_signed'],
+];
 
 /** A webhook as JSON. The body is as it is sent. */
 export function webhookDocument(webhook: Webhook): Document {
@@ -52,7 +55,7 @@ export function webhookLines({ body, ...facts }: Document, title: string): Lines
 
 /** Says when the next attempt comes, and why. */
 export function nextWords(webhook: Webhook): string {
-  const { status, attempts, next_attempt_at: at, parked_reason } = webhook;
+  const { status, attempts, next_attempt_at: at, parked_reason, can_be_signed } = webhook;
   if (parked_reason !== null) {
     return `none until somebody replays its job or resends it: ${shortened(parked_reason)}`;
   }
@@ -66,8 +69,14 @@ export function nextWords(webhook: Webhook): string {
     case 'exhausted':
       return `none by itself: attempt ${attempts} was the last one of the ladder`;
     case 'pending':
+      if (!can_be_signed) return `attempt ${attempts! + 1}, ${secretWords(webhook)}`;
       return `attempt ${attempts! + 1}, ${whenWords(webhook)}, ${whyWords(webhook)}, at ${moment(at!)}`;
   }
+}
+
+function secretWords({ app_code, signs_webhooks_with }: Webhook): string {
+  const verb = signs_webhooks_with === 'own' ? 'rotate-webhook-secret' : 'rotate-secret';
+  return `when its app has a secret to sign with: app ${verb} ${app_code}`;
 }
 
 function whenWords(webhook: Webhook): string {

@@ -46,8 +46,8 @@ interface Claims {
 
 /**
  * What proved the log-in: a secret, or a password, and whether a one-time password came with it. It
- * must still hold when the family starts. So a revocation at the same moment either finds the
- * family and ends it, or prevents it.
+ * must still hold when the family starts, and the merchant and the app be active. So a revocation at
+ * the same moment either finds the family and ends it, or prevents it.
  */
 type Proof = { secret_id: string } | { password_hash: string; with_totp: boolean };
 
@@ -56,7 +56,8 @@ export type Origin = Pick<SecurityEvent, 'account_hash'> & { ip: string | null }
 
 /**
  * Starts a family of tokens for a log-in, with its event.
- * @returns its id and first tokens, or null when the proof no longer holds.
+ * @returns its id and first tokens, or null when the proof no longer holds, or the merchant or the
+ * app was just suspended.
  */
 export async function startFamily(
   database: Database | Transaction,
@@ -67,11 +68,16 @@ export async function startFamily(
 ): Promise<(TokenPair & { family: string }) | null> {
   const id = uuidv7();
   const jti = randomUUID();
+  // The rows are locked in this order, in which operators lock them too.
   const source =
     'secret_id' in proof
-      ? `app_secrets WHERE id = :secret_id AND (expires_at IS NULL OR expires_at > clock_timestamp())`
-      : `users WHERE id = :user_id AND active AND password_hash = :password_hash
-           AND totp = :with_totp`;
+      ? `merchants m JOIN apps a ON a.merchant_id = m.id
+         JOIN app_secrets s ON s.merchant_id = a.merchant_id AND s.app_code = a.code
+         WHERE s.id = :secret_id AND (s.expires_at IS NULL OR s.expires_at > clock_timestamp())
+           AND a.active`
+      : `merchants m JOIN users u ON u.merchant_id = m.id
+         WHERE u.id = :user_id AND u.active AND u.password_hash = :password_hash
+           AND u.totp = :with_totp`;
   const nobody = { app_code: null, user_id: null, secret_id: null, with_totp: false };
   const bindings = { ...nobody, ...subject, ...proof, id, jti, ip: origin.ip };
   const isStarted = await inOneTransaction(database, async (trx) => {
@@ -79,11 +85,11 @@ export async function startFamily(
       trx,
       `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id, with_totp, ip,
          current_jti, expires_at, ends_at)
-       SELECT :id, merchant_id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
+       SELECT :id, m.id, CAST(:app_code AS bigint), CAST(:user_id AS uuid),
          CAST(:secret_id AS uuid), CAST(:with_totp AS boolean), CAST(:ip AS inet), :jti,
          now() + :lifetime_s * interval '1 second',
          now() + :family_lifetime_s * interval '1 second'
-       FROM ${source} AND merchant_id = :merchant_id FOR SHARE
+       FROM ${source} AND m.id = :merchant_id AND m.active FOR SHARE
        RETURNING id`,
       { ...bindings, lifetime_s: REFRESH_LIFETIME_S, family_lifetime_s: FAMILY_LIFETIME_S },
     );

@@ -93,6 +93,21 @@ export async function endSecrets(
   );
 }
 
+/** Ends all secrets of this kind of a merchant's apps at once. @returns how many were valid. */
+export async function endAllSecrets(
+  trx: Transaction,
+  kind: SecretKind,
+  merchant_id: number,
+): Promise<number> {
+  const ended = await rows(
+    trx,
+    `UPDATE ${SECRET_TABLES[kind]} SET expires_at = now()
+     WHERE merchant_id = :merchant_id AND ${IS_VALID} RETURNING id`,
+    { merchant_id },
+  );
+  return ended.length;
+}
+
 /** Reads the valid secrets that let an app in, newest first. */
 export async function appSecrets(
   database: Database,

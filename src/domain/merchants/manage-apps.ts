@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { revokeTokens } from '../identity/revoke-tokens.ts';
 import { asStored } from '../ip-allow-list.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
@@ -100,19 +101,22 @@ export function listApps(
 }
 
 /**
- * Sets columns of an app. @returns the app as it is now, and what has changed.
+ * Sets columns of an app. A suspension ends all sessions of the app for good.
+ * @returns the app as it is now, what has changed, and how many sessions were ended.
  * @throws OperatorRefusal when there is no such app.
  */
 export async function updateApp(
   trx: Transaction,
   appCode: number,
   { ip_allow_list, ...others }: AppChanges,
-): Promise<{ app: AppRecord; changed: Differences }> {
+): Promise<{ app: AppRecord; changed: Differences; revoked: number }> {
   const before = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
   const wanted: AppChanges = others;
   if (ip_allow_list) wanted.ip_allow_list = await asStored(trx, ip_allow_list);
   const { row: app, changed } = await updateRow<AppRecord>(trx, APPS, before, wanted);
-  return { app, changed };
+  const subject = { merchant_id: app.merchant_id, app_code: appCode };
+  const revoked = wanted.active === false ? await revokeTokens(trx, subject) : 0;
+  return { app, changed, revoked };
 }
 
 /** Reads an app. @throws OperatorRefusal when there is no such app. */

@@ -6,6 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { TotpOperation } from '../identity/require-totp.ts';
+import { revokeAllTokens } from '../identity/revoke-tokens.ts';
 import { asStored } from '../ip-allow-list.ts';
 import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
@@ -95,19 +96,21 @@ export async function lockMerchant(trx: Transaction, id: number): Promise<Mercha
 
 /**
  * Sets columns of a merchant. Waits for payouts that are being claimed, so a brake that is
- * committed holds every later one. @returns the merchant as it is now, and what has changed.
+ * committed holds every later one. A suspension ends all sessions of the merchant for good.
+ * @returns the merchant as it is now, what has changed, and how many sessions were ended.
  * @throws OperatorRefusal when there is no such merchant.
  */
 export async function updateMerchant(
   trx: Transaction,
   id: number,
   { user_ip_allow_list, ...others }: MerchantChanges,
-): Promise<{ merchant: MerchantRecord; changed: Differences }> {
+): Promise<{ merchant: MerchantRecord; changed: Differences; revoked: number }> {
   await holdUpClaims(trx, id);
   const before = await lockMerchant(trx, id);
   const wanted: MerchantChanges = others;
   if (user_ip_allow_list) wanted.user_ip_allow_list = await asStored(trx, user_ip_allow_list);
   const table = { name: 'merchants', key: ['id'], columns: COLUMNS };
   const { row: merchant, changed } = await updateRow<MerchantRecord>(trx, table, before, wanted);
-  return { merchant, changed };
+  const revoked = wanted.active === false ? await revokeAllTokens(trx, id) : 0;
+  return { merchant, changed, revoked };
 }

@@ -29,6 +29,11 @@ export const SECURITY_EVENT_KINDS = [
   'recovery_codes_renewed',
   'logged_out',
   'session_ended',
+  'credentials_revoked',
+  'staff_created',
+  'staff_changed',
+  'staff_token_renewed',
+  'staff_refused',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];
 

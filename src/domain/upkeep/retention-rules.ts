@@ -64,6 +64,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   users: { keep: 'forever', why: DIRECTORY },
   totp_secrets: { keep: 'state', why: 'A row goes when the person switches it off' },
   recovery_codes: { keep: 'state', why: 'A row goes when the code is used or replaced' },
+  staff: { keep: 'forever', why: DIRECTORY },
   collections: { keep: 'forever', why: 'Payments' },
   payouts: { keep: 'forever', why: 'Payments' },
   reversals: { keep: 'forever', why: 'Payments' },
@@ -77,7 +78,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   events: { keep: 'forever', why: 'What merchants were told, once for each payment' },
   webhook_deliveries: { keep: 'forever', why: 'Whether and when the merchant took an event' },
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
-  audit_log: { keep: 'forever', why: 'Who changed what' },
+  audit_log: { keep: 'forever', why: 'Who changed what, and who read what' },
   security_events: {
     keep: SECURITY_EVENTS_KEPT,
     since: 'at',

@@ -24,6 +24,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   recovery_codes: 'SELECT, INSERT, UPDATE (code_hash), DELETE',
   log_in_limits: REMOVE,
   token_families: REMOVE,
+  staff: CHANGE,
   idempotency_keys: REMOVE,
   collections: CHANGE,
   payouts: CHANGE,

@@ -28,6 +28,9 @@ export const RETRY_JITTER = 0.2;
 
 const STATUS_GONE = 410;
 
+/** The delay of a webhook that waits until its app has a secret to sign with. */
+const SECRET_WAIT_MS = 30_000;
+
 /** Names a delivery and the step of its job. */
 export interface DeliveryRef {
   merchant_id: number;
@@ -112,6 +115,16 @@ export async function recordAttempt(
     },
   );
   return result;
+}
+
+/** Lets a delivery wait whose app has no valid secret to sign with. That is no attempt. */
+export async function awaitSecret(database: Database, delivery: Delivery): Promise<void> {
+  await changeStep(
+    database,
+    { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
+    { next: 'deliver', delayMs: SECRET_WAIT_MS, queue: null },
+    { set: { admitted_at: null }, onlyIf: { step_no: delivery.step_no } },
+  );
 }
 
 /** The first time stays, whatever becomes of a copy that an operator sends. */

@@ -1,5 +1,6 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { type SecretKind, signingSecretsOf } from '../merchants/app-secrets.ts';
 import type { MerchantPayment } from '../payments/payment-store.ts';
 import { type DeliveryStatus, REF_NO } from './list-deliveries.ts';
 
@@ -35,6 +36,9 @@ export interface Webhook {
   next_attempt_at: Date | null;
   is_due: boolean | null;
   parked_reason: string | null;
+  signs_webhooks_with: SecretKind;
+  /** Its app has a valid secret to sign with. Without one it waits. */
+  can_be_signed: boolean;
 }
 
 /** One POST of a webhook. */
@@ -58,7 +62,8 @@ export function findWebhook(
        e.payment_kind, e.payment_id, ${REF_NO} AS ref_no, e.type, e.change_no, e.sequence,
        e.endpoint, e.callback_url, e.body, e.created_at, d.status, d.attempts,
        d.delivered_at, d.attempts_before_resend, d.admitted_at, d.next_step_at AS next_attempt_at,
-       d.next_step_at <= clock_timestamp() AS is_due, d.parked_reason
+       d.next_step_at <= clock_timestamp() AS is_due, d.parked_reason,
+       a.signs_webhooks_with, EXISTS (${signingSecretsOf('a')}) AS can_be_signed
      FROM merchants m
      CROSS JOIN LATERAL (
        SELECT * FROM events WHERE merchant_id = m.id AND id = CAST(:id AS uuid) LIMIT 1

@@ -10,7 +10,7 @@ import { rejection } from '../../support/payments.ts';
 const VERBS: Readonly<Record<string, string[]>> = {
   merchant: [
     ...['create', 'list', 'show', 'update', 'approve', 'suspend', 'activate'],
-    ...['hold-payouts', 'release-payouts'],
+    ...['revoke-all', 'hold-payouts', 'release-payouts'],
   ],
   user: ['create', 'list', 'show', 'update', 'deactivate'],
   app: [
@@ -30,10 +30,11 @@ const VERBS: Readonly<Record<string, string[]>> = {
   restore: ['mark', 'status', 'resume'],
   retention: ['run'],
   secrets: ['rekey'],
+  staff: ['create', 'list', 'update', 'deactivate', 'new-token'],
   completion: ['bash', 'zsh'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, security, reconcile, daraja, payee, restore, retention, secrets, completion';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, security, reconcile, daraja, payee, restore, retention, secrets, staff, completion';
 const APPROVE = 'merchant approve --merchant 1001';
 
 /** Reads a command line that is right. */
@@ -232,7 +233,8 @@ describe("The operator's command line", () => {
   });
 
   it('needs an actor for a change', () => {
-    expectWrong([[APPROVE, /^Say who you are: --actor or MALIPO_ACTOR\n$/]], '');
+    const line = /^Say who you are: MALIPO_STAFF_TOKEN, --actor or MALIPO_ACTOR\n$/;
+    expectWrong([[APPROVE, line]], '');
     expectWrong([[APPROVE, 'MALIPO_ACTOR must be 1 to 100 characters on one line']], 'a\tb');
   });
 });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isKenyanMobile, kenyanMobileIn } from '../../../src/domain/phone.ts';
+import { isKenyanMobile, kenyanMobileIn, maskPhones } from '../../../src/domain/phone.ts';
 
 const MOBILES = [
   '+254712345678',
@@ -87,6 +87,23 @@ describe('A phone as people write it', () => {
   ]) {
     it(`is not read from ${JSON.stringify(text)}`, () => {
       expect(kenyanMobileIn(text)).to.equal(undefined);
+    });
+  }
+});
+
+describe('Phones in a text that is kept', () => {
+  const KEPT: Readonly<Record<string, string>> = {
+    '0722 000 777': '+254******777',
+    '(0722) 000.777': '+254******777',
+    '+254722000777': '+254******777',
+    'order of 0722000777, paid by 254733123456': 'order of 0******777, paid by 254******456',
+    'order-1042': 'order-1042',
+    '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e': '0199f0c0-5a3e-7cc1-8f0e-3d5b0a1c2d3e',
+    '25472200077712': '25472200077712',
+  };
+  for (const [text, kept] of Object.entries(KEPT)) {
+    it(`are masked: ${text}`, () => {
+      expect(maskPhones(text)).to.equal(kept);
     });
   }
 });

@@ -1,0 +1,23 @@
+import type { Knex } from 'knex';
+
+/** The people, and machines, that use the operator's command line. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE staff (
+      id uuid PRIMARY KEY,
+      name text NOT NULL,
+      email text NOT NULL CHECK (email = lower(email)) UNIQUE,
+      role text NOT NULL CHECK (role IN ('viewer', 'support', 'admin')),
+      active boolean NOT NULL DEFAULT true,
+      -- SHA-256 is enough for a random token of 32 bytes. A new token takes the place of the old.
+      token_hash bytea NOT NULL UNIQUE,
+      -- The beginning of the token, to recognize it by.
+      token_prefix text NOT NULL,
+      token_expires_at timestamptz NOT NULL,
+      created_at timestamptz NOT NULL DEFAULT now()
+    );
+    -- Without any rows the command line would take everybody's word again.
+    CREATE TRIGGER staff_kept BEFORE DELETE OR TRUNCATE ON staff
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  `);
+}

@@ -1,0 +1,155 @@
+import type { Transaction } from '../../connections/database.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import type { SecurityEventKind } from '../../domain/security/security-events.ts';
+import {
+  createStaff,
+  type IssuedToken,
+  listStaff,
+  renewToken,
+  type StaffChanges,
+  updateStaff,
+} from '../../domain/staff/manage-staff.ts';
+import { mayActAs, STAFF_ROLES, type StaffMember } from '../../domain/staff/staff.ts';
+import { TOKEN_LIFETIME_DAYS } from '../../domain/staff/staff-token.ts';
+import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
+import * as read from '../options/readers.ts';
+import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
+import { rowDocument } from '../output/document.ts';
+import { moment } from '../output/table.ts';
+import { type Answer, type Change, changes, type Noun } from '../verb.ts';
+
+const view: View<StaffMember> = {
+  what: 'staff member',
+  keyOf: ({ email }) => email,
+  document: ({ id, ...row }) => ({ staff_id: id, ...rowDocument(row) }),
+  columns: [
+    ...(['email', 'name', 'role', 'active'] as const),
+    ['TOKEN', 'token_prefix'],
+    ['EXPIRES', 'token_expires_at'],
+  ],
+};
+
+const email = required('email', read.email, 'The e-mail address of the member');
+const role = read.oneOf(STAFF_ROLES);
+const NAME = 'The name of the person, or of the machine';
+const ROLE = 'viewer: looks. support: also decides, replays and resends. admin: everything';
+
+const create = changes({
+  role: 'admin',
+  summary: 'Adds a member of staff, and shows the token of the member once',
+  notes: `From the first member on, the command line needs a token. A token is good for ${TOKEN_LIFETIME_DAYS} days. The member puts it into MALIPO_STAFF_TOKEN, or its file into MALIPO_STAFF_TOKEN_FILE, and replaces it with staff new-token, so that nobody else knows it. A machine is a member too.`,
+  options: {
+    name: required('name', read.name, NAME),
+    email: required('email', read.email, 'Unique. The audit log names the member by it'),
+    role: optional('role', role, `${ROLE}. Required without --first`),
+    isFirst: flag('first', 'The first member, an admin. It needs no token, and can be done once'),
+  },
+  argument: 'name',
+  check: ({ isFirst, role }) => {
+    if (!isFirst && role === undefined) throw new UsageError('--role is required');
+    if (isFirst && role !== undefined && role !== 'admin') {
+      throw new UsageError('--first makes an admin: leave --role out');
+    }
+  },
+  run: (_service, { name, email, role = 'admin', isFirst }, change) =>
+    issue(change, 'staff_created', 'created', (trx) => {
+      return createStaff(trx, { name, email, role }, isFirst);
+    }),
+});
+
+const newToken = changes({
+  role: 'viewer',
+  summary: 'Gives a member a new token and shows it once; the old one ends at once',
+  notes: 'Without EMAIL it is your own. Only an admin may give another member a new one.',
+  options: { email: optional('email', read.email, 'The member. Default: you') },
+  argument: 'email',
+  run: (_service, { email }, change) => {
+    const who = emailOf(email, change.member);
+    return issue(change, 'staff_token_renewed', 'has a new token', (trx) => renewToken(trx, who));
+  },
+});
+
+function emailOf(email: string | undefined, member: StaffMember | null): string {
+  const named = email?.toLowerCase() ?? member?.email;
+  if (named === undefined) throw new OperatorRefusal('There is no staff yet: staff create --first');
+  if (!member || named === member.email || mayActAs(member.role, 'admin')) return named;
+  throw new OperatorRefusal('Only an admin may give another member a new token');
+}
+
+/** Makes a token, with its line in the audit log and its event, and shows it. */
+async function issue(
+  { audited }: Change,
+  kind: SecurityEventKind,
+  words: string,
+  make: (trx: Transaction) => Promise<IssuedToken>,
+): Promise<Answer> {
+  const { member, token } = await audited(async (trx) => {
+    const value = await make(trx);
+    const { id, name, role, token_prefix, token_expires_at } = value.member;
+    const event = { kind, detail: { staff_id: id, role } };
+    const details = { name, role, token_prefix, token_expires_at };
+    const audit = auditOf(view, value.member, null, details);
+    return { value, audit, events: [event] };
+  });
+  return {
+    data: { ...view.document(member), token },
+    lines: [
+      recordLines(view, member, words),
+      shownOnce('token', token),
+      `It works until ${moment(member.token_expires_at)}`,
+    ],
+  };
+}
+
+const list = lists(view, read.email, {
+  role: 'viewer',
+  summary: 'Lists the members of staff by e-mail address, and when their tokens expire',
+  read: ({ database }, page) => listStaff(database, { ...page, after: page.after?.toLowerCase() }),
+});
+
+const update = changes({
+  role: 'admin',
+  summary: "Changes a member's name or role, or lets a deactivated member in again",
+  notes: 'Whoever is let in again needs a new token: staff new-token EMAIL.',
+  options: {
+    email,
+    name: optional('name', read.name, NAME),
+    role: optional('role', role, ROLE),
+    reactivate: flag('reactivate', 'Let a deactivated member in again'),
+  },
+  argument: 'email',
+  check: ({ email: _, ...wanted }) =>
+    requireOne(wanted, 'Say what to change: --name, --role or --reactivate'),
+  run: (_service, { email, reactivate, ...wanted }, change) =>
+    changeMember(change, email, { ...wanted, active: reactivate || undefined }),
+});
+
+const deactivate = changes({
+  role: 'admin',
+  summary: 'Shuts a member out at once, and ends the token of the member for good',
+  options: { email },
+  argument: 'email',
+  run: (_service, { email }, change) =>
+    changeMember(change, email, { active: false }, 'deactivated'),
+});
+
+function changeMember(
+  change: Change,
+  email: string,
+  wanted: StaffChanges,
+  state?: string,
+): Promise<Answer> {
+  const apply = async (trx: Transaction) => {
+    const { member, changed } = await updateStaff(trx, email, wanted);
+    const { id, role, active } = member;
+    const event = { kind: 'staff_changed', detail: { staff_id: id, role, active } } as const;
+    const events = Object.keys(changed).length > 0 ? [event] : [];
+    return { row: member, merchant_id: null, changed, events };
+  };
+  return updateRow(change, view, apply, state);
+}
+
+export const staff: Noun = {
+  summary: 'Who may use this command line',
+  verbs: { create, list, update, deactivate, 'new-token': newToken },
+};

@@ -1,0 +1,85 @@
+import type { Database } from '../connections/database.ts';
+import { isReadOnlyError } from '../connections/database-errors.ts';
+import { auditedFor } from '../domain/audited-change.ts';
+import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { recordSecurityEvent } from '../domain/security/security-events.ts';
+import { StaffRefusal } from '../domain/staff/require-staff.ts';
+import type { Service } from '../process/boot.ts';
+import { recordRead } from './audited-read.ts';
+import { operatorOf } from './operator.ts';
+import type { Input } from './options/new-password.ts';
+import type { Answer, Change, Lines, Order } from './verb.ts';
+
+/** What a command prints. */
+interface Printed extends Pick<Answer, 'stream'> {
+  data: object;
+  lines: string[];
+  isFailure: boolean;
+  /** A line for standard error. */
+  warning: string | null;
+}
+
+/** Does what the arguments ask for. Only a local verb gets along without a service. */
+export async function perform(
+  service: Service | null,
+  order: Order,
+  stdin: Input = process.stdin,
+): Promise<Printed> {
+  const { verb, values } = order;
+  if (!service) return printed(await verb.run(null as never, values));
+  try {
+    if (verb.changes) return printed(await makeChange(service, order, stdin));
+    return verb.role === 'anyone'
+      ? printed(await verb.run(service, values))
+      : await showData(service, order);
+  } catch (error) {
+    if (error instanceof StaffRefusal) await recordRefusal(service.database, error, order);
+    throw error;
+  }
+}
+
+async function makeChange(service: Service, order: Order, stdin: Input): Promise<Answer> {
+  const { database } = service;
+  const { actor, member, authorize } = await operatorOf(database, order);
+  const reason = order.reason!;
+  const audited = auditedFor(database, { actor, reason, action: order.action }, authorize);
+  const change: Change = { actor, member, reason, stdin, audited };
+  return order.verb.run(service, order.values, change);
+}
+
+/** Shows data, and records that it was read before anybody can read it. */
+async function showData(service: Service, order: Order): Promise<Printed> {
+  const { database } = service;
+  const { actor } = await operatorOf(database, order);
+  const record = (count: number | null) => recordRead(database, actor, order, count);
+  const answer = await order.verb.run(service, order.values).catch(async (error) => {
+    // Whoever looks for what is not there is in the log too.
+    if (error instanceof OperatorRefusal) await record(0);
+    throw error;
+  });
+  const count = answer.stream ? null : (answer.count ?? 1);
+  return { ...printed(answer), warning: await record(count) };
+}
+
+async function recordRefusal(
+  database: Database,
+  { event }: StaffRefusal,
+  { action }: Order,
+): Promise<void> {
+  try {
+    await recordSecurityEvent(database, { ...event, detail: { ...event.detail, action } });
+  } catch (error) {
+    if (!isReadOnlyError(error)) throw error;
+  }
+}
+
+function printed({ data, lines, stream, isFailure = false }: Answer): Printed {
+  return { data, lines: flat(lines), stream, isFailure, warning: null };
+}
+
+function flat(lines: Lines): string[] {
+  return lines.flatMap((line) => {
+    if (typeof line === 'string') return line;
+    return line ? flat(line) : [];
+  });
+}
