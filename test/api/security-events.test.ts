@@ -159,14 +159,14 @@ describe('Security events', () => {
   });
 
   it('do not turn a refusal into a failure when they cannot be written', async () => {
-    const { database } = service;
-    await database.raw(
+    await rows(
+      service.owner,
       `ALTER TABLE security_events ADD CONSTRAINT refused CHECK (kind <> 'log_in_failed') NOT VALID`,
     );
     try {
       expectRefusal(await logIn({ password: 'wrong' }), 401, WRONG);
     } finally {
-      await database.raw('ALTER TABLE security_events DROP CONSTRAINT refused');
+      await rows(service.owner, 'ALTER TABLE security_events DROP CONSTRAINT refused');
     }
   });
 
@@ -176,7 +176,7 @@ describe('Security events', () => {
       'DELETE FROM security_events',
       'TRUNCATE security_events',
     ]) {
-      const refused = await service.database.raw(statement).then(
+      const refused = await rows(service.owner, statement).then(
         () => null,
         (error: Error) => error.message,
       );
