@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { UPDATED_OFTEN } from './storage.ts';
 
 /** The people, and machines, that use the operator's command line. */
 export async function up(knex: Knex): Promise<void> {
@@ -14,8 +15,19 @@ export async function up(knex: Knex): Promise<void> {
       -- The beginning of the token, to recognize it by.
       token_prefix text NOT NULL,
       token_expires_at timestamptz NOT NULL,
+      -- Changes of staff need a one-time password of this member. Its secret is in staff_totp_secrets.
+      totp boolean NOT NULL DEFAULT false,
       created_at timestamptz NOT NULL DEFAULT now()
     );
+    -- As totp_secrets. While staff.totp is false, it is not confirmed.
+    CREATE TABLE staff_totp_secrets (
+      id uuid PRIMARY KEY,
+      staff_id uuid NOT NULL UNIQUE REFERENCES staff (id),
+      key_id text NOT NULL,
+      ciphertext bytea NOT NULL,
+      last_step bigint NOT NULL DEFAULT 0,
+      created_at timestamptz NOT NULL DEFAULT now()
+    ) WITH (${UPDATED_OFTEN});
     -- Without any rows the command line would take everybody's word again.
     CREATE TRIGGER staff_kept BEFORE DELETE OR TRUNCATE ON staff
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

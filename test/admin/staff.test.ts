@@ -46,7 +46,7 @@ describe('admin staff, before there is any', () => {
     const { staff_id, token, token_expires_at, created_at, ...member } =
       await admin.changeJson(FIRST);
     expect(member).to.deep.equal({
-      ...{ name: 'Amina', email: 'amina@x.example', role: 'admin', active: true },
+      ...{ name: 'Amina', email: 'amina@x.example', role: 'admin', active: true, totp: false },
       token_prefix: (token as string).slice(0, 12),
     });
     expect(token).to.match(/^staff_[\w-]{43}$/);

@@ -160,6 +160,7 @@ const WATCHED = [
   'journals',
   'entries',
   'staff',
+  'staff_totp_secrets',
   '(SELECT * FROM audit_log WHERE reason IS NOT NULL)',
 ];
 

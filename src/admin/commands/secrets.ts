@@ -14,7 +14,8 @@ const MAX_SHOWN_OWNERS = 10;
 
 const rekey = changes({
   role: 'admin',
-  summary: 'Encrypts every secret of apps and users again, with the first key of SECRETS_KEY',
+  summary:
+    'Encrypts every secret of apps, users and staff again, with the first key of SECRETS_KEY',
   notes:
     "Put the new key first, restart every process of the service, then run this. After that the old keys may leave SECRETS_KEY: the part of each that proves gateways' callback addresses is kept, encrypted with the new key. Never use the name of a key again.",
   run: async ({ database, config: { secretsKeys } }, _values, { audited }) => {

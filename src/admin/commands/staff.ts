@@ -17,13 +17,14 @@ import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '..
 import { rowDocument } from '../output/document.ts';
 import { moment } from '../output/table.ts';
 import { type Answer, type Change, changes, type Noun } from '../verb.ts';
+import { beginTotp, confirmTotp, otp, requireOtp, resetTotp } from './staff-totp.ts';
 
 const view: View<StaffMember> = {
   what: 'staff member',
   keyOf: ({ email }) => email,
   document: ({ id, ...row }) => ({ staff_id: id, ...rowDocument(row) }),
   columns: [
-    ...(['email', 'name', 'role', 'active'] as const),
+    ...(['email', 'name', 'role', 'active', 'totp'] as const),
     ['TOKEN', 'token_prefix'],
     ['EXPIRES', 'token_expires_at'],
   ],
@@ -43,6 +44,7 @@ const create = changes({
     email: required('email', read.email, 'Unique. The audit log names the member by it'),
     role: optional('role', role, `${ROLE}. Required without --first`),
     isFirst: flag('first', 'The first member, an admin. It needs no token, and can be done once'),
+    otp,
   },
   argument: 'name',
   check: ({ isFirst, role }) => {
@@ -51,20 +53,23 @@ const create = changes({
       throw new UsageError('--first makes an admin: leave --role out');
     }
   },
-  run: (_service, { name, email, role = 'admin', isFirst }, change) =>
-    issue(change, 'staff_created', 'created', (trx) => {
-      return createStaff(trx, { name, email, role }, isFirst);
-    }),
+  run: async (service, { name, email, role = 'admin', isFirst, otp }, change) => {
+    await requireOtp(service, change, otp);
+    return issue(change, 'staff_created', 'created', (trx) =>
+      createStaff(trx, { name, email, role }, isFirst),
+    );
+  },
 });
 
 const newToken = changes({
   role: 'viewer',
   summary: 'Gives a member a new token and shows it once; the old one ends at once',
   notes: 'Without EMAIL it is your own. Only an admin may give another member a new one.',
-  options: { email: optional('email', read.email, 'The member. Default: you') },
+  options: { email: optional('email', read.email, 'The member. Default: you'), otp },
   argument: 'email',
-  run: (_service, { email }, change) => {
+  run: async (service, { email, otp }, change) => {
     const who = emailOf(email, change.member);
+    await requireOtp(service, change, otp);
     return issue(change, 'staff_token_renewed', 'has a new token', (trx) => renewToken(trx, who));
   },
 });
@@ -116,21 +121,26 @@ const update = changes({
     name: optional('name', read.name, NAME),
     role: optional('role', role, ROLE),
     reactivate: flag('reactivate', 'Let a deactivated member in again'),
+    otp,
   },
   argument: 'email',
-  check: ({ email: _, ...wanted }) =>
+  check: ({ email: _, otp: _otp, ...wanted }) =>
     requireOne(wanted, 'Say what to change: --name, --role or --reactivate'),
-  run: (_service, { email, reactivate, ...wanted }, change) =>
-    changeMember(change, email, { ...wanted, active: reactivate || undefined }),
+  run: async (service, { email, otp, reactivate, ...wanted }, change) => {
+    await requireOtp(service, change, otp);
+    return changeMember(change, email, { ...wanted, active: reactivate || undefined });
+  },
 });
 
 const deactivate = changes({
   role: 'admin',
   summary: 'Shuts a member out at once, and ends the token of the member for good',
-  options: { email },
+  options: { email, otp },
   argument: 'email',
-  run: (_service, { email }, change) =>
-    changeMember(change, email, { active: false }, 'deactivated'),
+  run: async (service, { email, otp }, change) => {
+    await requireOtp(service, change, otp);
+    return changeMember(change, email, { active: false }, 'deactivated');
+  },
 });
 
 function changeMember(
@@ -151,5 +161,8 @@ function changeMember(
 
 export const staff: Noun = {
   summary: 'Who may use this command line',
-  verbs: { create, list, update, deactivate, 'new-token': newToken },
+  verbs: {
+    ...{ create, list, update, deactivate, 'new-token': newToken },
+    ...{ 'begin-totp': beginTotp, 'confirm-totp': confirmTotp, 'reset-totp': resetTotp },
+  },
 };

@@ -18,6 +18,22 @@ export function totpContext(user_id: string): string {
   return `totp_secret:${user_id}`;
 }
 
+/** Makes a secret, in base32. */
+export function newTotpSecret(): string {
+  return generateSecret();
+}
+
+/**
+ * Returns the time step that a one-time password is of, or null when it is wrong.
+ * @param nowS is the Unix time in seconds. A password may be one step away from it.
+ */
+export function timeStepOf(secret: string, code: string, nowS: number): number | null {
+  if (!TOTP_CODE.test(code)) return null;
+  const times = { epoch: Math.floor(nowS), period: STEP_S, epochTolerance: DRIFT_S };
+  const result = verifySync({ secret, token: code, digits: DIGITS, ...times });
+  return result.valid && 'timeStep' in result ? result.timeStep : null;
+}
+
 /** Returns the address that an authenticator app takes as a QR code. */
 export function otpauthUri(email: string, secret: string): string {
   return generateURI({ issuer: ISSUER, label: email, secret, period: STEP_S, digits: DIGITS });
@@ -29,7 +45,7 @@ export async function storeTotpSecret(
   secretsKeys: KeyRing,
   { merchant_id, user_id }: UserRef,
 ): Promise<string> {
-  const secret = generateSecret();
+  const secret = newTotpSecret();
   await rows(
     trx,
     `INSERT INTO totp_secrets (id, merchant_id, user_id, key_id, ciphertext)
@@ -73,16 +89,14 @@ export async function useTotp(
      FROM totp_secrets WHERE merchant_id = :merchant_id AND user_id = :user_id`,
     { merchant_id, user_id },
   );
-  if (!row || !TOTP_CODE.test(code)) return false;
-  const secret = open(secretsKeys, row, totpContext(user_id));
-  const times = { epoch: Math.floor(row.now_s), period: STEP_S, epochTolerance: DRIFT_S };
-  const result = verifySync({ secret, token: code, digits: DIGITS, ...times });
-  if (!result.valid || !('timeStep' in result)) return false;
+  if (!row) return false;
+  const step = timeStepOf(open(secretsKeys, row, totpContext(user_id)), code, row.now_s);
+  if (step === null) return false;
   return hasRow(
     trx,
     `UPDATE totp_secrets SET last_step = :step
      WHERE merchant_id = :merchant_id AND id = :id AND last_step < :step RETURNING id`,
-    { merchant_id, id: row.id, step: result.timeStep },
+    { merchant_id, id: row.id, step },
   );
 }
 

@@ -2,6 +2,7 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
 import type { Audited } from '../audited-change.ts';
 import { totpContext } from '../identity/totp.ts';
+import { staffTotpContext } from '../staff/staff-totp.ts';
 import { IS_VALID, sealContext } from './app-secrets.ts';
 
 /** Small, so that no transaction locks secrets for long. */
@@ -41,6 +42,14 @@ const TABLES: readonly SealedTable[] = [
     boundTo: 'user_id',
     contextOf: totpContext,
   },
+  {
+    name: 'staff_totp_secrets',
+    subject: "secrets of staff's one-time passwords",
+    isInUse: 'true',
+    owner: `'staff ' || (SELECT m.email FROM staff m WHERE m.id = s.staff_id)`,
+    boundTo: 'staff_id',
+    contextOf: staffTotpContext,
+  },
 ];
 
 export interface RekeyedSecrets {
@@ -52,7 +61,7 @@ export interface RekeyedSecrets {
 }
 
 /**
- * Encrypts all secrets of apps and users again, with the first key of the ring, in batches. Each
+ * Encrypts all secrets of apps, users and staff again, with the first key of the ring, in batches. Each
  * batch is a transaction of its own, which an interruption does not undo.
  */
 export async function rekeyAllSecrets(
@@ -100,7 +109,6 @@ interface RekeyedBatch {
 
 interface SecretRow extends Sealed {
   id: string;
-  merchant_id: number;
   owner: string;
   bound_to: string;
   in_use: boolean;
@@ -119,7 +127,7 @@ async function rekeySecrets(
 ): Promise<RekeyedBatch> {
   const secrets = await rows<SecretRow>(
     trx,
-    `SELECT id, merchant_id, key_id AS "keyId", ciphertext, ${table.owner} AS owner,
+    `SELECT id, key_id AS "keyId", ciphertext, ${table.owner} AS owner,
        CAST(${table.boundTo} AS text) AS bound_to, ${table.isInUse} AS in_use
      FROM ${table.name} s
      WHERE key_id <> :current AND key_id = ANY (:known)
@@ -153,12 +161,10 @@ async function rekeySecret(
   } catch {
     return false;
   }
-  await rows(
-    trx,
-    `UPDATE ${name} SET key_id = :keyId, ciphertext = :ciphertext
-     WHERE merchant_id = :merchant_id AND id = :id`,
-    { ...secret, ...seal(keys, plaintext, context) },
-  );
+  await rows(trx, `UPDATE ${name} SET key_id = :keyId, ciphertext = :ciphertext WHERE id = :id`, {
+    ...secret,
+    ...seal(keys, plaintext, context),
+  });
   return true;
 }
 

@@ -33,6 +33,8 @@ export const SECURITY_EVENT_KINDS = [
   'staff_created',
   'staff_changed',
   'staff_token_renewed',
+  'staff_totp_enabled',
+  'staff_totp_reset',
   'staff_refused',
 ] as const;
 export type SecurityEventKind = (typeof SECURITY_EVENT_KINDS)[number];

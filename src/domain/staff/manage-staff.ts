@@ -76,7 +76,7 @@ export async function updateStaff(
   email: string,
   wanted: StaffChanges,
 ): Promise<{ member: StaffMember; changed: Differences }> {
-  const found = await lockMember(trx, email);
+  const found = await requireMember(trx, email);
   const before = wanted.active === false ? await endToken(trx, found) : found;
   const table = { name: 'staff', key: ['id'], columns: STAFF_COLUMNS };
   const { row: member, changed } = await updateRow<StaffMember>(trx, table, before, wanted);
@@ -89,7 +89,7 @@ export async function updateStaff(
  * @throws OperatorRefusal when there is no such member, or the member is deactivated
  */
 export async function renewToken(trx: Transaction, email: string): Promise<IssuedToken> {
-  const { id, active } = await lockMember(trx, email);
+  const { id, active } = await requireMember(trx, email);
   if (!active) {
     throw new OperatorRefusal(`${email} is deactivated: staff update ${email} --reactivate first`);
   }
@@ -104,8 +104,11 @@ export async function renewToken(trx: Transaction, email: string): Promise<Issue
   return { member: member!, token };
 }
 
-/** Waits for other changes of staff, so that no two admins deactivate each other. */
-async function lockMember(trx: Transaction, email: string): Promise<StaffMember> {
+/**
+ * Reads a member, after other changes of staff have ended: no two admins deactivate each other.
+ * @throws OperatorRefusal when there is no such member
+ */
+export async function requireMember(trx: Transaction, email: string): Promise<StaffMember> {
   await lockUntilCommit(trx, 'staff accounts');
   const member = await firstRow<StaffMember>(
     trx,

@@ -10,6 +10,8 @@ export interface StaffMember {
   email: string;
   role: StaffRole;
   active: boolean;
+  /** Changes of staff by this member need a one-time password. */
+  totp: boolean;
   /** The beginning of the member's only token. */
   token_prefix: string;
   token_expires_at: Date;
@@ -18,7 +20,7 @@ export interface StaffMember {
 
 /** The columns that a member is read with: all but the hash of the token. */
 export const STAFF_COLUMNS =
-  'id, name, email, role, active, token_prefix, token_expires_at, created_at';
+  'id, name, email, role, active, totp, token_prefix, token_expires_at, created_at';
 
 /** Tells whether a role may do what needs another one. Each may do what those before it may. */
 export function mayActAs(role: StaffRole, needed: StaffRole): boolean {

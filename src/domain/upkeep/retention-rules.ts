@@ -65,6 +65,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   totp_secrets: { keep: 'state', why: 'A row goes when the person switches it off' },
   recovery_codes: { keep: 'state', why: 'A row goes when the code is used or replaced' },
   staff: { keep: 'forever', why: DIRECTORY },
+  staff_totp_secrets: { keep: 'state', why: 'A row goes when an admin switches it off' },
   collections: { keep: 'forever', why: 'Payments' },
   payouts: { keep: 'forever', why: 'Payments' },
   reversals: { keep: 'forever', why: 'Payments' },

@@ -25,6 +25,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   log_in_limits: REMOVE,
   token_families: REMOVE,
   staff: CHANGE,
+  staff_totp_secrets: REMOVE,
   idempotency_keys: REMOVE,
   collections: CHANGE,
   payouts: CHANGE,
