@@ -29,12 +29,17 @@ class SharingBackend extends PostgresQueueBackend {
   /**
    * Adds a batch in one statement, as BullMQ adds flows. Its own statement for batches makes
    * temporary tables and a sequence, which the service's role may not.
+   * @throws Error when the batch could not be added: then none of it was
    */
   override async addJobs(entries: Parameters<PostgresQueueBackend['addJobs']>[0]) {
     const flow = entries.map(({ job, jobId, parentKeyOpts = {} }) => {
       return { jobData: job, jobId, parentKeyOpts, prefix: '', queueName: this.queueName };
     });
-    return (await this.addFlow(flow)).map(([, id]) => String(id));
+    const added = await this.addFlow(flow);
+    // A failure comes as a value, for each job.
+    const failed = added.find(([error]) => error !== null);
+    if (failed) throw failed[0];
+    return added.map(([, id]) => String(id));
   }
 
   /** Waits until the listener has its name, so that idle workers are seen too. */

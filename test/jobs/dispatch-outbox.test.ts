@@ -11,6 +11,7 @@ import {
 } from '../../src/jobs/dispatch-outbox.ts';
 import { JOB_TRIES, openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
+import { environment } from '../support/environment.ts';
 import {
   countOf,
   createTestStore,
@@ -72,6 +73,28 @@ describe('The dispatcher', () => {
   }
 
   const waiting = () => countOf(store.database, 'outbox');
+
+  it('keeps the rows of jobs that the queue in PostgreSQL refuses', async () => {
+    await fillOutbox(3);
+    const { service } = environment.roles;
+    const queues = openQueues(
+      createQueueBackend({ databaseUrl: store.url, installationId: 'test' }),
+      winston.createLogger({ silent: true }),
+    );
+    const resting: RestingQueues = new Map();
+    await rows(store.owner, `REVOKE INSERT ON bullmq.job FROM ${service}`);
+    try {
+      const added: AddedRows = [];
+      const failure = await rejection(dispatchOutbox(store.database, queues, resting, added));
+      expect(failure.message).to.include('permission denied for table job');
+      expect([...resting.keys()]).to.deep.equal([QUEUE]);
+      expect([added.length, await waiting()]).to.deep.equal([0, 3]);
+    } finally {
+      await rows(store.owner, `GRANT INSERT ON bullmq.job TO ${service}`);
+      await queues.close();
+    }
+  });
+
   const dispatch = async (queues: Queues, resting: RestingQueues = new Map()) => {
     const added: AddedRows = [];
     const round = dispatchOutbox(store.database, queues, resting, added);
