@@ -28,7 +28,7 @@ export async function up(knex: Knex): Promise<void> {
         CHECK (totp_required_for <@ ARRAY['payouts', 'transfers', 'reversals'])
     );
 
-    -- Claims of a merchant's payouts share this lock, and its brakes take it alone.
+    -- Claims of a merchant's payouts, and log-ins, share this lock, and its brakes take it alone.
     CREATE FUNCTION claims_lock(merchant bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
       SELECT hashtextextended('claims of payouts of merchant ' || merchant, 0)
     $$;

@@ -28,6 +28,9 @@ export async function up(knex: Knex): Promise<void> {
       WHERE merchant_id IS NOT NULL;
     CREATE INDEX security_events_by_account ON security_events (account_hash, at DESC, id DESC)
       WHERE account_hash IS NOT NULL;
+    -- For the networks from which an account was logged in to lately.
+    CREATE INDEX security_events_log_ins ON security_events (account_hash, at)
+      WHERE kind = 'log_in' AND account_hash IS NOT NULL;
     CREATE INDEX security_events_by_ip ON security_events (ip, at DESC, id DESC)
       WHERE ip IS NOT NULL;
     CREATE TRIGGER security_events_kept BEFORE UPDATE OR TRUNCATE ON security_events

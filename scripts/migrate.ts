@@ -1,8 +1,10 @@
 import { defaultPoolMax } from '../src/connections/connection-budget.ts';
-import { type Database, firstRow, openDatabase } from '../src/connections/database.ts';
+import { currentRole } from '../src/connections/current-role.ts';
+import { type Database, openDatabase } from '../src/connections/database.ts';
 import type { DatabaseAddress } from '../src/connections/database-address.ts';
 import { messageOf } from '../src/connections/database-errors.ts';
 import { databaseProblem } from '../src/connections/database-fault.ts';
+import { roleWarning } from '../src/connections/database-warnings.ts';
 import { migrate } from '../src/connections/migrations.ts';
 import { setRoleDefaults } from '../src/connections/role-defaults.ts';
 import { grantRuntimeRights } from '../src/domain/upkeep/runtime-rights.ts';
@@ -16,7 +18,7 @@ import { BootError, runMain } from '../src/process/lifecycle.ts';
  */
 await runMain(async () => {
   const config = loadConfig();
-  const role = await connected(config, 1, roleOf);
+  const role = await connected(config, 1, currentRole);
   // Past the pooler if there is a way: building an index on a large table outlasts its limits.
   const direct = config.databaseMigrationUrl
     ? { ...config, databaseUrl: config.databaseMigrationUrl, databasePooling: 'session' as const }
@@ -27,11 +29,12 @@ await runMain(async () => {
     );
     await (await queueBackendOf({ config: direct, database })).migrate();
     console.log(ran.length > 0 ? `Migrated: ${ran.join(', ')}` : 'The database is up to date');
-    if (role === (await roleOf(database))) return;
+    if (role === (await currentRole(database))) return;
     await orStop(`The role ${role} could not be given its rights`, () =>
       grantRuntimeRights(database, role),
     );
-    console.log(`The role ${role} has the rights that the service needs, and no others`);
+    const warning = await connected(config, 1, roleWarning);
+    console.log(warning ?? `The role ${role} has the rights that the service needs, and no others`);
   });
   if (config.databasePooling !== 'transaction') return;
   // Over the address that the service uses, since they are those of its role.
@@ -57,11 +60,6 @@ async function connected<Result>(
   } finally {
     await database.destroy();
   }
-}
-
-/** A pooler may use another role than its address names, so PostgreSQL is asked. */
-async function roleOf(database: Database): Promise<string> {
-  return (await firstRow<{ role: string }>(database, 'SELECT current_user AS role'))!.role;
 }
 
 /** @throws BootError that begins with these words when `work` fails */

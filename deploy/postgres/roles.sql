@@ -1,6 +1,7 @@
 -- Makes the database and its two roles. Run it once with psql, as a role that may make both:
 --   MALIPO_OWNER_PASSWORD=… MALIPO_PASSWORD=… \
 --     psql "$ADMIN_URL" -v database=malipo -v owner=malipo_owner -v service=malipo -f roles.sql
+-- PostgreSQL may log a statement that fails, with its password: if one does, set other passwords.
 -- The release step connects as the owner, and makes the tables. The service and the command line
 -- connect as the other role, which gets its rights on the tables from the release step.
 \set ON_ERROR_STOP on

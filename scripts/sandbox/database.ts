@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { currentRole } from '../../src/connections/current-role.ts';
 import { openDatabase } from '../../src/connections/database.ts';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { migrate } from '../../src/connections/migrations.ts';
@@ -7,6 +8,7 @@ import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { Config } from '../../src/process/config.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { makeRoles, urlAs } from './roles.ts';
+import { refuseForeignDatabase } from './seed.ts';
 
 /** Of the database, and of the service's role in it. */
 const NAME = 'malipo';
@@ -32,15 +34,23 @@ export async function prepareDatabase(config: Config, ownerUrl: string): Promise
     const problem = await databaseProblem(database);
     if (problem) throw new EmbeddedServiceError(problem);
     await migrate(database);
+    await refuseForeignDatabase(database);
     const backend = await queueBackendOf({ config: ofOwner, database });
     await backend.migrate();
     const queueProblem = await backend.problem();
     if (queueProblem) throw new EmbeddedServiceError(queueProblem);
-    if (ownerUrl !== config.databaseUrl) {
-      const role = decodeURIComponent(new URL(config.databaseUrl).username);
-      await grantRuntimeRights(database, role);
-    }
+    const role = await roleOf(config);
+    if (role !== (await currentRole(database))) await grantRuntimeRights(database, role);
     return backend.name === 'redis' ? 'Redis' : 'PostgreSQL (set REDIS_URL to use Redis)';
+  } finally {
+    await database.destroy();
+  }
+}
+
+async function roleOf(config: Config): Promise<string> {
+  const database = openDatabase(config, 1, 'malipo-sandbox');
+  try {
+    return await currentRole(database);
   } finally {
     await database.destroy();
   }

@@ -8,7 +8,7 @@ import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { findFreePort, isPortTaken } from './processes/port.ts';
 import { type Reaper, startReaper } from './processes/reaper.ts';
 import { openRunFolder, type RunFolder } from './run-folder.ts';
-import { refuseForeignDatabase, type SandboxMerchant, seedMerchants } from './seed.ts';
+import { type SandboxMerchant, seedMerchants } from './seed.ts';
 import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
 import { STACK_TYPES, startStack } from './stack.ts';
 
@@ -70,7 +70,6 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const queues = await prepareDatabase(config, ownerUrl);
   const database = openDatabase(config, 2, 'malipo-sandbox');
   stops.push(() => database.destroy());
-  await refuseForeignDatabase(database);
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
   say('  two merchants    each with an app, users and a filled payout wallet');

@@ -38,7 +38,7 @@ export async function recordRead(
 
 function lookedFor(values: Order['values']): Record<string, unknown> {
   const given = Object.entries(values).filter(
-    ([, value]) => value !== undefined && value !== false,
+    ([name, value]) => value !== undefined && value !== false && name !== 'otp',
   );
   return Object.fromEntries(given.map(([name, value]) => [name, masked(value)]));
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../connections/database.ts';
 import { isReadOnlyError } from '../connections/database-errors.ts';
-import { auditedFor } from '../domain/audited-change.ts';
+import { type Audited, auditedFor } from '../domain/audited-change.ts';
 import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { recordSecurityEvent } from '../domain/security/security-events.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
@@ -28,7 +28,7 @@ export async function perform(
   const { verb, values } = order;
   if (!service) return printed(await verb.run(null as never, values));
   try {
-    if (verb.changes) return printed(await makeChange(service, order, stdin));
+    if (verb.changes) return await makeChange(service, order, stdin);
     return verb.role === 'anyone'
       ? printed(await verb.run(service, values))
       : await showData(service, order);
@@ -38,13 +38,23 @@ export async function perform(
   }
 }
 
-async function makeChange(service: Service, order: Order, stdin: Input): Promise<Answer> {
+async function makeChange(service: Service, order: Order, stdin: Input): Promise<Printed> {
   const { database } = service;
   const { actor, member, authorize } = await operatorOf(database, order);
   const reason = order.reason!;
   const audited = auditedFor(database, { actor, reason, action: order.action }, authorize);
-  const change: Change = { actor, member, reason, stdin, audited };
-  return order.verb.run(service, order.values, change);
+  let isRecorded = false;
+  const noting: Audited = (work) =>
+    audited(async (trx) => {
+      const made = await work(trx);
+      isRecorded ||= made.audit !== null;
+      return made;
+    });
+  const change: Change = { actor, member, reason, stdin, audited: noting };
+  const answer = await order.verb.run(service, order.values, change);
+  // What changes nothing still shows data.
+  if (isRecorded || order.verb.role === 'anyone') return printed(answer);
+  return { ...printed(answer), warning: await recordRead(database, actor, order, 1) };
 }
 
 /** Shows data, and records that it was read before anybody can read it. */

@@ -7,14 +7,17 @@ import {
 } from '../domain/security/security-events.ts';
 import type { Service } from '../process/boot.ts';
 import { atMost } from './at-most.ts';
+import { networkOf } from './middleware/caller-network.ts';
 
 /** Events of one kind that one process records for refusals. A stranger must not fill the disk. */
 const MAX_EVENTS_PER_MINUTE = 60;
+/** One network leaves room for what others do. */
+const MAX_EVENTS_OF_NETWORK_PER_MINUTE = 15;
 const MINUTE_MS = 60_000;
 
 /** Whom a program that goes on and on annoys once a minute only, by the kind of the event. */
 const ONCE_A_MINUTE: Partial<Record<SecurityEventKind, (event: SecurityEvent) => string>> = {
-  address_refused: ({ family, app_code, ip }) => `${family ?? app_code} ${ip}`,
+  address_refused: ({ family, app_code, user_id, ip }) => `${family ?? app_code ?? user_id} ${ip}`,
   revoked_token_used: ({ family }) => String(family),
   log_in_limited: ({ account_hash }) => String(account_hash),
 };
@@ -27,9 +30,12 @@ export function refusedEvents({ database, logger }: Pick<Service, 'database' | '
   const limits = new Map<SecurityEventKind, ReturnType<typeof atMost>>();
   return async (event: SecurityEvent): Promise<void> => {
     const { kind } = event;
-    const mayRecord = limits.get(kind) ?? atMost(MAX_EVENTS_PER_MINUTE, MINUTE_MS);
+    const once = ONCE_A_MINUTE[kind];
+    const ofKey = once ? 1 : MAX_EVENTS_OF_NETWORK_PER_MINUTE;
+    const mayRecord = limits.get(kind) ?? atMost(MAX_EVENTS_PER_MINUTE, MINUTE_MS, ofKey);
     limits.set(kind, mayRecord);
-    if (!mayRecord(ONCE_A_MINUTE[kind]?.(event))) return SECURITY_EVENTS.publish({ kind });
+    const key = once ? once(event) : networkOf(event.ip ?? null);
+    if (!mayRecord(key)) return SECURITY_EVENTS.publish({ kind });
     try {
       await recordSecurityEvent(database, event);
     } catch (error) {

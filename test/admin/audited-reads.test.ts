@@ -64,6 +64,17 @@ describe('A command that reads data of merchants and customers', () => {
     expect(await admin.audits(), 'changes').to.deep.equal([]);
   });
 
+  it('is also one that changes nothing, because it shows data all the same', async () => {
+    const { merchant_id } = merchant;
+    const approve = `merchant approve ${merchant_id} --reason because`;
+    expect(await readsOf(approve)).to.deep.equal([
+      {
+        ...{ action: 'merchant.approve', merchant_id: null, subject: `merchant ${merchant_id}` },
+        details: { id: merchant_id, rows: 1 },
+      },
+    ]);
+  });
+
   it('is there also when nothing was found', async () => {
     expect(await readsOf('user show nobody@x.example', 1)).to.deep.equal([
       {

@@ -15,6 +15,7 @@ import {
   type TestUser,
 } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
+import { enableTotp, wrongOtpOf } from '../support/totp.ts';
 
 const COUNTER = 'malipo_security_events_total';
 const REVOKED_AT_ONCE = 60;
@@ -156,6 +157,40 @@ describe('Security events', () => {
       ],
     ]);
     expect(events.map(({ family }) => family === null)).to.deep.equal([false, true]);
+  });
+
+  it('have each person whom an address is refused, also from one address', async () => {
+    const other = await createTestMerchant(service);
+    const people = [user, await createTestUser(service, other.merchant_id, 'Finance')];
+    for (const { merchant_id } of [merchant, other]) {
+      await assign(
+        service.database,
+        merchant_id,
+        'merchants',
+        `user_ip_allow_list = '{192.0.2.1}'`,
+      );
+    }
+    for (const { email, password } of people) {
+      expect((await logIn({ email, password })).status).to.equal(403);
+    }
+    const refused = (await securityEvents(service.database, 'address_refused')).slice(-2);
+    expect(refused.map(({ user_id }) => user_id)).to.deep.equal(people.map(({ userId }) => userId));
+  });
+
+  it('have one log-in an hour of an app from an address, and count all', async () => {
+    const before = (await counted('log_in'))!;
+    for (let count = 0; count < 3; count += 1) {
+      expect((await getToken(merchant.app_secret)).status).to.equal(200);
+    }
+    expect((await ofMerchant('log_in')).filter((event) => event.ip === ip())).to.have.length(1);
+    expect(await counted('log_in')).to.equal(before + 3);
+  });
+
+  it('count no log-in that a wrong one-time password has ended', async () => {
+    const secret = await enableTotp(service, merchant.merchant_id, user);
+    const before = await counted('log_in');
+    expect((await logIn({ otp: wrongOtpOf(secret) })).status).to.equal(401);
+    expect(await counted('log_in')).to.equal(before);
   });
 
   it('do not turn a refusal into a failure when they cannot be written', async () => {

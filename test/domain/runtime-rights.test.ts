@@ -159,6 +159,8 @@ describe("The rights of the service's role", () => {
     await rows(store.owner, 'CREATE TABLE later (id integer)');
     await rows(store.owner, `GRANT ALL ON later, entries TO ${environment.roles.service}`);
     const grant = () => grantRuntimeRights(store.owner, environment.roles.service);
+    const own = await rejection(grantRuntimeRights(store.owner, environment.roles.owner));
+    expect(own.message).to.include('owns the tables: the service needs another role');
     await Promise.all([grant(), grant()]);
     expect(await granted()).to.deep.equal(before.set('later', ''));
     await rows(store.owner, 'DROP TABLE later');

@@ -6,6 +6,7 @@ import {
   type IssuedToken,
   listStaff,
   renewToken,
+  requireStillAdmin,
   type StaffChanges,
   updateStaff,
 } from '../../domain/staff/manage-staff.ts';
@@ -70,7 +71,11 @@ const newToken = changes({
   run: async (service, { email, otp }, change) => {
     const who = emailOf(email, change.member);
     await requireOtp(service, change, otp);
-    return issue(change, 'staff_token_renewed', 'has a new token', (trx) => renewToken(trx, who));
+    const { member } = change;
+    return issue(change, 'staff_token_renewed', 'has a new token', async (trx) => {
+      if (member && member.email !== who) await requireStillAdmin(trx, member);
+      return renewToken(trx, who);
+    });
   },
 });
 

@@ -15,7 +15,7 @@ export const which = {
 const OFF = 'without one-time passwords';
 
 export const resetTotp = changes({
-  role: 'support',
+  role: 'admin',
   summary: 'Switches one-time passwords off for a user who has lost them, and ends the sessions',
   notes: 'Make sure that it is the user who asks. From then on the password alone is enough.',
   options: which,

@@ -76,7 +76,7 @@ const show = reads({
 });
 
 const update = changes({
-  role: 'support',
+  role: 'admin',
   summary: "Changes a user's name, role or password, or lets a user in again",
   notes:
     'A new role or password ends the sessions of the user at once. After many failed log-ins to one account, from anywhere, the service answers 429 for a while: --forget-failures ends that.',

@@ -1,9 +1,15 @@
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { accountHash } from '../../domain/security/account-hash.ts';
-import { countLogIn, type LogInLimit, takeBackLogIn } from '../../domain/security/log-in-limit.ts';
+import {
+  countLogIn,
+  isOfKnownNetwork,
+  type LogInLimit,
+  takeBackLogIn,
+} from '../../domain/security/log-in-limit.ts';
 import type { ApiContext } from '../context.ts';
 import type { BucketUse, Limit } from '../rate-limiter.ts';
 import { networkOf } from './caller-network.ts';
+import { inPlace } from './check-places.ts';
 import { rateLimited } from './rate-limit.ts';
 
 /** Wrong credentials from one address for one account. A person mistypes; a program guesses. */
@@ -43,19 +49,23 @@ export async function throttleFailures<Result>(
     const decision = await rateLimiter.take(...bucket);
     if (!decision.allowed) throw rateLimited(decision);
   }
-  const limit = account === null ? null : await limitAccount(context, account, ip);
-  let failed = false;
+  let limit: LogInLimit | null = null;
+  let code: ErrorCode | null = null;
   try {
-    return await check();
+    if (account === null) return await check();
+    limit = await limitAccount(context, account, ip);
+    return await inPlace(network, isOfKnownNetwork(limit), check);
   } catch (error) {
-    failed = error instanceof Refusal && WRONG_CREDENTIALS.includes(error.code);
+    if (error instanceof Refusal) code = error.code;
     throw error;
   } finally {
-    if (!failed) {
+    const isGuess = code !== null && WRONG_CREDENTIALS.includes(code);
+    // Whoever floods this process stays counted. Whose account it is has no part in that.
+    if (!isGuess && code !== 'unavailable') {
       for (const bucket of buckets) await rateLimiter.giveBack(...bucket);
-      // The limit mends itself, so the answer does not fail with the database here.
-      if (limit) await takeBackLogIn(context.database, limit).catch(() => {});
     }
+    // The limit mends itself, so the answer does not fail with the database here.
+    if (limit && !isGuess) await takeBackLogIn(context.database, limit).catch(() => {});
   }
 }
 

@@ -10,6 +10,7 @@ import { isInNetworks } from '../../process/networks.ts';
 import { atMost } from '../at-most.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
 import { addressOf } from '../middleware/caller.ts';
+import { networkOf } from '../middleware/caller-network.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 import { logFieldsOf } from '../middleware/request-context.ts';
 import { strictRouter } from '../strict-router.ts';
@@ -20,6 +21,8 @@ const MAX_CALLBACK_BYTES = 64 * 1_024;
 const MAX_STRAYS_A_MINUTE = 60;
 /** One stranger leaves room for what others send: it may be a gateway whose key was lost. */
 const MAX_STRAYS_OF_SOURCE_A_MINUTE = 15;
+/** Addresses whose callbacks are dropped: so often it is noted, and of each once. */
+const MAX_NOTES_A_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
 /**
@@ -31,6 +34,7 @@ export function gatewayCallbackRoutes(service: Service): Router {
   const router = strictRouter();
   const keys = config.secretsKeys;
   const mayKeep = atMost(MAX_STRAYS_A_MINUTE, MINUTE_MS, MAX_STRAYS_OF_SOURCE_A_MINUTE);
+  const mayNote = atMost(MAX_NOTES_A_MINUTE, MINUTE_MS);
   const sources = config.gatewayCallbackSources;
   const isFromGateway = (ip?: string) => sources === undefined || isInNetworks(ip, sources);
 
@@ -41,7 +45,8 @@ export function gatewayCallbackRoutes(service: Service): Router {
     res: Response,
   ): Promise<never> => {
     logger.warn(`callback with a ${problem}`, { ...logFieldsOf(res), ip: res.req.ip });
-    if (mayKeep(res.req.ip ?? '')) await storeStrayCallback(database, gateway, body, problem);
+    if (mayKeep(networkOf(res.req.ip ?? null)))
+      await storeStrayCallback(database, gateway, body, problem);
     throw new Refusal('path_not_found');
   };
   const anyBytes = express.raw({ type: () => true, limit: MAX_CALLBACK_BYTES });
@@ -62,7 +67,8 @@ export function gatewayCallbackRoutes(service: Service): Router {
       meters.gatewayCallbacks.inc({ gateway });
     } else {
       meters.gatewayCallbacksDropped.inc({ gateway });
-      const isFirst = await noteDropped(database, gateway, target, addressOf(req));
+      const isFirst =
+        mayNote(token) && (await noteDropped(database, gateway, target, addressOf(req)));
       if (isFirst) logger.warn('callbacks of a payment are dropped today', logFieldsOf(res));
     }
     res.json(ACCEPTED);

@@ -4,6 +4,7 @@ import { recordSecurityEvent } from '../security/security-events.ts';
 import { hashPassword } from './password.ts';
 import { eventBy, type Person, provePassword } from './person.ts';
 import { revokeTokens } from './revoke-tokens.ts';
+import { removeUnconfirmedTotp } from './totp.ts';
 
 /**
  * Changes the password of a person who knows the old one. The session goes on; all others of the
@@ -28,6 +29,7 @@ export async function changeOwnPassword(
       { ...person, password_hash, proven_hash },
     );
     if (!isChanged) throw new Refusal('invalid_credentials');
+    await removeUnconfirmedTotp(trx, person);
     const { merchant_id, user_id, family } = person;
     const sessions_ended = await revokeTokens(trx, { merchant_id, user_id }, family);
     const event = { ...eventBy(person), detail: { sessions_ended } };

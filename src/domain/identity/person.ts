@@ -1,8 +1,9 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { Refusal } from '../errors.ts';
 import type { SecurityEvent } from '../security/security-events.ts';
 import type { Caller } from './authenticate.ts';
 import { isPassword } from './password.ts';
+import { TOKEN_FIELDS } from './tokens.ts';
 
 /** A user, by the columns that name it. */
 export interface UserRef {
@@ -60,11 +61,11 @@ export function wrongOf(person: Person, code: 'invalid_credentials' | 'invalid_o
 /**
  * Locks the row of a person, before any other row of its access. So changes of it take turns.
  * @param provenHash is that of `provePassword`. The password may have been changed since.
- * @throws Refusal `invalid_credentials`
+ * @throws Refusal `invalid_credentials`, and `token_revoked` when the session has ended meanwhile
  */
 export async function lockUser(
   trx: Transaction,
-  { merchant_id, user_id }: UserRef,
+  { merchant_id, user_id, family }: Person,
   provenHash: string | null,
 ): Promise<{ email: string; totp: boolean }> {
   const user = await firstRow<{ email: string; totp: boolean }>(
@@ -75,5 +76,12 @@ export async function lockUser(
     { merchant_id, user_id, proven_hash: provenHash },
   );
   if (!user) throw new Refusal('invalid_credentials');
+  // It may have ended while this waited. A statement of its own sees that.
+  const isLiving = await hasRow(
+    trx,
+    'SELECT FROM token_families WHERE id = :family AND revoked_at IS NULL',
+    { family },
+  );
+  if (!isLiving) throw new Refusal('token_revoked', TOKEN_FIELDS.access);
   return user;
 }

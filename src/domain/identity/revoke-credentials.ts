@@ -1,6 +1,7 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { endAllSecrets, signingSecretsOf } from '../merchants/app-secrets.ts';
 import { lockMerchant } from '../merchants/manage-merchants.ts';
+import { holdUpClaims } from '../merchants/payout-hold.ts';
 import { revokeAllTokens } from './revoke-tokens.ts';
 
 /** How many of a merchant's credentials were valid and have ended. */
@@ -12,9 +13,9 @@ export interface RevokedCredentials {
 
 /**
  * Ends all credentials of a merchant at once but the passwords of its people: sessions, app
- * secrets, and webhook secrets unless they are kept. It locks the merchant, then its apps, as
- * operators' other changes do. So what a rotation has just made ends too, and a log-in that is
- * under way does not survive.
+ * secrets, and webhook secrets unless they are kept. It waits for log-ins that are under way, and
+ * locks the merchant, then its apps, as operators' other changes do. So what a rotation or a log-in
+ * has just made ends too.
  * @returns the counts, and the codes of the apps that have no secret left to sign webhooks with.
  * @throws OperatorRefusal when there is no such merchant.
  */
@@ -23,6 +24,7 @@ export async function revokeCredentials(
   merchant_id: number,
   { keepWebhookSecrets }: { keepWebhookSecrets: boolean },
 ): Promise<{ revoked: RevokedCredentials; unsigned: number[] }> {
+  await holdUpClaims(trx, merchant_id);
   await lockMerchant(trx, merchant_id);
   await rows(
     trx,

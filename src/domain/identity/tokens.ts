@@ -11,7 +11,12 @@ import {
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
-import { recordSecurityEvent, type SecurityEvent } from '../security/security-events.ts';
+import { shareBrakes } from '../merchants/payout-hold.ts';
+import {
+  countSecurityEvent,
+  recordSecurityEvent,
+  type SecurityEvent,
+} from '../security/security-events.ts';
 import type { AccessHolder } from './require-access.ts';
 
 const ACCESS_LIFETIME_S = 15 * 60;
@@ -68,7 +73,6 @@ export async function startFamily(
 ): Promise<(TokenPair & { family: string }) | null> {
   const id = uuidv7();
   const jti = randomUUID();
-  // The rows are locked in this order, in which operators lock them too.
   const source =
     'secret_id' in proof
       ? `merchants m JOIN apps a ON a.merchant_id = m.id
@@ -81,6 +85,7 @@ export async function startFamily(
   const nobody = { app_code: null, user_id: null, secret_id: null, with_totp: false };
   const bindings = { ...nobody, ...subject, ...proof, id, jti, ip: origin.ip };
   const isStarted = await inOneTransaction(database, async (trx) => {
+    await shareBrakes(trx, subject.merchant_id);
     const started = await hasRow(
       trx,
       `INSERT INTO token_families (id, merchant_id, app_code, user_id, secret_id, with_totp, ip,
@@ -89,17 +94,28 @@ export async function startFamily(
          CAST(:secret_id AS uuid), CAST(:with_totp AS boolean), CAST(:ip AS inet), :jti,
          now() + :lifetime_s * interval '1 second',
          now() + :family_lifetime_s * interval '1 second'
-       FROM ${source} AND m.id = :merchant_id AND m.active FOR SHARE
+       FROM ${source} AND m.id = :merchant_id AND m.active
+       FOR SHARE OF ${'secret_id' in proof ? 's' : 'u'}
        RETURNING id`,
       { ...bindings, lifetime_s: REFRESH_LIFETIME_S, family_lifetime_s: FAMILY_LIFETIME_S },
     );
-    if (started) {
-      await recordSecurityEvent(trx, { kind: 'log_in', ...subject, family: id, ...origin });
-    }
+    if (started) await recordLogIn(trx, { kind: 'log_in', ...subject, family: id, ...origin });
     return started;
   });
   return isStarted ? { family: id, ...pair(keys, id, jti, REFRESH_LIFETIME_S) } : null;
 }
+
+/** A program may ask for tokens with every request: of an app, one an hour and address has a row. */
+async function recordLogIn(trx: Transaction, event: SecurityEvent): Promise<void> {
+  if (event.app_code && (await hasRow(trx, IS_RECORDED, event)))
+    return countSecurityEvent(trx, event);
+  await recordSecurityEvent(trx, event);
+}
+
+const IS_RECORDED = `
+  SELECT FROM security_events
+  WHERE account_hash = :account_hash AND kind = 'log_in' AND at > now() - interval '1 hour'
+    AND ip IS NOT DISTINCT FROM CAST(:ip AS inet) LIMIT 1`;
 
 /** SQL: whether the secret that the family `f` was issued for is no longer valid. */
 export const SECRET_LAPSED = `EXISTS (

@@ -115,6 +115,16 @@ export async function removeTotp(trx: Transaction, user: UserRef): Promise<void>
   await setTotp(trx, user, false);
 }
 
+/** Forgets a secret that was begun and not confirmed: somebody else may have begun it. */
+export async function removeUnconfirmedTotp(trx: Transaction, user: UserRef): Promise<void> {
+  await rows(
+    trx,
+    `DELETE FROM totp_secrets WHERE merchant_id = :merchant_id AND user_id = :user_id
+       AND NOT (SELECT totp FROM users WHERE merchant_id = :merchant_id AND id = :user_id)`,
+    user,
+  );
+}
+
 /** Says whether a user logs in with one-time passwords. */
 export async function setTotp(trx: Transaction, user: UserRef, totp: boolean): Promise<void> {
   const bindings = { merchant_id: user.merchant_id, user_id: user.user_id, totp };

@@ -14,6 +14,7 @@ import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { type AppRef, type SecretKind, storeSecret } from './app-secrets.ts';
 import { lockMerchant } from './manage-merchants.ts';
+import { holdUpClaims } from './payout-hold.ts';
 
 export type Product = 'collections' | 'payouts' | 'disbursements';
 
@@ -110,6 +111,9 @@ export async function updateApp(
   appCode: number,
   { ip_allow_list, ...others }: AppChanges,
 ): Promise<{ app: AppRecord; changed: Differences; revoked: number }> {
+  if (others.active === false) {
+    await holdUpClaims(trx, (await requireApp(trx, appCode)).merchant_id);
+  }
   const before = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
   const wanted: AppChanges = others;
   if (ip_allow_list) wanted.ip_allow_list = await asStored(trx, ip_allow_list);

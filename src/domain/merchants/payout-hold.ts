@@ -31,13 +31,24 @@ export async function payoutHoldOf(
 }
 
 /**
- * Waits until no payout of the merchant is being claimed, and holds up claims to the end of the
- * transaction. Claims share this lock: see `payout_brake()` in the migrations. Whoever comes
+ * Waits until no payout of the merchant is being claimed and nobody is logging in, and holds up both
+ * to the end of the transaction. Claims and log-ins share this lock: see `payout_brake()` in the migrations. Whoever comes
  * first goes first, so a brake does not wait for claims that come later, as it would for locks of
  * the merchant's row.
  */
 export async function holdUpClaims(trx: Transaction, merchant_id: number): Promise<void> {
   await rows(trx, 'SELECT pg_advisory_xact_lock(claims_lock(:merchant_id))', { merchant_id });
+}
+
+/**
+ * Lets a log-in wait for a brake that is being committed, and holds up later ones to the end of the
+ * transaction. A log-in that is under way when a merchant or an app is suspended has ended, or finds
+ * the suspension.
+ */
+export async function shareBrakes(trx: Transaction, merchant_id: number): Promise<void> {
+  await rows(trx, 'SELECT pg_advisory_xact_lock_shared(claims_lock(:merchant_id))', {
+    merchant_id,
+  });
 }
 
 /** The open payouts of a merchant. */

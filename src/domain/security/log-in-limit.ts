@@ -21,6 +21,11 @@ export interface LogInLimit {
   network: string;
 }
 
+/** Tells whether a log-in comes from where the account was logged in to lately. */
+export function isOfKnownNetwork({ network }: LogInLimit): boolean {
+  return network !== OTHER_NETWORKS;
+}
+
 /** A log-in that was counted, or the time until the next one is answered. */
 export type CountedLogIn =
   | { limit: LogInLimit; retryInMs: null }

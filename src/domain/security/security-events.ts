@@ -60,6 +60,16 @@ export interface SecurityEvent {
 /** Tells `{ kind }` of each event to whoever counts events in this process. */
 export const SECURITY_EVENTS = channel('malipo.security-event');
 
+/** Counts an event, in a transaction after its commit. */
+export function countSecurityEvent(
+  executor: Database | Transaction,
+  { kind }: Pick<SecurityEvent, 'kind'>,
+): void {
+  const count = () => SECURITY_EVENTS.publish({ kind });
+  if (!executor.isTransaction) return count();
+  (executor as Transaction).executionPromise.then(count, () => {});
+}
+
 /**
  * Records an event, and counts it. Call it in the transaction of the change, if there is one. The
  * row cannot be changed, and cannot be deleted before its retention period is over.
@@ -68,7 +78,7 @@ export async function recordSecurityEvent(
   executor: Database | Transaction,
   event: SecurityEvent,
 ): Promise<void> {
-  SECURITY_EVENTS.publish({ kind: event.kind });
+  countSecurityEvent(executor, event);
   await rows(
     executor,
     `INSERT INTO security_events

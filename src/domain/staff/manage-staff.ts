@@ -119,6 +119,12 @@ export async function requireMember(trx: Transaction, email: string): Promise<St
   return member;
 }
 
+/** Requires that a member is still an active admin, until the commit. @throws OperatorRefusal */
+export async function requireStillAdmin(trx: Transaction, { id }: StaffMember): Promise<void> {
+  const isAdmin = "SELECT FROM staff WHERE id = :id AND active AND role = 'admin' FOR SHARE";
+  if (!(await hasRow(trx, isAdmin, { id }))) throw new OperatorRefusal('You are no admin any more');
+}
+
 async function endToken(trx: Transaction, { id }: StaffMember): Promise<StaffMember> {
   const ended = await firstRow<StaffMember>(
     trx,

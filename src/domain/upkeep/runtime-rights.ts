@@ -1,5 +1,5 @@
 import { lockUntilCommit } from '../../connections/advisory-locks.ts';
-import { type Database, inTransaction, rows } from '../../connections/database.ts';
+import { type Database, hasRow, inTransaction, rows } from '../../connections/database.ts';
 
 /** Adds rows that nothing changes any more. */
 const APPEND = 'SELECT, INSERT';
@@ -87,9 +87,12 @@ const QUEUE_RIGHTS = [
  * Gives a role the rights that the service needs, and takes from it all others on what this role
  * owns. It may run again, and while the service runs: other sessions see all of it change at once.
  * It grants nothing on tables to come: each must be thought about.
- * @throws Error when this role may not grant them
+ * @throws Error when this role may not grant them, or is the role itself: it would lose its own
  */
 export async function grantRuntimeRights(database: Database, role: string): Promise<void> {
+  if (await hasRow(database, 'SELECT WHERE CAST(:role AS name) = current_user', { role })) {
+    throw new Error(`${role} owns the tables: the service needs another role`);
+  }
   await inTransaction(database, async (trx) => {
     await lockUntilCommit(trx, 'runtime rights');
     await rows(trx, "SELECT set_config('malipo.runtime_role', :role, true)", { role });

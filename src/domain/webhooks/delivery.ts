@@ -29,7 +29,7 @@ export const RETRY_JITTER = 0.2;
 const STATUS_GONE = 410;
 
 /** The delay of a webhook that waits until its app has a secret to sign with. */
-const SECRET_WAIT_MS = 30_000;
+const SECRET_WAIT_MS = 5 * MINUTE_MS;
 
 /** Names a delivery and the step of its job. */
 export interface DeliveryRef {
