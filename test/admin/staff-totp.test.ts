@@ -28,7 +28,8 @@ describe('One-time passwords of staff', () => {
   const by = (token: string) => ({ env: { MALIPO_STAFF_TOKEN: token } });
 
   async function newMember(role: string): Promise<{ email: string; token: string }> {
-    const email = `member-${(count += 1)}@x.example`;
+    count += 1;
+    const email = `member-${count}@x.example`;
     const create = `staff create Member --email ${email} --role ${role}`;
     return { email, token: (await admin.changeJson(create, by(root))).token as string };
   }

@@ -66,8 +66,8 @@ export function countSecurityEvent(
   { kind }: Pick<SecurityEvent, 'kind'>,
 ): void {
   const count = () => SECURITY_EVENTS.publish({ kind });
-  if (!executor.isTransaction) return count();
-  (executor as Transaction).executionPromise.then(count, () => {});
+  if (executor.isTransaction) (executor as Transaction).executionPromise.then(count, () => {});
+  else count();
 }
 
 /**
