@@ -10,8 +10,11 @@ import type { ChaosWorld } from './chaos-world.ts';
 import { eventually } from './eventually.ts';
 import { expectRightBooks } from './ledger-check.ts';
 
-/** A killed submission that never arrived is ruled out only after the longest call could have ended. */
-const ALL_FINAL_WITHIN_MS = 180_000;
+/**
+ * A killed submission that never arrived is ruled out only after the longest call could have ended.
+ * If the next one does not arrive either, that takes as long again, with a minute between questions.
+ */
+const ALL_FINAL_WITHIN_MS = 420_000;
 
 /**
  * Waits until everything has come to rest, and fails unless it is right: every order ended
