@@ -10,7 +10,7 @@ import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { makeRoles, urlAs } from './roles.ts';
 import { refuseForeignDatabase } from './seed.ts';
 
-/** Of the database, and of the service's role in it. */
+/** The name of the database and of the service's role. */
 const NAME = 'malipo';
 const OWNER = 'malipo_owner';
 

@@ -4,12 +4,12 @@ import type { StaffMember } from '../domain/staff/staff.ts';
 import { UsageError } from './options/option.ts';
 import { ACTOR_VARIABLE, type Order } from './verb.ts';
 
-/** Who reads data while there are no staff accounts and nobody says a name. */
+/** The actor of a read without a name, while there are no staff accounts. */
 const NAMELESS = 'unnamed';
 /** Follows a name that no token has proved. */
 const WITHOUT_TOKEN = ' (without token)';
 
-/** Who runs a command. */
+/** The person or machine that runs a command. */
 export interface Operator {
   /** The name for the audit log: the e-mail address of a member of staff, or what was typed. */
   actor: string;

@@ -10,7 +10,7 @@ import { operatorOf } from './operator.ts';
 import type { Input } from './options/new-password.ts';
 import type { Answer, Change, Lines, Order } from './verb.ts';
 
-/** What a command prints. */
+/** The output of a command. */
 interface Printed extends Pick<Answer, 'stream'> {
   data: object;
   lines: string[];
@@ -52,7 +52,7 @@ async function makeChange(service: Service, order: Order, stdin: Input): Promise
     });
   const change: Change = { actor, member, reason, stdin, audited: noting };
   const answer = await order.verb.run(service, order.values, change);
-  // What changes nothing still shows data.
+  // A command that finds nothing to change shows data all the same.
   if (isRecorded || order.verb.role === 'anyone') return printed(answer);
   return { ...printed(answer), warning: await recordRead(database, actor, order, 1) };
 }

@@ -10,11 +10,11 @@ import type { Zone } from './zone.ts';
 export interface Answer {
   data: object;
   lines: Lines;
-  /** What is printed in place of both, part by part: an answer that may be too long for memory. */
+  /** An answer that may be too long for memory. It is printed part by part, in place of both. */
   stream?: AsyncIterable<string>;
   /** The answer reports a problem, so the exit status is 1. */
   isFailure?: boolean;
-  /** How many rows a read has shown. Default: 1. A stream does not know. */
+  /** The number of rows that a read has shown. Default: 1. A stream does not know it. */
   count?: number;
 }
 
@@ -32,7 +32,7 @@ export interface Change {
   audited: Audited;
 }
 
-/** Who may run a verb once there are staff accounts: a role and those above it, or anyone. */
+/** Once there are staff accounts, members with this role or a higher one may run the verb. */
 export type NeededRole = StaffRole | 'anyone';
 
 interface VerbOf<Spec extends Options, Context extends unknown[]> {
@@ -95,7 +95,7 @@ export function changes<const Spec extends Options>(verb: VerbOf<Spec, [Change]>
   return { ...verb, options: { ...verb.options, ...CHANGE_OPTIONS }, changes: true } as Verb;
 }
 
-/** Who runs a command, as far as the command line and the environment say. */
+/** The operator's identity, as the command line and the environment give it. */
 export interface Identity {
   /** By --actor. */
   named?: string | undefined;

@@ -17,7 +17,7 @@ export interface Decision {
   retryInMs: number;
 }
 
-/** What buckets are for. Each use has its own, so that a flood of one evicts no bucket of another. */
+/** Each use of the limiter has a store of buckets, so that a flood of one use evicts no other's. */
 export type BucketUse =
   | 'merchant'
   | 'tokens'

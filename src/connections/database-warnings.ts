@@ -46,7 +46,7 @@ export async function roleWarning(database: Database): Promise<string | null> {
   return `the role ${found.role} of DATABASE_URL ${what}, so whoever takes over a process can change the books: give the service a role of its own, and DATABASE_MIGRATION_URL that of the owner`;
 }
 
-/** Who may become the owner is the owner. */
+/** A member of the owner's role can become the owner, so it counts as the owner. */
 const ROLE = `
   SELECT rolname AS role, rolsuper AS "isSuperuser",
     EXISTS (SELECT FROM pg_class WHERE oid = to_regclass('entries')

@@ -7,7 +7,7 @@ export interface AuditedChange<Value> {
   value: Value;
   /** Null when there was nothing to change. */
   audit: AuditSubject | null;
-  /** What of it matters to security. The operator's name is added. */
+  /** The security events of the change. The operator's name is added to each. */
   events?: readonly SecurityEvent[] | undefined;
 }
 

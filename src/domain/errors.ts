@@ -64,7 +64,7 @@ export class Refusal extends Error {
   readonly subject: string;
   /** Seconds after which the caller may try again; null when that is not known. */
   readonly retryAfterS: number | null;
-  /** What the API records when it refuses. Null: it matters to nobody's security. */
+  /** The security event that the API records with this refusal. Null: none. */
   event: SecurityEvent | null = null;
 
   constructor(code: ErrorCode, subject = '', retryAfterS: number | null = null) {

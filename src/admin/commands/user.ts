@@ -123,7 +123,7 @@ const deactivate = changes({
     changeUser(change, name, { active: false }, { state: 'deactivated' }),
 });
 
-/** How a user is changed, beside the columns. */
+/** Parts of a user's update that are no columns. */
 interface Manner {
   /** The password that was generated and is shown once. */
   generated?: string | undefined;

@@ -104,7 +104,7 @@ export interface Update<Row> {
   merchant_id: number | null;
   /** The differences, for the audit log. Empty when the row was like that before. */
   changed: Document;
-  /** What of it matters to security. */
+  /** The security events of the change. */
   events?: readonly SecurityEvent[];
   /** For the JSON document, besides the row. */
   more?: Document;

@@ -79,8 +79,9 @@ export async function lockUser(
   // It may have ended while this waited. A statement of its own sees that.
   const isLiving = await hasRow(
     trx,
-    'SELECT FROM token_families WHERE id = :family AND revoked_at IS NULL',
-    { family },
+    `SELECT FROM token_families
+     WHERE merchant_id = :merchant_id AND id = :family AND revoked_at IS NULL`,
+    { merchant_id, family },
   );
   if (!isLiving) throw new Refusal('token_revoked', TOKEN_FIELDS.access);
   return user;
