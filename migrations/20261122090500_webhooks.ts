@@ -14,7 +14,7 @@ export async function up(knex: Knex): Promise<void> {
       change_no integer NOT NULL DEFAULT 1,
       type text NOT NULL CHECK (type IN ('transaction.completed', 'transaction.failed')),
       callback_url text NOT NULL,
-      -- Scheme, host and port of callback_url. The cap on concurrent deliveries counts by it.
+      -- Scheme, host and port of callback_url.
       endpoint text NOT NULL,
       -- The exact bytes that are signed and sent, the same at every attempt.
       body text NOT NULL,
@@ -42,6 +42,8 @@ export async function up(knex: Knex): Promise<void> {
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'delivered', 'exhausted', 'stopped')),
       attempts integer NOT NULL DEFAULT 0,
+      -- First attempts go before others.
+      is_retry boolean GENERATED ALWAYS AS (attempts > 0) STORED,
       -- The attempts that were made when an operator sent it again. The ladder began anew then.
       attempts_before_resend integer NOT NULL DEFAULT 0,
       -- The first answer 2xx. It stays when the webhook is sent again.
@@ -61,7 +63,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX webhook_deliveries_due ON webhook_deliveries (next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NULL;
     CREATE INDEX webhook_deliveries_waiting
-      ON webhook_deliveries (merchant_id, endpoint, next_step_at)
+      ON webhook_deliveries (merchant_id, endpoint, is_retry, next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NULL;
     CREATE INDEX webhook_deliveries_admitted
       ON webhook_deliveries (merchant_id, endpoint, next_step_at)
@@ -71,6 +73,65 @@ export async function up(knex: Knex): Promise<void> {
       WHERE status IN ('exhausted', 'stopped');
     CREATE INDEX webhook_deliveries_parked ON webhook_deliveries (event_id)
       WHERE parked_reason IS NOT NULL;
+
+    -- What the attempts have told of a receiver. It has no row before the first one.
+    CREATE TABLE webhook_endpoints (
+      merchant_id bigint NOT NULL REFERENCES merchants (id),
+      endpoint text NOT NULL,
+      -- 'open': its deliveries wait, and one at a time goes as a probe.
+      breaker text NOT NULL DEFAULT 'closed' CHECK (breaker IN ('closed', 'open')),
+      -- Deliveries that may be under way at once, whatever its share of the slots.
+      concurrency integer NOT NULL DEFAULT 1 CHECK (concurrency >= 1),
+      -- Attempts that failed since the last one that did not, and the first of them.
+      failures integer NOT NULL DEFAULT 0,
+      failing_since timestamptz,
+      -- The last attempt had no answer in time.
+      times_out boolean NOT NULL DEFAULT false,
+      -- The last failure: the status of the answer, or the error without one.
+      last_status integer,
+      last_error text,
+      last_failure_at timestamptz,
+      last_success_at timestamptz,
+      opened_at timestamptz,
+      probes integer NOT NULL DEFAULT 0,
+      probe_at timestamptz,
+      -- That deliveries were given up was told in this outage.
+      told_exhausted_at timestamptz,
+      changed_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      PRIMARY KEY (merchant_id, endpoint),
+      CHECK ((failures > 0) = (failing_since IS NOT NULL)),
+      CHECK ((breaker = 'open') = (opened_at IS NOT NULL)),
+      CHECK ((breaker = 'open') = (probe_at IS NOT NULL))
+    ) WITH (${HOT_ROWS});
+
+    CREATE INDEX webhook_endpoints_open ON webhook_endpoints (merchant_id, endpoint)
+      WHERE breaker = 'open';
+
+    -- What merchants and operators are told of outages.
+    CREATE TABLE webhook_notices (
+      id uuid PRIMARY KEY,
+      merchant_id bigint NOT NULL,
+      endpoint text NOT NULL,
+      kind text NOT NULL CHECK (kind IN ('failing', 'recovered', 'exhausted')),
+      failing_since timestamptz NOT NULL,
+      last_status integer,
+      last_error text,
+      created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+      -- Not before this time. Also the end of the lease of whoever sends it.
+      send_at timestamptz NOT NULL,
+      sent_at timestamptz,
+      FOREIGN KEY (merchant_id, endpoint) REFERENCES webhook_endpoints (merchant_id, endpoint)
+        ON DELETE CASCADE
+    ) WITH (${UPDATED_OFTEN});
+    CREATE INDEX webhook_notices_unsent ON webhook_notices (send_at) WHERE sent_at IS NULL;
+    CREATE INDEX webhook_notices_by_endpoint ON webhook_notices (merchant_id, endpoint, created_at);
+
+    -- The webhook workers that run, and how many deliveries each can have under way.
+    CREATE TABLE webhook_workers (
+      id uuid PRIMARY KEY,
+      slots integer NOT NULL CHECK (slots >= 1),
+      seen_at timestamptz NOT NULL DEFAULT clock_timestamp()
+    ) WITH (${HOT_ROWS});
 
     -- Partitioned by month, as payment_history.
     CREATE TABLE webhook_attempts (

@@ -99,7 +99,15 @@ export interface WaitingDeliveries {
   oldestDueMs: number;
 }
 
-/** Reads the deliveries that wait: their endpoints are slow, or no dispatcher admits them. */
+/** SQL: the endpoint of a row of `webhook_deliveries` does not work, so that nothing goes to it. */
+export const IS_HELD = `EXISTS (SELECT FROM webhook_endpoints p
+  WHERE p.merchant_id = webhook_deliveries.merchant_id
+    AND p.endpoint = webhook_deliveries.endpoint AND p.breaker = 'open')`;
+
+/**
+ * Reads the deliveries that wait: their endpoints are slow, or no dispatcher admits them. Those of
+ * endpoints that do not work are left out.
+ */
 export async function readWaitingDeliveries(database: Database): Promise<WaitingDeliveries> {
   const row = await firstRow<WaitingDeliveries>(
     database,
@@ -107,6 +115,7 @@ export async function readWaitingDeliveries(database: Database): Promise<Waiting
      FROM (
        SELECT next_step_at FROM webhook_deliveries
        WHERE next_step IS NOT NULL AND admitted_at IS NULL AND next_step_at <= now()
+         AND NOT ${IS_HELD}
        ORDER BY next_step_at LIMIT :max
      ) AS due`,
     { max: COUNT_MAX },

@@ -5,6 +5,7 @@ import { lastVerification } from '../domain/ledger/verification/last-verificatio
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { countWaitingJobs } from '../domain/support/count-waiting-jobs.ts';
 import { otherDatabase } from '../domain/upkeep/other-database.ts';
+import { IS_HELD } from '../jobs/consistency.ts';
 import { STEP_TABLES, type StepKind } from '../jobs/job-types.ts';
 import type { GaugeTable, Reading } from './gauges.ts';
 
@@ -59,23 +60,28 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
       malipo_events_unnumbered: ['Settlement events without a number, and so without a delivery'],
       malipo_events_oldest_unnumbered_seconds: ['Age of the oldest event without a number'],
       malipo_webhook_deliveries: [
-        'Deliveries not over: admitted; due, without room at their endpoint; for later',
+        'Deliveries not over: admitted; due, without room at their endpoint; held, because their endpoint does not work; for later',
         'state',
       ],
+      malipo_webhook_endpoints_open: ['Endpoints of merchants that do not work'],
     },
     sql: [
       `SELECT count(*) AS malipo_events_unnumbered,
          ${secondsSince('min(created_at)')} AS malipo_events_oldest_unnumbered_seconds
        FROM ${upToLimit('events', 'sequence IS NULL', 'created_at, id')}`,
       `SELECT state, malipo_webhook_deliveries FROM (
-         SELECT count(*) FILTER (WHERE next_step_at <= now()) AS due,
+         SELECT count(*) FILTER (WHERE next_step_at <= now() AND NOT is_held) AS due,
+           count(*) FILTER (WHERE next_step_at <= now() AND is_held) AS held,
            count(*) FILTER (WHERE next_step_at > now()) AS later
-         FROM ${deliveries('admitted_at IS NULL', 'next_step_at')}
+         FROM ${deliveries('admitted_at IS NULL', 'next_step_at')},
+           LATERAL (SELECT ${IS_HELD.replaceAll('webhook_deliveries', 'counted')} AS is_held) held
        ) waiting, LATERAL (
-         VALUES ('due', due), ('later', later)
+         VALUES ('due', due), ('held', held), ('later', later)
        ) states(state, malipo_webhook_deliveries)`,
       `SELECT 'admitted' AS state, count(*) AS malipo_webhook_deliveries
        FROM ${deliveries('admitted_at IS NOT NULL', 'merchant_id, endpoint')}`,
+      `SELECT count(*) AS malipo_webhook_endpoints_open
+       FROM ${upToLimit('webhook_endpoints', "breaker = 'open'", 'merchant_id, endpoint')}`,
     ],
   },
   'open matters': {
@@ -177,13 +183,16 @@ function openAndParked(kind: GatewayPaymentKind): string[] {
   ];
 }
 
-/** A delivery without room at its endpoint has no job, and counts as due. */
+/**
+ * A delivery without room at its endpoint has no job, and counts as due. One whose endpoint does not
+ * work does not.
+ */
 function dueSteps(kind: StepKind): string {
   const isDue = 'next_step IS NOT NULL AND next_step_at <= now()';
   const due =
     kind === 'webhook'
       ? // Each half has an index of its own.
-        `(SELECT next_step_at FROM ${deliveries('admitted_at IS NULL', 'next_step_at', isDue)}
+        `(SELECT next_step_at FROM ${deliveries(`admitted_at IS NULL AND NOT ${IS_HELD}`, 'next_step_at', isDue)}
           UNION ALL
           SELECT next_step_at
           FROM ${deliveries('admitted_at IS NOT NULL', 'merchant_id, endpoint, next_step_at', isDue)}

@@ -34,10 +34,10 @@ export async function postWebhook(
     const status = await withDeadline(options.timeoutMs, (signal) =>
       post(url, body, headers, options, signal),
     );
-    return { status, error: null, durationMs: durationMs() };
+    return { status, error: null, durationMs: durationMs(), timedOut: false };
   } catch (error) {
     const text = messageOf(error).slice(0, MAX_ERROR_LENGTH);
-    return { status: null, error: text, durationMs: durationMs() };
+    return { status: null, error: text, durationMs: durationMs(), timedOut: /timeout/i.test(text) };
   }
 }
 

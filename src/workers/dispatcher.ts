@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
+import { giveUpWaiting } from '../domain/webhooks/give-up-waiting.ts';
 import { prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import {
   type AddedRows,
@@ -29,6 +30,8 @@ const BUSY_DELAY_MS = 25;
 const IDLE_DELAY_MS = 250;
 /** Deadlines are minutes or hours. */
 const OVERDUE_INTERVAL_MS = 10_000;
+/** Webhooks wait for days before they are given up. */
+const GIVE_UP_INTERVAL_MS = 60_000;
 /** Long enough not to flood the log, short enough not to delay the work. */
 const ERROR_DELAY_MS = 1_000;
 
@@ -88,11 +91,12 @@ interface Loop {
 
 function paymentLoops({ database, config, meters }: Service): Loop[] {
   const onEnded = countEnded(meters);
-  const prepare = () => prepareDeliveries(database, config.webhookEndpointConcurrency, onEnded);
+  const prepare = () => prepareDeliveries(database, config.concurrency.webhooks, onEnded);
   const idleMs = IDLE_DELAY_MS;
   return [
     { name: 'questions', idleMs, round: () => sendDueQuestions(database), wakes: 'outbox' },
     { name: 'deliveries', idleMs, round: prepare, wakes: 'outbox' },
+    { name: 'given up', idleMs: GIVE_UP_INTERVAL_MS, round: () => giveUpWaiting(database) },
     { name: 'overdue', idleMs: OVERDUE_INTERVAL_MS, round: () => openOverdue(database) },
   ];
 }

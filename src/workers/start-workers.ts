@@ -2,6 +2,7 @@ import { ALL_TYPES, queuesOf, WORKER_TYPES, type WorkerType } from '../jobs/job-
 import type { QueueBackend } from '../jobs/queue-backend.ts';
 import type { Service } from '../process/boot.ts';
 import type { Closable } from '../process/lifecycle.ts';
+import { announceSlots } from './announce-slots.ts';
 import { startDispatcher } from './dispatcher.ts';
 import type { Liveness } from './liveness.ts';
 import { probeOutbox, watchWorker } from './liveness-probes.ts';
@@ -44,9 +45,12 @@ function workerParts(
   type: WorkerType,
   liveness?: Liveness,
 ): Closable[] {
-  return queuesOf(type, [...service.gateways.keys()]).map((queue) => {
+  const workers = queuesOf(type, [...service.gateways.keys()]).map((queue) => {
     const worker = startWorker(service, backend, queue, service.config.concurrency[type]);
     if (liveness) watchWorker(worker, liveness);
     return { name: queue, close: () => worker.close() };
   });
+  return type === 'webhooks'
+    ? [...workers, { name: 'slots of webhooks', close: announceSlots(service) }]
+    : workers;
 }

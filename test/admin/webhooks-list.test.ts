@@ -11,7 +11,8 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
-import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { makeEndpoint } from '../support/endpoints.ts';
+import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { plansOf } from '../support/plans.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -42,12 +43,13 @@ describe('admin webhooks list', () => {
   }
 
   async function attempt(id: string, { status, error = null }: Answer) {
+    await makeEndpoint(admin.database, merchant.merchant_id, new URL(SHOP).origin);
     await makeDue(admin.database, id);
     await prepareDeliveries(admin.database, CAP);
     const { step_no } = await deliveryOf(admin.database, id);
     const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
     const delivery = await findDelivery(admin.database, ref);
-    await recordAttempt(admin.database, delivery!, { status, error, durationMs: 12 });
+    await recordAttempt(admin.database, delivery!, outcomeOf(status, error));
   }
 
   async function deliver(times: number, answer: Answer): Promise<string> {

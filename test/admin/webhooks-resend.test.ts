@@ -9,7 +9,7 @@ import { countExhausted } from '../../src/domain/webhooks/list-deliveries.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
-import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { outboxOf } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -56,7 +56,7 @@ describe('admin webhooks', () => {
   async function attempt(id: string, { status, error = null }: Answer, times = 1) {
     for (let made = 0; made < times; made += 1) {
       const delivery = await admit(id);
-      await recordAttempt(admin.database, delivery, { status, error, durationMs: 12 }, () => 0);
+      await recordAttempt(admin.database, delivery, outcomeOf(status, error), () => 0);
     }
   }
 
@@ -96,7 +96,7 @@ describe('admin webhooks', () => {
         expect(attempted_at).to.match(/^\d{4}-.*Z$/);
         return rest;
       });
-      const slow = { duration_ms: 12 };
+      const slow = { duration_ms: 13 };
       expect(made).to.deep.equal([
         { attempt_no: 1, ...slow, response_status: 503, error: null },
         { attempt_no: 2, ...slow, response_status: null, error: 'connect ECONNREFUSED' },
@@ -123,7 +123,7 @@ describe('admin webhooks', () => {
       );
       const delivery = await admit(id);
       expect(await next()).to.match(/^attempt 1, under way, the first, at \d/);
-      await recordAttempt(admin.database, delivery, { status: 410, error: null, durationMs: 1 });
+      await recordAttempt(admin.database, delivery, outcomeOf(410));
       expect(await next()).to.match(/^none: the receiver answered 410/);
       await resend(id);
       expect(await next()).to.match(
@@ -192,7 +192,7 @@ describe('admin webhooks', () => {
         const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
         const delivery = await findDelivery(admin.database, ref);
         expect(delivery).to.include({ event_id: id, body: before.body, sequence: before.sequence });
-        await recordAttempt(admin.database, delivery!, { status: 200, error: null, durationMs: 5 });
+        await recordAttempt(admin.database, delivery!, outcomeOf(200));
         expect(await show(id)).to.include({
           status: 'delivered',
           attempts: Number(before.attempts) + 1,
@@ -268,7 +268,7 @@ describe('admin webhooks', () => {
         ...{ merchant_id: merchant.merchant_id, event_id: id },
         step_no: (await deliveryOf(admin.database, id)).step_no,
       });
-      await recordAttempt(admin.database, delivery!, { status: 200, error: null, durationMs: 5 });
+      await recordAttempt(admin.database, delivery!, outcomeOf(200));
       const resent = await Promise.all([resend(id), resend(id), resend(id)]);
       expect(resent.filter((each) => each.resent)).to.have.length(1);
       expect(await prepareDeliveries(admin.database, CAP)).to.equal(1);

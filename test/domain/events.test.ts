@@ -1,17 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { isCallbackUrl } from '../../src/domain/callback-url.ts';
 import { createEvent } from '../../src/domain/webhooks/create-event.ts';
-import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { deliveriesOf, deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { deliveriesOf, deliveryOf, newEvent } from '../support/events.ts';
 import {
-  countOf,
   createTestStore,
   learn,
   newCollection,
-  outboxOf,
   rejection,
   succeeded,
   type TestStore,
@@ -180,93 +176,5 @@ describe('Settlement events', () => {
     await tell('failed');
     expect((await rejection(tell('failed'))).message).to.include('was told as');
     expect(await eventsOf(merchant.merchant_id)).to.have.length(2);
-  });
-
-  describe('are admitted for delivery', () => {
-    async function numbered(count: number, url?: string, owner = merchant): Promise<string[]> {
-      const ids: string[] = [];
-      while (ids.length < count) ids.push(await newEvent(store.database, owner, url));
-      await prepareDeliveries(store.database, 0);
-      return ids;
-    }
-
-    async function admittedOf(owner = merchant): Promise<string[]> {
-      const deliveries = await deliveriesOf(store.database, owner.merchant_id);
-      return deliveries.filter(({ admitted }) => admitted).map(({ event_id }) => event_id);
-    }
-
-    async function attempt(eventId: string, status: number): Promise<void> {
-      const { step_no } = await deliveryOf(store.database, eventId);
-      const ref = { merchant_id: merchant.merchant_id, event_id: eventId, step_no };
-      const delivery = await findDelivery(store.database, ref);
-      await recordAttempt(store.database, delivery!, { status, error: null, durationMs: 1 });
-    }
-
-    it('oldest first, so many at once, each with its job', async () => {
-      const ids = await numbered(5);
-      expect(await prepareDeliveries(store.database, 2)).to.equal(2);
-      expect(await admittedOf()).to.deep.equal(ids.slice(0, 2));
-      expect(await prepareDeliveries(store.database, 2)).to.equal(0);
-      const { step_no } = await deliveryOf(store.database, ids[0]!);
-      expect(await outboxOf(store.database, ids[0]!)).to.deep.equal([
-        { queue: 'webhooks', kind: 'webhook', step: 'deliver', row_id: ids[0], step_no },
-      ]);
-      expect(await outboxOf(store.database, ids[4]!)).to.deep.equal([]);
-    });
-
-    it('one more when one has ended, and when one has failed and waits', async () => {
-      const ids = await numbered(4);
-      await prepareDeliveries(store.database, 2);
-      await attempt(ids[1]!, 200);
-      expect(await prepareDeliveries(store.database, 2)).to.equal(1);
-      expect(await admittedOf()).to.deep.equal([ids[0], ids[2]]);
-      await attempt(ids[0]!, 500);
-      expect(await prepareDeliveries(store.database, 2)).to.equal(1);
-      expect(await admittedOf()).to.deep.equal([ids[2], ids[3]]);
-    });
-
-    it('again only when their time has come', async () => {
-      const [id] = await numbered(1);
-      await prepareDeliveries(store.database, 2);
-      await attempt(id!, 500);
-      expect(await prepareDeliveries(store.database, 2)).to.equal(0);
-      await makeDue(store.database, id!);
-      expect(await prepareDeliveries(store.database, 2)).to.equal(1);
-    });
-
-    it('for each endpoint by itself, however long the line before another is', async () => {
-      const slow = await numbered(6, 'http://slow.example/a');
-      const quick = await numbered(1, 'http://quick.example/a');
-      const otherPort = await numbered(1, 'http://slow.example:8080/a');
-      const otherPath = await numbered(1, 'http://slow.example/b');
-      await prepareDeliveries(store.database, 2);
-      expect(await admittedOf()).to.deep.equal([...slow.slice(0, 2), ...quick, ...otherPort]);
-      expect(await admittedOf()).to.not.include(otherPath[0]);
-    });
-
-    it('for each merchant by itself, even at one endpoint', async () => {
-      const other = await store.newMerchant();
-      const mine = await numbered(3, 'http://shared.example/');
-      const theirs = await numbered(1, 'http://shared.example/', other);
-      await prepareDeliveries(store.database, 1);
-      expect(await admittedOf()).to.deep.equal(mine.slice(0, 1));
-      expect(await admittedOf(other)).to.deep.equal(theirs);
-    });
-
-    it('never above the cap when several dispatchers admit at once', async () => {
-      await numbered(8);
-      const counts = await Promise.all(
-        countUpTo(6).map(() => prepareDeliveries(store.database, 3)),
-      );
-      expect(counts.reduce((sum, count) => sum + count)).to.equal(3);
-      expect(await admittedOf()).to.have.length(3);
-      expect(await countOf(store.database, `outbox WHERE kind = 'webhook'`)).to.equal(3);
-    });
-
-    it('not at all when there are none', async () => {
-      expect(await prepareDeliveries(store.database, 8)).to.equal(0);
-      const ref = { merchant_id: merchant.merchant_id, event_id: randomUUID(), step_no: 1 };
-      expect(await findDelivery(store.database, ref)).to.equal(null);
-    });
   });
 });

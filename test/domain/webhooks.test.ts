@@ -7,7 +7,7 @@ import {
   recordAttempt,
 } from '../../src/domain/webhooks/delivery.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { createTestStore, outboxOf, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
@@ -48,8 +48,7 @@ async function attempt(
 ): Promise<DeliveryResult> {
   const { step_no } = await deliveryOf(store.database, eventId);
   const delivery = await find(eventId, step_no);
-  const error = status === null ? 'timeout' : null;
-  return recordAttempt(store.database, delivery!, { status, error, durationMs: 12.5 }, random);
+  return recordAttempt(store.database, delivery!, outcomeOf(status), random);
 }
 
 /** As if the pause were over: the next attempt can run. */
@@ -174,7 +173,7 @@ describe('The delivery of a webhook', () => {
     const id = await newDelivery();
     const { step_no } = await deliveryOf(store.database, id);
     const delivery = await find(id, step_no);
-    const outcomes = [200, 500, 200].map((status) => ({ status, error: null, durationMs: 1 }));
+    const outcomes = [200, 500, 200].map((status) => outcomeOf(status));
     for (const outcome of outcomes) await recordAttempt(store.database, delivery!, outcome);
     expect(await attemptsOf(id)).to.have.length(1);
     expect(await deliveryOf(store.database, id)).to.include({ status: 'delivered', attempts: 1 });

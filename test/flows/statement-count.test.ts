@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
+import { makeEndpoint } from '../support/endpoints.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { expectRightBooks } from '../support/ledger-check.ts';
 import { generalPlanOf, planOf } from '../support/plans.ts';
@@ -41,6 +42,8 @@ for (const kind of ['collection', 'payout'] as const) {
       shop = await startFakeMerchant();
       merchant = await createTestMerchant(service);
       await topUpPayoutWallet(watching, merchant.merchant_id, WALLET_CENTS, 'opening');
+      // The first answers of a receiver are recorded with more statements.
+      await makeEndpoint(watching, merchant.merchant_id, new URL(shop.url).origin);
     });
 
     after(async () => {

@@ -14,12 +14,16 @@ import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
 import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { keepCallback } from '../support/callbacks.ts';
+import { makeEndpoint } from '../support/endpoints.ts';
 import { newEvent } from '../support/events.ts';
 import { newPayment, PAYMENT_KINDS, SUBMISSION_QUEUE } from '../support/payment-kinds.ts';
 import { createTestStore, newCollection, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
 const GRACE_MS = 60_000;
+
+/** Every delivery of this file gets one. */
+const MANY_SLOTS = 100_000;
 
 describe('What PostgreSQL knows of jobs', () => {
   let store: TestStore;
@@ -64,8 +68,11 @@ describe('What PostgreSQL knows of jobs', () => {
   }
 
   async function admittedDelivery(): Promise<string> {
+    for (const endpoint of ['http://shop.example', 'http://127.0.0.1:9']) {
+      await makeEndpoint(store.database, merchant.merchant_id, endpoint);
+    }
     const id = await newEvent(store.database, merchant);
-    await prepareDeliveries(store.database, 1_000);
+    await prepareDeliveries(store.database, MANY_SLOTS);
     return id;
   }
 
@@ -171,7 +178,7 @@ describe('What PostgreSQL knows of jobs', () => {
     const waiting = await readWaitingDeliveries(store.database);
     expect(waiting.count).to.equal(1);
     expect(Math.round(waiting.oldestDueMs / 60_000)).to.equal(2);
-    await prepareDeliveries(store.database, 1_000);
+    await prepareDeliveries(store.database, MANY_SLOTS);
     expect(await readWaitingDeliveries(store.database)).to.deep.equal(none);
   });
 

@@ -10,6 +10,7 @@ import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { keepCallback } from '../support/callbacks.ts';
+import { makeEndpoint } from '../support/endpoints.ts';
 import { newEvent } from '../support/events.ts';
 import { newPayment, newPayout, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {
@@ -96,6 +97,7 @@ describe('The sweeper', () => {
       return ['callback', await keepCallback(store.database, 'simulator', refOf(collection), '{}')];
     },
     'admitted webhook': async () => {
+      await makeEndpoint(store.database, merchant.merchant_id, 'http://shop.example');
       const id = await newEvent(store.database, merchant);
       await prepareDeliveries(store.database, 100);
       return ['webhook', id];

@@ -1,4 +1,5 @@
 import { type Database, firstRow, rows } from '../../src/connections/database.ts';
+import type { AttemptOutcome } from '../../src/domain/webhooks/delivery.ts';
 import { learn, newCollection, succeeded } from './payments.ts';
 import type { TestMerchant } from './test-merchant.ts';
 
@@ -50,9 +51,27 @@ export async function deliveryOf(database: Database, eventId: string): Promise<D
   return row!;
 }
 
-/** Lets the time pass that a delivery has to wait for its next attempt. */
+/** Lets the time pass that a delivery, or a probe of its endpoint, has to wait for. */
 export async function makeDue(database: Database, eventId: string): Promise<void> {
+  await rows(
+    database,
+    `UPDATE webhook_endpoints p SET probe_at = now() FROM webhook_deliveries d
+     WHERE d.event_id = :id AND p.merchant_id = d.merchant_id AND p.endpoint = d.endpoint
+       AND p.breaker = 'open'`,
+    { id: eventId },
+  );
   await rows(database, 'UPDATE webhook_deliveries SET next_step_at = now() WHERE event_id = :id', {
     id: eventId,
   });
+}
+
+/** The outcome of an attempt: an answer with this status, or an error without one. */
+export function outcomeOf(
+  status: number | null,
+  error = status === null ? 'timeout' : null,
+): AttemptOutcome {
+  return {
+    ...{ status, error, durationMs: 12.5, timedOut: error === 'timeout' },
+    ...{ retryAfterMs: null, answer: status === null ? null : '' },
+  };
 }

@@ -78,6 +78,21 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   entries: { keep: 'forever', why: BOOKS },
   events: { keep: 'forever', why: 'What merchants were told, once for each payment' },
   webhook_deliveries: { keep: 'forever', why: 'Whether and when the merchant took an event' },
+  webhook_endpoints: {
+    keep: '13 months',
+    since: 'changed_at',
+    only: `t.breaker = 'closed'`,
+    why: 'Receivers that have not been called since, or that nothing has happened to',
+  },
+  webhook_notices: {
+    keep: '90 days',
+    since: 'created_at',
+    why: 'Who was told of an outage, and when',
+  },
+  webhook_workers: {
+    keep: 'state',
+    why: 'A row goes when its worker stops or is not seen any more',
+  },
   discrepancies: { keep: 'forever', why: 'What did not add up, and who decided what' },
   audit_log: { keep: 'forever', why: 'Who changed what, and who read what' },
   security_events: {

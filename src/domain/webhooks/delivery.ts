@@ -1,8 +1,14 @@
-import { type Database, rows } from '../../connections/database.ts';
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import type { Sealed } from '../../process/key-ring.ts';
 import { type SecretKind, signingSecretsOf } from '../merchants/app-secrets.ts';
+import { IS_SETTLED, noteAttempt } from './endpoint-store.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -46,6 +52,9 @@ export interface Delivery extends DeliveryRef {
   secrets: Sealed[];
   payment_id: string;
   callback_url: string;
+  endpoint: string;
+  /** The endpoint works: a success says nothing new about it. */
+  is_settled: boolean;
   body: string;
   sequence: number;
   attempts: number;
@@ -58,6 +67,8 @@ export interface AttemptOutcome {
   status: number | null;
   error: string | null;
   durationMs: number;
+  /** There was no answer within the time. */
+  timedOut: boolean;
 }
 
 /**
@@ -69,13 +80,16 @@ export async function findDelivery(database: Database, ref: DeliveryRef): Promis
     database,
     // The key alone is a condition: for more, the planner might read an index of waiting deliveries.
     `SELECT d.merchant_id, d.event_id, d.attempts, d.attempts_before_resend, d.step_no,
-       e.app_code, e.payment_id, e.callback_url, e.body, e.sequence, a.signs_webhooks_with,
-       s."keyId", s.ciphertext,
+       e.app_code, e.payment_id, e.callback_url, e.endpoint, e.body, e.sequence,
+       a.signs_webhooks_with, s."keyId", s.ciphertext,
+       coalesce(${IS_SETTLED}, false) AS is_settled,
        d.step_no = :step_no AND d.next_step = 'deliver' AND d.admitted_at IS NOT NULL AS "isDue",
        ${IS_READ_ONLY} AS "isReadOnly"
      FROM webhook_deliveries d JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
      JOIN apps a ON a.merchant_id = e.merchant_id AND a.code = e.app_code
      LEFT JOIN LATERAL (${signingSecretsOf('a')}) s ON true
+     LEFT JOIN webhook_endpoints p
+       ON p.merchant_id = e.merchant_id AND p.endpoint = e.endpoint
      WHERE d.merchant_id = :merchant_id AND d.event_id = :event_id
      ORDER BY s.created_at, s.id`,
     ref,
@@ -90,7 +104,10 @@ export async function findDelivery(database: Database, ref: DeliveryRef): Promis
 export const DELIVERY_RESULTS = ['delivered', 'retry', 'exhausted', 'stopped'] as const;
 export type DeliveryResult = (typeof DELIVERY_RESULTS)[number];
 
-/** Records an attempt, and either ends the delivery or schedules the next attempt. */
+/**
+ * Records an attempt, and either ends the delivery or schedules the next attempt. What it says about
+ * the endpoint is recorded with it, unless it says nothing new.
+ */
 export async function recordAttempt(
   database: Database,
   delivery: Delivery,
@@ -98,8 +115,27 @@ export async function recordAttempt(
   random: () => number = Math.random,
 ): Promise<DeliveryResult> {
   const result = resultOf(delivery, outcome);
+  if (result === 'delivered' && delivery.is_settled) {
+    await endAttempt(database, delivery, outcome, result, random);
+    return result;
+  }
+  await inTransaction(database, async (trx) => {
+    const isFirst = await endAttempt(trx, delivery, outcome, result, random);
+    if (isFirst) await noteAttempt(trx, delivery, outcome, result);
+  });
+  return result;
+}
+
+/** @returns false when another job of the delivery has recorded its attempt before. */
+function endAttempt(
+  database: Database | Transaction,
+  delivery: Delivery,
+  outcome: AttemptOutcome,
+  result: DeliveryResult,
+  random: () => number,
+): Promise<boolean> {
   const ended = result !== 'retry';
-  await changeStep(
+  return changeStep(
     database,
     { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
     ended ? 'none' : nextAttempt(rungOf(delivery), random),
@@ -114,7 +150,6 @@ export async function recordAttempt(
       also: attemptOf(outcome),
     },
   );
-  return result;
 }
 
 /** Lets a delivery wait whose app has no valid secret to sign with. That is no attempt. */

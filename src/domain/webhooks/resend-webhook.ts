@@ -1,6 +1,7 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
+import { probeNow } from './endpoint-store.ts';
 import { findWebhook, type Webhook } from './webhook-file.ts';
 
 export interface Resending {
@@ -12,8 +13,8 @@ export interface Resending {
 
 /**
  * Lets a webhook go out again now, under its own id and with the same body, whatever became of
- * it. The dispatcher admits it, and the ladder of attempts begins anew. One that is under way or
- * due stays as it is.
+ * it. The dispatcher admits it, and the ladder of attempts begins anew. Where the breaker is open, the
+ * next probe goes at once. One that is under way or due stays as it is.
  * @throws OperatorRefusal when there is no such webhook, or it has no delivery yet
  */
 export async function resendWebhook(trx: Transaction, id: string): Promise<Resending> {
@@ -40,6 +41,7 @@ export async function resendWebhook(trx: Transaction, id: string): Promise<Resen
     { next: 'deliver', queue: null, delayMs: 0 },
     { set: { status: 'pending', attempts_before_resend: attempts, admitted_at: null } },
   );
+  await probeNow(trx, before);
   return { before, after: (await findWebhook(trx, id))!, isResent: true };
 }
 

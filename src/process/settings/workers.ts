@@ -35,11 +35,10 @@ export const WORKERS = {
 
 export const WEBHOOKS = {
   WEBHOOKS_CONCURRENCY: integer(1, MAX_CONCURRENCY)
-    .default(20)
-    .describe('Webhook deliveries under way at once per process'),
-  WEBHOOK_ENDPOINT_CONCURRENCY: integer(1, MAX_CONCURRENCY)
-    .default(8)
-    .describe('Webhooks under way at once to one endpoint of a merchant, over all processes'),
+    .default(64)
+    .describe(
+      'Webhook deliveries under way at once per process. Half of those of all processes are kept for endpoints that answer; one endpoint gets an eighth at most',
+    ),
   WEBHOOK_TIMEOUT_MS: duration(100, MAX_WAIT_MS)
     .default(10_000)
     .describe('Longest time that one webhook attempt may take in all'),

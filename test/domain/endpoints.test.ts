@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import {
+  findDelivery,
+  RETRY_DELAYS_MS,
+  recordAttempt,
+} from '../../src/domain/webhooks/delivery.ts';
+import { OPENS_AFTER } from '../../src/domain/webhooks/endpoint.ts';
+import { giveUpWaiting } from '../../src/domain/webhooks/give-up-waiting.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { endpointOf, makeEndpoint, OPEN } from '../support/endpoints.ts';
+import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
+import { createTestStore, type TestStore } from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const SHOP = 'http://shop.example';
+const SLOTS = 64;
+
+describe('What is recorded of a receiver', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  const shop = () => endpointOf(store.database, merchant.merchant_id, SHOP);
+
+  async function newDelivery(): Promise<string> {
+    const id = await newEvent(store.database, merchant, `${SHOP}/hook`);
+    await prepareDeliveries(store.database, 0);
+    return id;
+  }
+
+  /** Makes an attempt of a delivery, as if its time and that of a probe had come. */
+  async function attempt(id: string, status: number | null) {
+    await makeDue(store.database, id);
+    await prepareDeliveries(store.database, SLOTS);
+    const { step_no } = await deliveryOf(store.database, id);
+    const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
+    const delivery = await findDelivery(store.database, ref);
+    return recordAttempt(store.database, delivery!, outcomeOf(status));
+  }
+
+  async function fail(times: number): Promise<string> {
+    const id = await newDelivery();
+    for (let n = 0; n < times; n += 1) await attempt(id, 503);
+    return id;
+  }
+
+  const noticesOf = async () =>
+    (
+      await rows<{ kind: string }>(
+        store.database,
+        'SELECT kind FROM webhook_notices WHERE merchant_id = :merchant_id ORDER BY id',
+        { merchant_id: merchant.merchant_id },
+      )
+    ).map(({ kind }) => kind);
+
+  it('is nothing before the first attempt', async () => {
+    await newDelivery();
+    expect(await shop()).to.equal(undefined);
+  });
+
+  it('is the last success and the last failure, with what failed', async () => {
+    await attempt(await newDelivery(), 200);
+    const well = (await shop())!;
+    expect(well).to.include({ breaker: 'closed', concurrency: 2, failures: 0, last_error: null });
+    await attempt(await newDelivery(), null);
+    const failing = (await shop())!;
+    expect(failing).to.include({ failures: 1, last_error: 'timeout', times_out: true });
+    expect(failing.last_success_at).to.deep.equal(well.last_success_at);
+    expect(failing.failing_since).to.deep.equal(failing.last_failure_at);
+  });
+
+  it('is that it works when it answers 410', async () => {
+    await fail(2);
+    await attempt(await newDelivery(), 410);
+    expect(await shop()).to.include({ failures: 0 });
+  });
+
+  it('belongs to one merchant, though others use the same address', async () => {
+    await fail(OPENS_AFTER);
+    const other = await store.newMerchant();
+    expect(await shop()).to.include({ breaker: 'open' });
+    expect(await endpointOf(store.database, other.merchant_id, SHOP)).to.equal(undefined);
+  });
+
+  it('counts an attempt once, though two jobs made it', async () => {
+    const id = await newDelivery();
+    await prepareDeliveries(store.database, SLOTS);
+    const { step_no } = await deliveryOf(store.database, id);
+    const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
+    const delivery = (await findDelivery(store.database, ref))!;
+    await Promise.all([1, 2, 3].map(() => recordAttempt(store.database, delivery, outcomeOf(503))));
+    expect(await shop()).to.include({ failures: 1 });
+  });
+
+  it('counts every one of many failures at once', async () => {
+    await makeEndpoint(store.database, merchant.merchant_id, SHOP);
+    const ids = [];
+    for (let n = 0; n < 4; n += 1) ids.push(await newDelivery());
+    await prepareDeliveries(store.database, SLOTS);
+    await Promise.all(
+      ids.map(async (event_id) => {
+        const { step_no } = await deliveryOf(store.database, event_id);
+        const ref = { merchant_id: merchant.merchant_id, event_id, step_no };
+        const delivery = await findDelivery(store.database, ref);
+        await recordAttempt(store.database, delivery!, outcomeOf(500));
+      }),
+    );
+    expect(await shop()).to.include({ failures: 4, concurrency: 2 });
+  });
+
+  it('is not written when a receiver that has worked for long goes on working', async () => {
+    await makeEndpoint(store.database, merchant.merchant_id, SHOP);
+    const before = await shop();
+    await attempt(await newDelivery(), 200);
+    expect(await shop()).to.deep.equal(before);
+  });
+
+  describe('is told', () => {
+    it('once when the breaker opens, however many deliveries fail', async () => {
+      await fail(OPENS_AFTER + 2);
+      await fail(2);
+      expect(await noticesOf()).to.deep.equal(['failing']);
+    });
+
+    it('when it has recovered, after some time', async () => {
+      const id = await fail(OPENS_AFTER);
+      await attempt(id, 200);
+      expect(await noticesOf()).to.deep.equal(['failing', 'recovered']);
+      const [{ later }] = (await rows(
+        store.database,
+        `SELECT send_at > now() + interval '9 minutes' AS later FROM webhook_notices
+         WHERE merchant_id = :merchant_id AND kind = 'recovered'`,
+        { merchant_id: merchant.merchant_id },
+      )) as [{ later: boolean }];
+      expect(later).to.equal(true);
+    });
+
+    it('not again when it fails soon after it had recovered', async () => {
+      const id = await fail(OPENS_AFTER);
+      await attempt(id, 200);
+      await fail(OPENS_AFTER);
+      expect(await noticesOf()).to.deep.equal(['failing']);
+      await attempt(await newDelivery(), 200);
+      expect(await noticesOf()).to.deep.equal(['failing', 'recovered']);
+    });
+
+    it('again when it fails after its recovery was told', async () => {
+      const id = await fail(OPENS_AFTER);
+      await attempt(id, 200);
+      await rows(store.database, 'UPDATE webhook_notices SET send_at = now(), sent_at = now()');
+      await fail(OPENS_AFTER);
+      expect(await noticesOf()).to.deep.equal(['failing', 'recovered', 'failing']);
+    });
+
+    it('once in an outage that deliveries were given up', async () => {
+      await fail(RETRY_DELAYS_MS.length + 1);
+      await fail(RETRY_DELAYS_MS.length + 1);
+      expect(await noticesOf()).to.deep.equal(['failing', 'exhausted']);
+    });
+  });
+
+  describe('with its breaker open', () => {
+    it('lets a delivery wait for a week without an attempt, and then gives it up', async () => {
+      const [young, old] = [await newDelivery(), await newDelivery()];
+      await makeEndpoint(store.database, merchant.merchant_id, SHOP, {
+        ...OPEN,
+        probe_at: new Date(Date.now() + 60_000),
+      });
+      const wait = (id: string, days: number) =>
+        rows(
+          store.database,
+          `UPDATE webhook_deliveries SET next_step_at = now() - :days * interval '1 day'
+           WHERE event_id = :id`,
+          { id, days },
+        );
+      await wait(young, 6);
+      await wait(old, 8);
+      expect(await giveUpWaiting(store.database)).to.equal(1);
+      expect(await giveUpWaiting(store.database)).to.equal(0);
+      expect(await deliveryOf(store.database, old)).to.include({
+        ...{ status: 'exhausted', attempts: 0, next_step: null },
+      });
+      expect(await deliveryOf(store.database, young)).to.include({ status: 'pending' });
+      expect(await noticesOf()).to.deep.equal(['exhausted']);
+    });
+
+    it('gives up nothing where it is closed', async () => {
+      const id = await newDelivery();
+      await makeEndpoint(store.database, merchant.merchant_id, SHOP);
+      await rows(
+        store.database,
+        `UPDATE webhook_deliveries SET next_step_at = now() - interval '30 days'
+         WHERE event_id = :id`,
+        { id },
+      );
+      expect(await giveUpWaiting(store.database)).to.equal(0);
+    });
+  });
+});
