@@ -1,0 +1,76 @@
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { stepSql } from '../../jobs/outbox.ts';
+import { probeNow } from './endpoint-store.ts';
+
+/** Webhooks of a merchant that have not reached it, by the time of their events. */
+export interface Recovery {
+  merchant_id: number;
+  since: Date;
+  /** Not at or after this time. Undefined: up to now. */
+  until?: Date | undefined;
+  /** Only those to this one: scheme, host and port. */
+  endpoint?: string | undefined;
+}
+
+/**
+ * SQL: the deliveries that nobody has taken and whose next attempt is not at hand. One that is due
+ * or under way goes anyway. Those that the receiver stopped with 410 are asked for too.
+ */
+const FOUND = `
+  FROM webhook_deliveries d
+  JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
+  WHERE d.merchant_id = :merchant_id AND d.delivered_at IS NULL
+    AND (d.status IN ('exhausted', 'stopped')
+      OR d.next_step IS NOT NULL AND d.admitted_at IS NULL AND d.next_step_at > now())
+    AND e.created_at >= :since
+    AND e.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+    AND d.endpoint = coalesce(CAST(:endpoint AS text), d.endpoint)`;
+
+/** Counts the webhooks that a recovery would send again. */
+export async function countRecoverable(
+  database: Database | Transaction,
+  recovery: Recovery,
+): Promise<number> {
+  const row = await firstRow<{ count: number }>(
+    database,
+    `SELECT count(*) AS count ${FOUND}`,
+    bindingsOf(recovery),
+  );
+  return row!.count;
+}
+
+/**
+ * Lets webhooks that have not reached their merchant go out again, oldest first, each under its own
+ * id and with the same body. Their ladders begin anew, and the endpoints are probed at once. What
+ * somebody else sends again at the same moment is left out.
+ * @param options `delayMs` puts them off, `limit` is how many at most
+ * @returns how many go out again
+ */
+export async function recoverDeliveries(
+  trx: Transaction,
+  recovery: Recovery,
+  { limit, delayMs = 0 }: { limit: number; delayMs?: number },
+): Promise<number> {
+  const step = stepSql('webhook', { next: 'deliver', queue: null, delayMs });
+  const moved = await rows<{ endpoint: string }>(
+    trx,
+    `WITH found AS (
+       SELECT d.merchant_id, d.event_id ${FOUND}
+       ORDER BY d.event_id LIMIT :limit FOR UPDATE OF d SKIP LOCKED
+     )
+     UPDATE webhook_deliveries d
+     SET ${step.assignments}, status = 'pending', attempts_before_resend = attempts
+     FROM found WHERE d.merchant_id = found.merchant_id AND d.event_id = found.event_id
+     RETURNING d.endpoint`,
+    { ...bindingsOf(recovery), ...step.bindings, limit },
+  );
+  const endpoints = [...new Set(moved.map(({ endpoint }) => endpoint))];
+  for (const endpoint of endpoints.sort()) {
+    await probeNow(trx, { merchant_id: recovery.merchant_id, endpoint });
+  }
+  return moved.length;
+}
+
+function bindingsOf({ until, endpoint, ...recovery }: Recovery) {
+  return { ...recovery, until: until ?? null, endpoint: endpoint ?? null };
+}

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import {
+  countRecoverable,
+  type Recovery,
+  recoverDeliveries,
+} from '../../src/domain/webhooks/recover-deliveries.ts';
+import { resendWebhook } from '../../src/domain/webhooks/resend-webhook.ts';
+import { endpointOf, makeEndpoint, OPEN } from '../support/endpoints.ts';
+import { deliveryOf, newEvent } from '../support/events.ts';
+import { createTestStore, type TestStore } from '../support/payments.ts';
+import type { TestMerchant } from '../support/test-merchant.ts';
+
+const SHOP = 'http://shop.example';
+const LIMIT = 100;
+const LONG_AGO = new Date('2026-01-01T00:00:00Z');
+
+describe('Recovering webhooks', () => {
+  let store: TestStore;
+  let merchant: TestMerchant;
+
+  before(async () => {
+    store = await createTestStore();
+  });
+
+  after(() => store.drop());
+
+  beforeEach(async () => {
+    merchant = await store.newMerchant();
+  });
+
+  async function webhook(status: string, { owner = merchant, endpoint = SHOP } = {}) {
+    const id = await newEvent(store.database, owner, `${endpoint}/hook`);
+    await prepareDeliveries(store.database, 0);
+    const ended = status !== 'pending';
+    await rows(
+      store.database,
+      `UPDATE webhook_deliveries SET status = :status, attempts = 3,
+         next_step = CASE WHEN :ended THEN NULL ELSE next_step END,
+         next_step_at = CASE WHEN :ended THEN NULL ELSE now() + interval '1 hour' END,
+         delivered_at = CASE WHEN :status = 'delivered' THEN now() END
+       WHERE event_id = :id`,
+      { id, status, ended },
+    );
+    return id;
+  }
+
+  const recover = (recovery: Partial<Recovery> = {}, limit = LIMIT) =>
+    inTransaction(store.database, (trx) =>
+      recoverDeliveries(
+        trx,
+        { merchant_id: merchant.merchant_id, since: LONG_AGO, ...recovery },
+        { limit },
+      ),
+    );
+
+  const isDue = async (id: string) => {
+    const { status, next_step, next_step_at } = await deliveryOf(store.database, id);
+    return status === 'pending' && next_step === 'deliver' && next_step_at! <= new Date();
+  };
+
+  it('sends those again that were given up, stopped, or wait for a later attempt', async () => {
+    const ids = [await webhook('exhausted'), await webhook('stopped'), await webhook('pending')];
+    const taken = await webhook('delivered');
+    const recovery = { merchant_id: merchant.merchant_id, since: LONG_AGO };
+    expect(await countRecoverable(store.database, recovery)).to.equal(3);
+    expect(await recover()).to.equal(3);
+    for (const id of ids) expect(await isDue(id)).to.equal(true);
+    expect(await deliveryOf(store.database, taken)).to.include({ status: 'delivered' });
+    expect(await recover()).to.equal(0);
+  });
+
+  it('leaves alone what is due or under way', async () => {
+    const id = await webhook('exhausted');
+    await recover();
+    const due = await deliveryOf(store.database, id);
+    expect(await recover()).to.equal(0);
+    await prepareDeliveries(store.database, 8);
+    expect(await recover()).to.equal(0);
+    expect((await deliveryOf(store.database, id)).step_no).to.equal(due.step_no + 1);
+  });
+
+  it('leaves alone what is another merchant’s, another endpoint’s, or of another time', async () => {
+    const id = await webhook('exhausted');
+    await webhook('exhausted', { owner: await store.newMerchant() });
+    await webhook('exhausted', { endpoint: 'http://other.example' });
+    const later = new Date(Date.now() + 60_000);
+    expect(await recover({ since: later })).to.equal(0);
+    expect(await recover({ until: LONG_AGO })).to.equal(0);
+    expect(await recover({ endpoint: SHOP, until: later })).to.equal(1);
+    expect(await isDue(id)).to.equal(true);
+  });
+
+  it('sends the oldest first, so many at most', async () => {
+    const ids = [
+      await webhook('exhausted'),
+      await webhook('exhausted'),
+      await webhook('exhausted'),
+    ];
+    expect(await recover({}, 2)).to.equal(2);
+    expect(await Promise.all(ids.map(isDue))).to.deep.equal([true, true, false]);
+  });
+
+  it('has an endpoint whose breaker is open probed at once', async () => {
+    await webhook('exhausted');
+    const probe_at = new Date(Date.now() + 60_000);
+    await makeEndpoint(store.database, merchant.merchant_id, SHOP, { ...OPEN, probe_at });
+    await recover();
+    const endpoint = (await endpointOf(store.database, merchant.merchant_id, SHOP))!;
+    expect(endpoint.probe_at!.getTime()).to.be.below(probe_at.getTime());
+  });
+
+  it('sends each once, when it is asked for many times while each is sent again by itself', async () => {
+    const ids = [];
+    for (let n = 0; n < 6; n += 1) ids.push(await webhook('exhausted'));
+    const before = await Promise.all(ids.map((id) => deliveryOf(store.database, id)));
+    await Promise.all([
+      ...ids.map((id) => inTransaction(store.database, (trx) => resendWebhook(trx, id))),
+      ...[1, 2, 3].map(() => recover()),
+    ]);
+    for (const [index, id] of ids.entries()) {
+      const { step_no } = await deliveryOf(store.database, id);
+      expect(step_no).to.equal(before[index]!.step_no + 1);
+    }
+  });
+});
