@@ -11,6 +11,7 @@ import { type Findings, textOf } from './report.ts';
 import { measureScale } from './scale.ts';
 import { measureSoak } from './soak.ts';
 import { describeMachine, LOG_FOLDER, openStage } from './stage.ts';
+import { measureWebhooks } from './webhooks.ts';
 
 const SCENARIOS = {
   acceptance: measureAcceptance,
@@ -21,6 +22,7 @@ const SCENARIOS = {
   soak: measureSoak,
   day: measureDay,
   lists: measureLists,
+  webhooks: measureWebhooks,
 };
 
 /** The others take long. */

@@ -17,6 +17,8 @@ const CALM_AT_FIRST_MS = 5_000;
 const CALM_MS = 3_000;
 const REDIS_AWAY_MS = 10_000;
 const GATEWAY_AWAY_MS = 5_000;
+/** Long enough for its breaker to open, and for a probe or two to fail. */
+const SHOP_AWAY_MS = 12_000;
 /** Until the gateway is cut off, so that all that fails does so in the middle of them. */
 const SPREAD_MS = CALM_AT_FIRST_MS + 4 * CALM_MS + 2 * REDIS_AWAY_MS;
 /** While Redis is away once: fewer would prove little. */
@@ -58,6 +60,7 @@ describeWith(['redis-server'], 'With its queues in Redis, while everything fails
       sendOrders(world.shop, orders, SPREAD_MS),
       crashAll(planCrashes(Object.keys(CRASHING), seed)),
       failInTurn(),
+      failShop(),
       freezeInSubmission(world),
     ]);
     const failed = ends.find((end) => end.status === 'rejected');
@@ -113,6 +116,14 @@ describeWith(['redis-server'], 'With its queues in Redis, while everything fails
     await world.postgres.restart();
     await sleep(CALM_MS);
     await cutOffGateways(world, GATEWAY_AWAY_MS);
+  }
+
+  /** The merchant's receiver fails while Redis is emptied and PostgreSQL is restarted. */
+  async function failShop(): Promise<void> {
+    await sleep(SPREAD_MS - SHOP_AWAY_MS);
+    world.receiver.answerWith(() => 503);
+    await sleep(SHOP_AWAY_MS);
+    world.receiver.answerWith(() => 200);
   }
 
   async function awayFor(how: string, leave: () => unknown, comeBack: () => unknown) {
