@@ -11,7 +11,7 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
-import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { plansOf } from '../support/plans.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -47,7 +47,7 @@ describe('admin webhooks list', () => {
     const { step_no } = await deliveryOf(admin.database, id);
     const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
     const delivery = await findDelivery(admin.database, ref);
-    await recordAttempt(admin.database, delivery!, { status, error, durationMs: 12 });
+    await recordAttempt(admin.database, delivery!, outcomeOf({ status, error }));
   }
 
   async function deliver(times: number, answer: Answer): Promise<string> {

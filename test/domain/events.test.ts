@@ -5,7 +5,7 @@ import { isCallbackUrl } from '../../src/domain/callback-url.ts';
 import { createEvent } from '../../src/domain/webhooks/create-event.ts';
 import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { deliveriesOf, deliveryOf, makeDue, newEvent } from '../support/events.ts';
+import { deliveriesOf, deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import {
   countOf,
   createTestStore,
@@ -199,7 +199,7 @@ describe('Settlement events', () => {
       const { step_no } = await deliveryOf(store.database, eventId);
       const ref = { merchant_id: merchant.merchant_id, event_id: eventId, step_no };
       const delivery = await findDelivery(store.database, ref);
-      await recordAttempt(store.database, delivery!, { status, error: null, durationMs: 1 });
+      await recordAttempt(store.database, delivery!, outcomeOf({ status }));
     }
 
     it('oldest first, so many at once, each with its job', async () => {

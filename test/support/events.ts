@@ -1,4 +1,5 @@
 import { type Database, firstRow, rows } from '../../src/connections/database.ts';
+import type { AttemptOutcome } from '../../src/domain/webhooks/delivery.ts';
 import { learn, newCollection, succeeded } from './payments.ts';
 import type { TestMerchant } from './test-merchant.ts';
 
@@ -55,4 +56,13 @@ export async function makeDue(database: Database, eventId: string): Promise<void
   await rows(database, 'UPDATE webhook_deliveries SET next_step_at = now() WHERE event_id = :id', {
     id: eventId,
   });
+}
+
+/** The outcome of an attempt: no answer, but for what is given. */
+export function outcomeOf(known: Partial<AttemptOutcome>): AttemptOutcome {
+  return {
+    ...{ status: null, error: null, timedOut: false, retryAfterMs: null, answer: null },
+    durationMs: 1,
+    ...known,
+  };
 }
