@@ -140,6 +140,8 @@ export async function up(knex: Knex): Promise<void> {
       attempt_no integer NOT NULL,
       response_status integer,
       error text,
+      -- The beginning of the answer's body, of at most 1 KiB. NULL without an answer.
+      answer text CHECK (length(answer) <= 1024),
       duration_ms integer NOT NULL,
       attempted_at timestamptz NOT NULL DEFAULT clock_timestamp()
     ) PARTITION BY RANGE (attempted_at);

@@ -3,6 +3,7 @@ import { FAILED, failureOf } from './failure.ts';
 import { loadNouns } from './nouns.ts';
 import type { Input } from './options/new-password.ts';
 import { columnsOf, type Output, showAs } from './output/display.ts';
+import { jsonText } from './output/document.ts';
 import { print, printAll } from './output/print.ts';
 import { perform } from './perform.ts';
 import { readCommandLine } from './program.ts';
@@ -49,7 +50,7 @@ async function respond(order: string | Order, { env, stdin, stdout }: Terminal) 
       await printAll(stdout, stream);
       return { output: null, status, warning };
     }
-    const output = order.isJson ? JSON.stringify(answer.data) : answer.lines.join('\n');
+    const output = order.isJson ? jsonText(answer.data) : answer.lines.join('\n');
     return { output, status, warning };
   } finally {
     await service?.database.destroy();

@@ -1,18 +1,16 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { performance } from 'node:perf_hooks';
-import { got, RequestError } from 'got';
 import { messageOf } from '../connections/database-errors.ts';
+import { storableText } from '../domain/storable-text.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
-import { withDeadline } from './deadline.ts';
 import { type Fence, fencedLookup, refuseHost } from './public-addresses.ts';
+import { readAnswer, type WebhookAnswer } from './webhook-answer.ts';
 
-/** Only the status of an answer counts. So much of its body is read, and no more. */
-const MAX_ANSWER_BYTES = 16 * 1_024;
 const MAX_ERROR_LENGTH = 300;
 
 interface PostOptions extends Fence {
-  /** For the whole attempt. */
+  /** For the whole attempt. A status that is known by then counts, however its body goes on. */
   timeoutMs: number;
 }
 
@@ -29,16 +27,31 @@ export async function postWebhook(
 ): Promise<AttemptOutcome> {
   const startedAt = performance.now();
   const durationMs = () => performance.now() - startedAt;
+  const deadline = startDeadline(options.timeoutMs);
   try {
-    refuseHost(new URL(url), options);
-    const status = await withDeadline(options.timeoutMs, (signal) =>
-      post(url, body, headers, options, signal),
-    );
-    return { status, error: null, durationMs: durationMs(), timedOut: false };
+    const address = new URL(url);
+    refuseHost(address, options);
+    const answer = await post({ url: address, body, headers, options, signal: deadline.signal });
+    return { ...answer, error: null, timedOut: false, durationMs: durationMs() };
   } catch (error) {
-    const text = messageOf(error).slice(0, MAX_ERROR_LENGTH);
-    return { status: null, error: text, durationMs: durationMs(), timedOut: /timeout/i.test(text) };
+    const timedOut = deadline.signal.aborted;
+    const reason = timedOut
+      ? `timeout: no answer within ${options.timeoutMs} ms`
+      : messageOf(error);
+    const text = storableText(reason, MAX_ERROR_LENGTH);
+    return { ...NO_ANSWER, error: text, timedOut, durationMs: durationMs() };
+  } finally {
+    deadline.end();
   }
+}
+
+const NO_ANSWER = { status: null, retryAfterMs: null, answer: null };
+
+/** Aborts its signal after a time. An answer that has arrived is read first: we may have slept. */
+function startDeadline(timeoutMs: number) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => setImmediate(() => controller.abort()), timeoutMs);
+  return { signal: controller.signal, end: () => clearTimeout(timer) };
 }
 
 /** Less than the time after which common servers close a connection that nothing uses (5 s). */
@@ -50,71 +63,70 @@ const MAX_KEPT_COUNT = 10;
 
 let kept = newConnections();
 
+/** For the one request. */
+const NEW_CONNECTION = false;
+
 function newConnections() {
   const options = { keepAlive: true, timeout: KEEP_IDLE_MS, maxFreeSockets: MAX_KEPT_COUNT };
-  const agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
-  return { agents, openedAt: performance.now() };
+  const http = new Agent(options);
+  return { http, https: new HttpsAgent(options), openedAt: performance.now() };
 }
 
 /**
  * Returns what keeps connections for the next webhook to the same host. The address of a kept one
  * was checked when it was opened, and it leads nowhere else.
  */
-function keptConnections() {
+function keptConnections({ protocol }: URL): Agent | false {
   // Those of the one before close when they are idle.
   if (performance.now() - kept.openedAt > KEEP_MS) kept = newConnections();
-  return kept.agents;
+  return protocol === 'https:' ? kept.https : kept.http;
 }
 
-/**
- * Posts once more if the receiver has closed a kept connection, which it may do at any moment.
- * Should both arrive, the receiver knows the second by its id.
- */
-async function post(...request: Parameters<typeof postOnce>): Promise<number> {
-  try {
-    return await postOnce(...request);
-  } catch (error) {
-    if (!(error instanceof RequestError) || !error.request?.reusedSocket) throw error;
-    if (!CLOSED_CODES.includes(error.code)) throw error;
-    return postOnce(...request);
-  }
+interface Post {
+  url: URL;
+  body: string;
+  headers: Record<string, string>;
+  options: PostOptions;
+  signal: AbortSignal;
 }
 
 const CLOSED_CODES = ['ECONNRESET', 'EPIPE'];
 
-async function postOnce(
-  url: string,
-  body: string,
-  headers: Record<string, string>,
-  options: PostOptions,
-  signal: AbortSignal,
-): Promise<number> {
-  const request = got.stream.post(url, {
-    body,
-    headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Malipo-Webhooks/1' },
-    followRedirect: false,
-    retry: { limit: 0 },
-    throwHttpErrors: false,
-    decompress: false,
-    timeout: { request: options.timeoutMs },
-    signal,
-    agent: keptConnections(),
-    dnsLookup: fencedLookup(options) as never,
-  });
-  let status: number | null = null;
-  request.once('response', (response: { statusCode: number }) => {
-    status = response.statusCode;
-  });
+/**
+ * Posts on a kept connection if there is one. If the receiver has closed that, which it may do at
+ * any moment, posts once more on a new one. Should both arrive, the receiver knows the second by
+ * its id.
+ */
+async function post(each: Post, agent = keptConnections(each.url)): Promise<WebhookAnswer> {
+  const request = send(each, agent);
   try {
-    let bytes = 0;
-    for await (const chunk of request) {
-      bytes += (chunk as Buffer).length;
-      if (bytes > MAX_ANSWER_BYTES) break;
-    }
+    return await readAnswer(await responseTo(request));
   } catch (error) {
-    // Once the status is known, it does not matter how the body ends.
-    if (status === null) throw error;
+    const isClosed = CLOSED_CODES.includes((error as NodeJS.ErrnoException).code ?? '');
+    if (request.reusedSocket && isClosed) return post(each, NEW_CONNECTION);
+    throw error;
   }
-  if (status === null) throw new Error('no answer');
-  return status;
+}
+
+/** Redirects are answers like others, and what is compressed stays so. */
+function send({ url, body, headers, options, signal }: Post, agent: Agent | false): ClientRequest {
+  const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  const request = start(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Malipo-Webhooks/1' },
+    agent,
+    lookup: fencedLookup(options),
+    signal,
+  });
+  return request.end(body);
+}
+
+function responseTo(request: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    request.once('response', resolve);
+    // Stays: an error after the answer changes nothing, and must have a listener.
+    request.on('error', reject);
+    // Comes without an error when the receiver switches protocols.
+    request.once('close', () => reject(new Error('closed without an answer')));
+  });
 }

@@ -49,7 +49,7 @@ describe('admin webhooks list', () => {
     const { step_no } = await deliveryOf(admin.database, id);
     const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
     const delivery = await findDelivery(admin.database, ref);
-    await recordAttempt(admin.database, delivery!, outcomeOf(status, error));
+    await recordAttempt(admin.database, delivery!, outcomeOf({ status, error }));
   }
 
   async function deliver(times: number, answer: Answer): Promise<string> {

@@ -21,6 +21,7 @@ const LADDER = RETRY_DELAYS_MS.length + 1;
 interface Answer {
   status: number | null;
   error?: string | null;
+  answer?: string;
 }
 
 describe('admin webhooks', () => {
@@ -53,10 +54,15 @@ describe('admin webhooks', () => {
     return (await findDelivery(admin.database, ref))!;
   }
 
-  async function attempt(id: string, { status, error = null }: Answer, times = 1) {
+  async function attempt(id: string, answer: Answer, times = 1) {
     for (let made = 0; made < times; made += 1) {
       const delivery = await admit(id);
-      await recordAttempt(admin.database, delivery, outcomeOf(status, error), () => 0);
+      await recordAttempt(
+        admin.database,
+        delivery,
+        outcomeOf({ ...answer, durationMs: 12 }),
+        () => 0,
+      );
     }
   }
 
@@ -66,7 +72,8 @@ describe('admin webhooks', () => {
   describe('show', () => {
     it('has all that is known of a webhook, and every attempt', async () => {
       const id = await newWebhook();
-      await attempt(id, { status: 503 });
+      const answer = `${'<p>busy</p>\n'.repeat(80)}\u009b2J end`;
+      await attempt(id, { status: 503, answer });
       await attempt(id, { status: null, error: 'connect ECONNREFUSED' });
       const [event] = await rows<{ body: string; payment_id: string; ref_no: string }>(
         admin.database,
@@ -96,19 +103,28 @@ describe('admin webhooks', () => {
         expect(attempted_at).to.match(/^\d{4}-.*Z$/);
         return rest;
       });
-      const slow = { duration_ms: 13 };
+      const slow = { duration_ms: 12 };
       expect(made).to.deep.equal([
-        { attempt_no: 1, ...slow, response_status: 503, error: null },
-        { attempt_no: 2, ...slow, response_status: null, error: 'connect ECONNREFUSED' },
+        { attempt_no: 1, ...slow, response_status: 503, error: null, answer },
+        {
+          attempt_no: 2,
+          ...slow,
+          response_status: null,
+          error: 'connect ECONNREFUSED',
+          answer: null,
+        },
       ]);
       expect(shown.next).to.match(/^attempt 3, later, because the one before has failed, at \d/);
+      // A terminal must not obey what a receiver has written.
+      expect(await admin.text(`webhooks show ${id} --json`)).to.include('\\u009b2J end');
       const text = await admin.text(`webhooks show ${id}`);
       expect(text)
         .to.match(new RegExp(`^Webhook ${id}\n`))
         .and.match(
-          /^Attempts made:\n +ATTEMPT NO +ATTEMPTED AT +DURATION MS +RESPONSE STATUS +ERROR$/m,
+          /^Attempts made:\n +ATTEMPT NO +ATTEMPTED AT +DURATION MS +RESPONSE STATUS +ERROR +ANSWER$/m,
         )
-        .and.match(/^ +2 .* connect ECONNREFUSED$/m)
+        .and.match(/^ +1 .* 503 +- +<p>busy<\/p> <p>busy<\/p> .*…$/m)
+        .and.match(/^ +2 .* connect ECONNREFUSED +-$/m)
         .and.include(`\nBody:\n  ${event!.body}\n`)
         .and.not.include('hush');
     });
@@ -123,7 +139,7 @@ describe('admin webhooks', () => {
       );
       const delivery = await admit(id);
       expect(await next()).to.match(/^attempt 1, under way, the first, at \d/);
-      await recordAttempt(admin.database, delivery, outcomeOf(410));
+      await recordAttempt(admin.database, delivery, outcomeOf({ status: 410 }));
       expect(await next()).to.match(/^none: the receiver answered 410/);
       await resend(id);
       expect(await next()).to.match(
@@ -192,7 +208,7 @@ describe('admin webhooks', () => {
         const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
         const delivery = await findDelivery(admin.database, ref);
         expect(delivery).to.include({ event_id: id, body: before.body, sequence: before.sequence });
-        await recordAttempt(admin.database, delivery!, outcomeOf(200));
+        await recordAttempt(admin.database, delivery!, outcomeOf({ status: 200 }));
         expect(await show(id)).to.include({
           status: 'delivered',
           attempts: Number(before.attempts) + 1,
@@ -268,7 +284,7 @@ describe('admin webhooks', () => {
         ...{ merchant_id: merchant.merchant_id, event_id: id },
         step_no: (await deliveryOf(admin.database, id)).step_no,
       });
-      await recordAttempt(admin.database, delivery!, outcomeOf(200));
+      await recordAttempt(admin.database, delivery!, outcomeOf({ status: 200 }));
       const resent = await Promise.all([resend(id), resend(id), resend(id)]);
       expect(resent.filter((each) => each.resent)).to.have.length(1);
       expect(await prepareDeliveries(admin.database, CAP)).to.equal(1);

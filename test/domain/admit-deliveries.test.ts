@@ -54,7 +54,11 @@ describe('Webhooks are admitted for delivery', () => {
     const { step_no } = await deliveryOf(store.database, eventId);
     const ref = { merchant_id: owner.merchant_id, event_id: eventId, step_no };
     const delivery = await findDelivery(store.database, ref);
-    await recordAttempt(store.database, delivery!, outcomeOf(status));
+    await recordAttempt(
+      store.database,
+      delivery!,
+      outcomeOf({ status, timedOut: status === null, error: status === null ? 'timeout' : null }),
+    );
   }
 
   /** As if it had been under way for longer than an endpoint that answers takes. */

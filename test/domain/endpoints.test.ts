@@ -45,7 +45,11 @@ describe('What is recorded of a receiver', () => {
     const { step_no } = await deliveryOf(store.database, id);
     const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
     const delivery = await findDelivery(store.database, ref);
-    return recordAttempt(store.database, delivery!, outcomeOf(status));
+    return recordAttempt(
+      store.database,
+      delivery!,
+      outcomeOf({ status, timedOut: status === null, error: status === null ? 'timeout' : null }),
+    );
   }
 
   async function fail(times: number): Promise<string> {
@@ -98,7 +102,9 @@ describe('What is recorded of a receiver', () => {
     const { step_no } = await deliveryOf(store.database, id);
     const ref = { merchant_id: merchant.merchant_id, event_id: id, step_no };
     const delivery = (await findDelivery(store.database, ref))!;
-    await Promise.all([1, 2, 3].map(() => recordAttempt(store.database, delivery, outcomeOf(503))));
+    await Promise.all(
+      [1, 2, 3].map(() => recordAttempt(store.database, delivery, outcomeOf({ status: 503 }))),
+    );
     expect(await shop()).to.include({ failures: 1 });
   });
 
@@ -112,7 +118,7 @@ describe('What is recorded of a receiver', () => {
         const { step_no } = await deliveryOf(store.database, event_id);
         const ref = { merchant_id: merchant.merchant_id, event_id, step_no };
         const delivery = await findDelivery(store.database, ref);
-        await recordAttempt(store.database, delivery!, outcomeOf(500));
+        await recordAttempt(store.database, delivery!, outcomeOf({ status: 500 }));
       }),
     );
     expect(await shop()).to.include({ failures: 4, concurrency: 2 });

@@ -45,10 +45,14 @@ async function attempt(
   eventId: string,
   status: number | null,
   random?: () => number,
+  retryAfterMs: number | null = null,
 ): Promise<DeliveryResult> {
   const { step_no } = await deliveryOf(store.database, eventId);
   const delivery = await find(eventId, step_no);
-  return recordAttempt(store.database, delivery!, outcomeOf(status), random);
+  const error = status === null ? 'timeout' : null;
+  const answer = status === null ? null : 'Danke 🎉';
+  const outcome = outcomeOf({ status, error, answer, retryAfterMs, durationMs: 12.5 });
+  return recordAttempt(store.database, delivery!, outcome, random);
 }
 
 /** As if the pause were over: the next attempt can run. */
@@ -60,7 +64,7 @@ async function comeAgain(eventId: string): Promise<void> {
 const attemptsOf = (eventId: string) =>
   rows(
     store.database,
-    `SELECT attempt_no, response_status, error, duration_ms FROM webhook_attempts
+    `SELECT attempt_no, response_status, error, answer, duration_ms FROM webhook_attempts
      WHERE event_id = :id ORDER BY attempt_no`,
     { id: eventId },
   );
@@ -110,6 +114,7 @@ describe('The delivery of a webhook', () => {
           attempt_no: 1,
           response_status: status,
           error: status === null ? 'timeout' : null,
+          answer: status === null ? null : 'Danke 🎉',
           duration_ms: 13,
         },
       ]);
@@ -152,6 +157,36 @@ describe('The delivery of a webhook', () => {
     }
   });
 
+  it('is put off by what the receiver asks for, if that is longer than the ladder, and up to a day', async () => {
+    for (const [retryAfterMs, delayMs] of [
+      [null, 6 * SECOND_MS],
+      [0, 6 * SECOND_MS],
+      [5.9 * SECOND_MS, 6 * SECOND_MS],
+      [7 * SECOND_MS, 7 * SECOND_MS],
+      [24 * HOUR_MS, 24 * HOUR_MS],
+      [25 * HOUR_MS, 24 * HOUR_MS],
+      [Number.MAX_SAFE_INTEGER, 24 * HOUR_MS],
+    ] as const) {
+      merchant = await store.newMerchant();
+      const id = await newDelivery();
+      const earliest = (await clock()) + delayMs;
+      expect(await attempt(id, 503, () => 1, retryAfterMs)).to.equal('retry');
+      const latest = (await clock()) + delayMs;
+      const { next_step_at } = await deliveryOf(store.database, id);
+      expect(next_step_at!.getTime(), `${retryAfterMs}`).to.be.within(earliest - 1, latest + 1);
+    }
+  });
+
+  it('has as many attempts as ever, whatever its receiver asks for', async () => {
+    const id = await newDelivery();
+    for (const _delayMs of LADDER_MS) {
+      expect(await attempt(id, 429, () => 0, HOUR_MS)).to.equal('retry');
+      await comeAgain(id);
+    }
+    expect(await attempt(id, 429, () => 0, HOUR_MS)).to.equal('exhausted');
+    expect(await deliveryOf(store.database, id)).to.include({ next_step: null });
+  });
+
   it('waits for its next attempt in the database, without a job', async () => {
     const id = await newDelivery();
     const jobs = await outboxOf(store.database, id);
@@ -173,7 +208,7 @@ describe('The delivery of a webhook', () => {
     const id = await newDelivery();
     const { step_no } = await deliveryOf(store.database, id);
     const delivery = await find(id, step_no);
-    const outcomes = [200, 500, 200].map((status) => outcomeOf(status));
+    const outcomes = [200, 500, 200].map((status) => outcomeOf({ status }));
     for (const outcome of outcomes) await recordAttempt(store.database, delivery!, outcome);
     expect(await attemptsOf(id)).to.have.length(1);
     expect(await deliveryOf(store.database, id)).to.include({ status: 'delivered', attempts: 1 });

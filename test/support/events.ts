@@ -65,13 +65,11 @@ export async function makeDue(database: Database, eventId: string): Promise<void
   });
 }
 
-/** The outcome of an attempt: an answer with this status, or an error without one. */
-export function outcomeOf(
-  status: number | null,
-  error = status === null ? 'timeout' : null,
-): AttemptOutcome {
+/** The outcome of an attempt: no answer, but for what is given. */
+export function outcomeOf(known: Partial<AttemptOutcome>): AttemptOutcome {
   return {
-    ...{ status, error, durationMs: 12.5, timedOut: error === 'timeout' },
-    ...{ retryAfterMs: null, answer: status === null ? null : '' },
+    ...{ status: null, error: null, timedOut: false, retryAfterMs: null, answer: null },
+    durationMs: 1,
+    ...known,
   };
 }

@@ -10,8 +10,13 @@ import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { optional, required, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { lists } from '../output/answers.ts';
-import { rowDocument } from '../output/document.ts';
-import { nextWords, webhookDocument, webhookLines, webhookView } from '../output/webhooks.ts';
+import {
+  attemptDocument,
+  nextWords,
+  webhookDocument,
+  webhookLines,
+  webhookView,
+} from '../output/webhooks.ts';
 import { changes, type Noun, reads } from '../verb.ts';
 
 const MAX_TEXT_LENGTH = 200;
@@ -60,7 +65,7 @@ const show = reads({
     const webhook = await findWebhook(database, id);
     if (!webhook) throw new OperatorRefusal(`There is no webhook ${id}`);
     const attempts = await attemptsOf(database, webhook);
-    const attempts_made = attempts.map((attempt) => rowDocument(attempt));
+    const attempts_made = attempts.map(attemptDocument);
     const document = { ...webhookDocument(webhook), attempts_made };
     return { data: document, lines: webhookLines(document, `Webhook ${id}`) };
   },

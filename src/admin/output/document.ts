@@ -9,6 +9,9 @@ const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 /** Controls of the reading direction. A terminal would show the words around them in another order. */
 const DIRECTION = /\p{Bidi_Control}/gu;
 
+/** What JSON leaves as it is, and a terminal would obey. */
+const NOT_SHOWN = /[\p{Cc}\p{Bidi_Control}]/gu;
+
 export type Document = Record<string, unknown>;
 
 /**
@@ -28,6 +31,11 @@ function shownValue(name: string, value: unknown): unknown {
   if (typeof value !== 'string') return value;
   // A merchant may have put a key of its own into the query.
   return name === 'callback_url' ? value.replace(/[?#].*$/s, '?…') : shortened(value);
+}
+
+/** JSON on one line, in which a terminal finds nothing to obey. Its values stay what they are. */
+export function jsonText(data: unknown): string {
+  return JSON.stringify(data).replace(NOT_SHOWN, escaped);
 }
 
 /** Text from outside, on one line and not too long. */

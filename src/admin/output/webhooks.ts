@@ -1,6 +1,6 @@
 import type { ListedDelivery } from '../../domain/webhooks/list-deliveries.ts';
 import { isDue, isUnderWay } from '../../domain/webhooks/resend-webhook.ts';
-import type { Webhook } from '../../domain/webhooks/webhook-file.ts';
+import type { Webhook, WebhookAttempt } from '../../domain/webhooks/webhook-file.ts';
 import type { Lines } from '../verb.ts';
 import type { View } from './answers.ts';
 import { type Document, plain, rowDocument, shortened } from './document.ts';
@@ -46,6 +46,11 @@ const INNER = [
 /** A webhook as JSON. The body is as it is sent. */
 export function webhookDocument(webhook: Webhook): Document {
   return { ...rowDocument(webhook, INNER), body: webhook.body, next: nextWords(webhook) };
+}
+
+/** An attempt as JSON. The answer is as the receiver gave it. Lines shorten it. */
+export function attemptDocument(attempt: WebhookAttempt): Document {
+  return { ...rowDocument(attempt), answer: attempt.answer };
 }
 
 /** A webhook for people: its body stands whole, below everything else. */

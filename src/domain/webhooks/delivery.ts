@@ -32,6 +32,9 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** Each delay is lengthened by up to this share, so that retries of one moment spread out. */
 export const RETRY_JITTER = 0.2;
 
+/** So much of a receiver's `Retry-After` counts: the ladder's longest delay. */
+export const MAX_RETRY_AFTER_MS = Math.max(...RETRY_DELAYS_MS);
+
 const STATUS_GONE = 410;
 
 /** The delay of a webhook that waits until its app has a secret to sign with. */
@@ -66,9 +69,13 @@ export interface Delivery extends DeliveryRef {
 export interface AttemptOutcome {
   status: number | null;
   error: string | null;
-  durationMs: number;
-  /** There was no answer within the time. */
+  /** No answer came within the time. False for answers, and for other errors. */
   timedOut: boolean;
+  /** The wait that an answer 429 or 503 asks for, from now on. Not bounded yet. */
+  retryAfterMs: number | null;
+  /** The beginning of the answer's body, storable. Null without an answer. */
+  answer: string | null;
+  durationMs: number;
 }
 
 /**
@@ -138,7 +145,7 @@ function endAttempt(
   return changeStep(
     database,
     { kind: 'webhook', merchant_id: delivery.merchant_id, id: delivery.event_id },
-    ended ? 'none' : nextAttempt(rungOf(delivery), random),
+    ended ? 'none' : nextAttempt(rungOf(delivery), outcome, random),
     {
       set: {
         status: ended ? result : 'pending',
@@ -177,18 +184,25 @@ function rungOf({ attempts, attempts_before_resend }: Delivery): number {
   return attempts - attempts_before_resend;
 }
 
-function nextAttempt(rung: number, random: () => number): StepChange {
-  const delayMs = RETRY_DELAYS_MS[rung]! * (1 + random() * RETRY_JITTER);
+/** A receiver may ask for a longer wait than the ladder's next one, but not for more attempts. */
+function nextAttempt(
+  rung: number,
+  { retryAfterMs }: AttemptOutcome,
+  random: () => number,
+): StepChange {
+  const ladderMs = RETRY_DELAYS_MS[rung]! * (1 + random() * RETRY_JITTER);
+  const delayMs = Math.max(ladderMs, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS));
   return { next: 'deliver', delayMs, queue: null };
 }
 
-function attemptOf({ status, error, durationMs }: AttemptOutcome) {
+function attemptOf({ status, error, answer, durationMs }: AttemptOutcome) {
   return {
     cte: `attempted AS (
       INSERT INTO webhook_attempts
-        (merchant_id, event_id, attempt_no, response_status, error, duration_ms)
-      SELECT merchant_id, event_id, attempts, :response_status, :error, :duration_ms FROM moved
+        (merchant_id, event_id, attempt_no, response_status, error, answer, duration_ms)
+      SELECT merchant_id, event_id, attempts, :response_status, :error, :answer, :duration_ms
+      FROM moved
     )`,
-    bindings: { response_status: status, error, duration_ms: Math.round(durationMs) },
+    bindings: { response_status: status, error, answer, duration_ms: Math.round(durationMs) },
   };
 }

@@ -49,6 +49,8 @@ export interface WebhookAttempt {
   /** The status of the answer, or the error without one. */
   response_status: number | null;
   error: string | null;
+  /** The beginning of the answer's body, as the receiver gave it. Null without an answer. */
+  answer: string | null;
 }
 
 /** Finds a webhook of whatever merchant. Each merchant takes one probe, as in `findPayments`. */
@@ -81,8 +83,9 @@ export function attemptsOf(
 ): Promise<WebhookAttempt[]> {
   return rows<WebhookAttempt>(
     database,
-    `SELECT attempt_no, attempted_at, duration_ms, response_status, error FROM webhook_attempts
-     WHERE merchant_id = :merchant_id AND event_id = :id ORDER BY attempted_at, attempt_no`,
+    `SELECT attempt_no, attempted_at, duration_ms, response_status, error, answer
+     FROM webhook_attempts WHERE merchant_id = :merchant_id AND event_id = :id
+     ORDER BY attempted_at, attempt_no`,
     { merchant_id, id },
   );
 }

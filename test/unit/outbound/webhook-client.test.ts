@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import type { AttemptOutcome } from '../../../src/domain/webhooks/delivery.ts';
 import { postWebhook } from '../../../src/outbound/webhook-client.ts';
 import { networksFromText } from '../../../src/process/networks.ts';
+import { eventually } from '../../support/eventually.ts';
 import { bodyOf, closedPortUrl, startLocalServer } from '../../support/gateway-fixtures.ts';
 
 const BODY = '{"name":"Wanjikũ 🎉"}';
@@ -43,7 +44,8 @@ async function postTo(answer: Answer, timeoutMs = 2_000): Promise<[AttemptOutcom
 describe('Posting a webhook', () => {
   it('sends the body as it is, once, with the headers given', async () => {
     const [outcome, { requests }] = await postTo((res) => void res.writeHead(204).end());
-    expect(outcome).to.include({ status: 204, error: null });
+    expect(outcome).to.include({ status: 204, error: null, timedOut: false });
+    expect(outcome).to.include({ retryAfterMs: null, answer: '' });
     expect(outcome.durationMs).to.be.greaterThan(0);
     expect(requests).to.have.length(1);
     expect(requests[0]).to.include({ method: 'POST', url: '/hook?a=1', body: BODY });
@@ -57,7 +59,7 @@ describe('Posting a webhook', () => {
   for (const status of [200, 299, 400, 404, 410, 429, 500, 503]) {
     it(`gives the status ${status} as it came, and does not try again`, async () => {
       const [outcome, { requests }] = await postTo((res) => void res.writeHead(status).end('{}'));
-      expect(outcome).to.include({ status, error: null });
+      expect(outcome).to.include({ status, error: null, answer: '{}' });
       expect(requests).to.have.length(1);
     });
   }
@@ -83,7 +85,7 @@ describe('Posting a webhook', () => {
   for (const [what, answer] of Object.entries(NO_ANSWERS)) {
     it(`gives no status, and why, when the receiver ${what}`, async () => {
       const [outcome] = await postTo(answer);
-      expect(outcome.status).to.equal(null);
+      expect(outcome).to.include({ status: null, timedOut: false, answer: null });
       expect(outcome.error).to.be.a('string').and.not.be.empty;
     });
   }
@@ -92,15 +94,15 @@ describe('Posting a webhook', () => {
     const options = { timeoutMs: 2_000, allowPrivate: true, blocked: [] };
     for (const url of [await closedPortUrl(), 'http://nobody.invalid/hook']) {
       const outcome = await postWebhook(url, BODY, {}, options);
-      expect(outcome.status).to.equal(null);
+      expect(outcome).to.include({ status: null, timedOut: false, answer: null });
       expect(outcome.error).to.be.a('string').and.not.be.empty;
     }
   });
 
   it('ends at its timeout with a receiver that does not answer', async () => {
     const [outcome] = await postTo(() => {}, 150);
-    expect(outcome.status).to.equal(null);
-    expect(outcome.error).to.match(/timeout/i);
+    expect(outcome).to.include({ status: null, timedOut: true, answer: null });
+    expect(outcome.error).to.equal('timeout: no answer within 150 ms');
   });
 
   // Of an answer only the status counts, so what becomes of the body does not matter.
@@ -121,10 +123,105 @@ describe('Posting a webhook', () => {
   for (const [what, answer] of Object.entries(ODD_BODIES)) {
     it(`takes the status of an answer whose body ${what}`, async () => {
       const [outcome, { requests }] = await postTo(answer, 300);
-      expect(outcome.status).to.equal(200);
+      expect(outcome).to.include({ status: 200, error: null, timedOut: false });
       expect(requests).to.have.length(1);
     });
   }
+
+  it('is done when the part of the body that is kept has come, and when nothing more comes', async () => {
+    let ended = 0;
+    const neverEnd = (text: string) => (res: ServerResponse) => {
+      res.once('close', () => {
+        ended += 1;
+      });
+      res.writeHead(200).write(text);
+    };
+    const patience = { timeoutMs: 60_000, allowPrivate: true, blocked: [] };
+    for (const [text, endedAtOnce] of [
+      ['x'.repeat(1_024), 0],
+      ['few words', 1],
+    ] as const) {
+      const receiver = await receiverThat(neverEnd(text));
+      const url = `http://127.0.0.1:${receiver.port}/hook`;
+      expect(await postWebhook(url, BODY, {}, patience)).to.include({ status: 200, answer: text });
+      expect(ended).to.be.at.most(endedAtOnce);
+      await eventually('the connection is closed', async () => ended === 1);
+      await receiver.close();
+      ended = 0;
+    }
+  });
+});
+
+describe('The answer to a webhook', () => {
+  const answerTo = async (...parts: (string | Buffer)[]) => {
+    const [{ answer }] = await postTo((res) => {
+      res.writeHead(200);
+      for (const part of parts) res.write(part);
+      res.end();
+    });
+    return answer;
+  };
+  const EURO = Buffer.from('€');
+
+  it('is kept from its beginning to the end of a character', async () => {
+    const long = 'x'.repeat(1_023);
+    expect(await answerTo('ok')).to.equal('ok');
+    expect(await answerTo(long, 'y')).to.equal(`${long}y`);
+    expect(await answerTo(long, 'yz')).to.equal(`${long}y`);
+    expect(await answerTo(long, EURO)).to.equal(long);
+    expect(await answerTo('a', EURO.subarray(0, 2), EURO.subarray(2))).to.equal('a€');
+    expect(await answerTo('🎉'.repeat(300))).to.equal('🎉'.repeat(256));
+  });
+
+  it('can be stored, whatever its bytes are', async () => {
+    expect(await answerTo('a\u0000b')).to.equal('a\uFFFDb');
+    expect(await answerTo(Buffer.from([0x61, 0xff, 0x62]))).to.equal('a\uFFFDb');
+    expect(await answerTo(Buffer.from([0xed, 0xa0, 0x80]))).to.match(/^\uFFFD+$/);
+    expect(await answerTo('a', EURO.subarray(0, 2))).to.equal('a\uFFFD');
+    const bytes = Buffer.alloc(5_000, 0xff);
+    expect(await answerTo(bytes)).to.equal('\uFFFD'.repeat(1_024));
+  });
+});
+
+describe('The wait that a receiver asks for', () => {
+  const waitFor = async (status: number, header: string) => {
+    const [{ retryAfterMs }] = await postTo(
+      (res) => void res.writeHead(status, { 'retry-after': header }).end(),
+    );
+    return retryAfterMs;
+  };
+
+  it('is read from the seconds of an answer 429 or 503, and of no other', async () => {
+    for (const status of [429, 503]) expect(await waitFor(status, '120')).to.equal(120_000);
+    expect(await waitFor(503, '0')).to.equal(0);
+    expect(await waitFor(503, '9'.repeat(400))).to.equal(Number.MAX_SAFE_INTEGER);
+    for (const status of [200, 302, 404, 410, 500, 502]) {
+      expect(await waitFor(status, '120'), `${status}`).to.equal(null);
+    }
+  });
+
+  it('is read from a date in each of its three forms', async () => {
+    const noon = new Date(Date.now() + 86_400_000);
+    const [day, date, month, year, time] = noon.toUTCString().split(/,? /) as string[];
+    const zone = 'GMT';
+    for (const header of [
+      `${day}, ${date} ${month} ${year} ${time} ${zone}`,
+      `${day}day, ${date}-${month}-${year!.slice(2)} ${time} ${zone}`,
+      `${day} ${month} ${String(Number(date)).padStart(2)} ${time} ${year}`,
+    ]) {
+      expect(await waitFor(429, header), header).to.be.closeTo(86_400_000, 10_000);
+    }
+  });
+
+  it('is none when the header cannot be read, or has passed', async () => {
+    for (const header of [
+      ...['', '-5', '1.5', '5s', '0x10', '1e3', '5, 6', 'soon', '2030-01-01', 'Jan 1 2030'],
+      ...['2030-01-01T00:00:00Z', 'Sun, 99 Nov 2030 08:49:37 GMT', 'Sun, 06 Foo 2030 08:49:37 GMT'],
+      'Sun, 06 Nov 1994 08:49:37 GMT',
+    ]) {
+      expect(await waitFor(503, header), header).to.equal(null);
+    }
+  });
 });
 
 describe('Posting webhooks one after the other', () => {
@@ -133,11 +230,14 @@ describe('Posting webhooks one after the other', () => {
   let url: string;
   let connections: number;
   let requests: number;
+  /** Says what the receiver does with the first request on a connection. */
+  let onNew: (socket: Socket) => void;
   /** Says what the receiver does with a request on a connection that it has answered on before. */
   let onKept: (socket: Socket) => void;
 
   beforeEach(async () => {
     [connections, requests] = [0, 0];
+    onNew = answer;
     server = createServer((socket) => {
       connections += 1;
       let answered = 0;
@@ -145,7 +245,7 @@ describe('Posting webhooks one after the other', () => {
       socket.on('data', (bytes) => {
         requests += 1;
         if (answered > 0) onKept(socket);
-        else answer(socket);
+        else onNew(socket);
         answered += 1;
         expect(String(bytes)).to.include(BODY);
       });
@@ -163,6 +263,26 @@ describe('Posting webhooks one after the other', () => {
     onKept = answer;
     for (let number = 1; number <= 3; number += 1) expect(await post()).to.equal(200);
     expect([connections, requests]).to.deep.equal([1, 3]);
+  });
+
+  it('uses it also after a body that goes on behind the part that is kept', async () => {
+    let isUsedAgain = false;
+    onNew = (socket) => {
+      const isFirst = connections === 1;
+      const body = 'x'.repeat(isFirst ? 10_000 : 0);
+      const connection = isFirst ? 'keep-alive' : 'close';
+      socket.write(
+        `HTTP/1.1 200 OK\r\nConnection: ${connection}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+      );
+    };
+    onKept = (socket) => {
+      isUsedAgain = true;
+      answer(socket);
+    };
+    await eventually('the first is used again', async () => {
+      expect(await post()).to.equal(200);
+      return isUsedAgain;
+    });
   });
 
   it('posts again when the receiver has closed it', async () => {
