@@ -8,6 +8,8 @@ import { type ClientWorld, startClientWorld } from './support/client-world.ts';
 import type { Answer } from './support/front.ts';
 
 const INITIATE = '/collections/checkouts/initiate';
+/** The simulated gateway does not answer when a collection of this phone is given back. */
+const SILENT_ON_REVERSAL = '+254712345110';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 const errorAnswer = (status: number, code: string, headers = {}): Answer => ({
@@ -21,7 +23,7 @@ describe('The client’s calls', () => {
   let client: MalipoClient;
 
   before(async () => {
-    world = await startClientWorld();
+    world = await startClientWorld({ env: { REVERSAL_WAIT_MS: '200' } });
   });
 
   after(() => world.close());
@@ -118,6 +120,21 @@ describe('The client’s calls', () => {
       expect(new Set(keys).size).to.equal(1);
     });
   }
+
+  it('get the reversal in place of the 502 of a gateway that is silent', async () => {
+    const body = { ...world.collection('back-1'), payfrom: SILENT_ON_REVERSAL };
+    const { id } = await client.post(INITIATE, { body });
+    const params = { path: { checkout_id: id } };
+    await eventually('the payment', async () => {
+      const collection = await client.get('/collections/checkouts/{checkout_id}', { params });
+      return collection.status === 'completed';
+    });
+    const reversal = await client.post('/reversals/initiate', {
+      body: { checkout_ref_no: 'back-1', ref_no: 'back-2', callback_url: world.shop.url },
+    });
+    expect(reversal).to.include({ ref_no: 'back-2', amount: '100.00' });
+    expect(sentTo('/reversals/initiate').map(({ status }) => status)).to.deep.equal([502, 200]);
+  });
 
   it('have a new key each, or the caller’s own', async () => {
     const own = { 'Idempotency-Key': 'order-77' };

@@ -18,7 +18,8 @@ describe('The client’s session', () => {
   let front: Front;
 
   before(async () => {
-    world = await startClientWorld();
+    // No payment is made, and the clock is put forward under no worker.
+    world = await startClientWorld({ workers: [] });
   });
 
   after(() => world.close());

@@ -22,9 +22,11 @@ type NewCollection = Record<
   string
 >;
 
-/** The whole service with its workers, as the sandbox runs it, and a shop that uses the client. */
-export async function startClientWorld(): Promise<ClientWorld> {
-  const service = await startTestService();
+/** The whole service, as the sandbox runs it, and a shop that uses the client. */
+export async function startClientWorld(
+  options: Parameters<typeof startTestService>[0] = {},
+): Promise<ClientWorld> {
+  const service = await startTestService(options);
   const shop = await startFakeMerchant();
   const front = await startFront(service.origin);
   return {
