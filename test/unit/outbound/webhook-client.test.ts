@@ -82,6 +82,15 @@ describe('Posting a webhook', () => {
     expect(outcome.error).to.equal('timeout: no answer within 150 ms');
   });
 
+  it('takes an answer that came in time, though the process slept until its timeout', async () => {
+    const [outcome] = await postTo((res) => {
+      res.writeHead(200).end('taken');
+      const wakesAt = Date.now() + 300;
+      while (Date.now() < wakesAt);
+    }, 150);
+    expect(outcome).to.include({ status: 200, error: null, timedOut: false });
+  });
+
   it('does not take a broken connection for a timeout', async () => {
     const [outcome] = await postTo((res) => void res.socket!.destroy());
     expect(outcome).to.include({ status: null, timedOut: false, answer: null });
