@@ -40,7 +40,7 @@ function takeBackRecovery(trx: Transaction, ref: EndpointRef): Promise<boolean> 
     trx,
     `DELETE FROM webhook_notices
      WHERE merchant_id = :merchant_id AND endpoint = :endpoint AND kind = 'recovered'
-       AND sent_at IS NULL AND send_at > clock_timestamp()
+       AND tries = 0 AND send_at > clock_timestamp()
      RETURNING id`,
     ref,
   );
