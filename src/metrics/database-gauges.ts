@@ -64,6 +64,9 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
         'state',
       ],
       malipo_webhook_endpoints_open: ['Endpoints of merchants that do not work'],
+      malipo_webhook_endpoints_oldest_open_seconds: [
+        'How long the oldest endpoint has failed that does not work and that webhooks wait for',
+      ],
     },
     sql: [
       `SELECT count(*) AS malipo_events_unnumbered,
@@ -80,8 +83,14 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
        ) states(state, malipo_webhook_deliveries)`,
       `SELECT 'admitted' AS state, count(*) AS malipo_webhook_deliveries
        FROM ${deliveries('admitted_at IS NOT NULL', 'merchant_id, endpoint')}`,
-      `SELECT count(*) AS malipo_webhook_endpoints_open
-       FROM ${upToLimit('webhook_endpoints', "breaker = 'open'", 'merchant_id, endpoint')}`,
+      `SELECT count(*) AS malipo_webhook_endpoints_open,
+         ${secondsSince('min(failing_since) FILTER (WHERE is_awaited)')}
+           AS malipo_webhook_endpoints_oldest_open_seconds
+       FROM ${upToLimit('webhook_endpoints', "breaker = 'open'", 'merchant_id, endpoint')},
+         LATERAL (SELECT EXISTS (
+           SELECT FROM webhook_deliveries d
+           WHERE d.merchant_id = counted.merchant_id AND d.endpoint = counted.endpoint
+             AND d.next_step IS NOT NULL AND d.admitted_at IS NULL) AS is_awaited) waits`,
     ],
   },
   'open matters': {
