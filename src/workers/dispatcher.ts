@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
+import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting } from '../domain/webhooks/give-up-waiting.ts';
 import { prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import {
@@ -93,7 +94,8 @@ interface Loop {
 
 function paymentLoops({ database, config, meters }: Service): Loop[] {
   const onEnded = countEnded(meters);
-  const prepare = () => prepareDeliveries(database, config.concurrency.webhooks, onEnded);
+  const walk: Walk = { after: null };
+  const prepare = () => prepareDeliveries(database, config.concurrency.webhooks, onEnded, walk);
   const idleMs = IDLE_DELAY_MS;
   return [
     { name: 'questions', idleMs, round: () => sendDueQuestions(database), wakes: 'outbox' },

@@ -18,7 +18,15 @@ export async function addNotice(
   kind: 'failing' | 'recovered',
   failingSince: Date,
 ): Promise<void> {
-  if (kind === 'failing' && (await takeBackRecovery(trx, ref))) return;
+  if (kind === 'failing') {
+    if (await takeBackRecovery(trx, ref)) return;
+    await rows(
+      trx,
+      `UPDATE webhook_endpoints SET told_exhausted_at = NULL
+       WHERE merchant_id = :merchant_id AND endpoint = :endpoint`,
+      ref,
+    );
+  }
   await rows(trx, INSERT_NOTICE, {
     ...ref,
     id: uuidv7(),
