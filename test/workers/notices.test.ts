@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { firstRow, rows } from '../../src/connections/database.ts';
+import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import {
   MAX_EMAILS_PER_HOUR,
   NOTICE_RETRY_DELAYS_MS,
@@ -157,10 +157,22 @@ describe('A notice of an outage', () => {
   });
 
   it('is sent by one of many dispatchers that look at once', async () => {
+    const endpoints = [1, 2, 3, 4, 5].map((n) => `https://shop-${n}.example`);
+    for (const endpoint of endpoints) await fail(endpoint);
+    const counts = await Promise.all([1, 2, 3, 4].map(() => tellAll()));
+    expect(counts.reduce((sum, count) => sum + count)).to.equal(endpoints.length);
+    expect(hook.received.map(({ endpoint }) => endpoint).sort()).to.deep.equal(endpoints);
+    expect(mail.received).to.have.length(endpoints.length);
+  });
+
+  it('is left to the dispatcher that is just taking it', async () => {
     await fail();
-    const counts = await Promise.all(Array.from({ length: 6 }, () => tellNotice(service)));
-    expect(counts.filter((count) => count === 1)).to.have.length(1);
-    expect([mail.received.length, hook.received.length]).to.deep.equal([1, 1]);
+    const taken = await inTransaction(store.database, async (trx) => [
+      await takeNotice(trx),
+      await takeNotice(store.database),
+    ]);
+    expect(taken.map((notice) => notice?.kind)).to.deep.equal(['failing', undefined]);
+    expect(await takeNotice(store.database)).to.equal(null);
   });
 
   it('goes again, under the same id, when the one that had taken it is gone', async () => {

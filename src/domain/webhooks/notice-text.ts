@@ -1,4 +1,5 @@
 import { clockTime } from '../zone.ts';
+import { OPENS_AFTER } from './endpoint.ts';
 import type { Notice } from './tell-notices.ts';
 
 /** An e-mail as plain text. */
@@ -28,7 +29,7 @@ const TEMPLATES: Record<
 > = {
   failing: ({ endpoint, is_held }) => ({
     subject: `Your webhook endpoint does not work: ${endpoint}`,
-    happened: 'Your endpoint has failed too often in a row to take the webhooks of Malipo.',
+    happened: `Your endpoint has not taken the webhooks of Malipo, ${OPENS_AFTER} times in a row.`,
     now: is_held ? HOLDING : `Your endpoint has taken one since then. ${SENDING}`,
   }),
   recovered: ({ endpoint, is_held }) => ({
@@ -40,7 +41,7 @@ const TEMPLATES: Record<
     subject: `Webhooks were given up: ${endpoint}`,
     happened:
       'Malipo has given up at least one webhook to your endpoint, because no attempt has succeeded for days. You may not know how its payment ended.',
-    now: `It sends a webhook that was given up only when it is asked to. ${is_held ? HOLDING : 'It goes on to send the others.'}`,
+    now: `It sends a webhook that was given up only when somebody asks for it. ${is_held ? HOLDING : 'It goes on to send the others.'}`,
   }),
 };
 
@@ -49,11 +50,12 @@ const LOOK =
 const EVENTS =
   'GET /events lists everything that webhooks have told or should have told. Nothing is lost.';
 const TEST = 'POST /webhooks/test sends a webhook to try your endpoint with.';
-const RECOVER = 'POST /webhooks/recover sends all webhooks again that have not reached you.';
+const RECOVER =
+  'POST /webhooks/recover sends again the webhooks of a time that have not reached you.';
 
 const ADVICE: Record<Notice['kind'], readonly string[]> = {
   failing: [
-    'Mend the endpoint, so that it answers with a status from 200 to 299, soon enough.',
+    'Mend the endpoint, so that it answers in time with a status from 200 to 299.',
     LOOK,
     TEST,
     RECOVER,
@@ -68,7 +70,7 @@ function facts(notice: Notice): string[] {
   return [
     `Endpoint: ${notice.endpoint}`,
     `Merchant: ${oneLine(notice.merchant_name)} (${notice.merchant_id})`,
-    `Failing since: ${bothTimes(notice.failing_since)}`,
+    `${kind === 'recovered' ? 'Had failed' : 'Failing'} since: ${bothTimes(notice.failing_since)}`,
     ...(kind === 'recovered' ? [`Works again since: ${bothTimes(created_at)}`] : []),
     ...(kind === 'exhausted' ? [`Given up: ${bothTimes(created_at)}`] : []),
     `Last failure: ${lastFailure(notice)}`,

@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -50,7 +50,7 @@ export interface Notice {
  * about the same endpoint only the newest is told, and nothing that is a day old.
  * @returns null when none is due
  */
-export async function takeNotice(database: Database): Promise<Notice | null> {
+export async function takeNotice(database: Database | Transaction): Promise<Notice | null> {
   const bindings = {
     lease_ms: NOTICE_LEASE_MS,
     within_ms: TELL_WITHIN_MS,
