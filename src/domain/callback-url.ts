@@ -12,3 +12,17 @@ export function isCallbackUrl(value: string): boolean {
   const { username, password, hostname } = new URL(value);
   return username === '' && password === '' && hostname.length <= MAX_HOST_LENGTH;
 }
+
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+
+/** Tells whether webhooks may go to the port of an address. `allowed` is null for any. */
+export function isPortAllowed(url: URL, allowed: readonly number[] | null): boolean {
+  return allowed === null || allowed.includes(portOf(url));
+}
+
+/** Returns the port to which an address leads. */
+export function portOf({ protocol, port }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
+}

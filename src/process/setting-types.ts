@@ -55,6 +55,18 @@ export function httpUrl() {
   return url('http', 'https').overwrite((address) => address.replace(/\/+$/, ''));
 }
 
+const MAX_PORT = 65_535;
+
+/** Ports, separated by commas. */
+export function ports() {
+  return parsed((text): readonly number[] => {
+    const items = text.split(',').map((item) => item.trim());
+    const isPort = (item: string) => /^[1-9]\d{0,4}$/.test(item) && Number(item) <= MAX_PORT;
+    if (items.every(isPort)) return items.map(Number);
+    throw new Error(`must be a list of ports from 1 to ${MAX_PORT}, such as 443,8443`);
+  });
+}
+
 /** Text that `read` turns into a value, or refuses with an Error that says why. */
 export function parsed<Value>(read: (text: string) => Value) {
   return z.string().transform((given, context) => {

@@ -41,6 +41,7 @@ export async function deliverWebhook(
     timeoutMs: config.webhookTimeoutMs,
     allowPrivate: config.webhookAllowPrivate,
     blocked: config.webhookBlock ?? [],
+    ports: config.webhookPorts,
   });
   const result = await recordAttempt(database, delivery, outcome);
   meters.webhookAttempts.observe({ result }, outcome.durationMs / MS_PER_SECOND);

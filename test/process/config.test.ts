@@ -56,6 +56,7 @@ describe('The configuration', () => {
     REQUIRE_TOTP_FOR: 'payouts,collections7',
     METRICS_TOKEN: 'short7',
     WEBHOOK_ALLOW_PRIVATE: 'maybe7',
+    WEBHOOK_PORTS: '443,70007',
     SWEEP_GRACE_MS: '7.5',
   };
 
@@ -258,6 +259,19 @@ describe('The configuration of production', () => {
   it('is accepted with keys of its own, an address and channels', () => {
     expect(problemsOf(PRODUCTION)).to.deep.equal([]);
     expect(loadConfig(PRODUCTION).webhookAllowPrivate).to.equal(false);
+  });
+
+  it('lets webhooks go to the ports of HTTPS servers, unless it is told others', () => {
+    expect(loadConfig(PRODUCTION).webhookPorts).to.deep.equal([443, 8443]);
+    expect(loadConfig({ DATABASE_URL }).webhookPorts).to.equal(null);
+    const portsOf = (text: string) =>
+      loadConfig({ ...PRODUCTION, WEBHOOK_PORTS: text }).webhookPorts;
+    expect(portsOf('9443')).to.deep.equal([9443]);
+    expect(portsOf('443, 8443,65535')).to.deep.equal([443, 8443, 65535]);
+    for (const WEBHOOK_PORTS of ['0', '65536', '443,', '443;8443', '-1', '0x1bb', 'https', '044']) {
+      const problems = problemsOf({ ...PRODUCTION, WEBHOOK_PORTS });
+      expect(namesIn(problems), WEBHOOK_PORTS).to.deep.equal(['WEBHOOK_PORTS']);
+    }
   });
 
   for (const name of ['SECRETS_KEY', 'JWT_KEYS', 'PUBLIC_URL', 'CHANNELS', 'DATABASE_URL']) {

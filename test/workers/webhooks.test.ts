@@ -156,6 +156,16 @@ describe('A webhook as the merchant receives it', () => {
     });
   });
 
+  it('never goes to a port that is not allowed, and counts as failed', async () => {
+    const id = await newDelivery(shop.url);
+    await deliver(id, serviceWith({ WEBHOOK_PORTS: '443' }));
+    expect(shop.received).to.deep.equal([]);
+    const [recorded] = await attemptsOf(id);
+    const { port } = new URL(shop.url);
+    expect(recorded).to.include({ error: `port ${port} is not in WEBHOOK_PORTS (443)` });
+    expect(await deliveryOf(store.database, id)).to.include({ status: 'pending', attempts: 1 });
+  });
+
   it('is tried again when nobody answers in time', async () => {
     const id = await newDelivery(shop.url);
     shop.answerWith(() => new Promise(() => {}));

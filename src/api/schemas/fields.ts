@@ -84,7 +84,7 @@ export const callbackUrl = {
   maxLength: MAX_CALLBACK_URL_LENGTH,
   format: 'callback-url',
   description:
-    'Where the outcome is POSTed: absolute http(s) without user information; https in production',
+    'Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others',
   examples: ['https://shop.example/webhooks'],
 };
 

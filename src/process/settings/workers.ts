@@ -1,5 +1,5 @@
 import { networksFromText } from '../networks.ts';
-import { duration, flag, integer, parsed } from '../setting-types.ts';
+import { duration, flag, integer, parsed, ports } from '../setting-types.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -47,6 +47,12 @@ export const WEBHOOKS = {
     .describe(
       'Allows webhooks to private and loopback addresses. Default: only outside production, which refuses it',
     ),
+  WEBHOOK_PORTS: ports()
+    .optional()
+    .describe(
+      'Ports to which webhooks go. A payment whose `callback_url` has another is refused. Default: 443 and 8443 in production, elsewhere any',
+    )
+    .meta({ example: '443,8443' }),
   WEBHOOK_BLOCK: parsed(networksFromText)
     .optional()
     .describe(

@@ -8,6 +8,8 @@ import { networksFromText } from '../../../src/process/networks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { bodyOf, closedPortUrl, startLocalServer } from '../../support/gateway-fixtures.ts';
 
+/** A receiver of these tests may be anywhere. */
+const ANYWHERE = { allowPrivate: true, blocked: [], ports: null };
 const BODY = '{"name":"Wanjikũ 🎉"}';
 
 type Answer = (res: ServerResponse) => void;
@@ -34,7 +36,7 @@ async function postTo(answer: Answer, timeoutMs = 2_000): Promise<[AttemptOutcom
   const receiver = await receiverThat(answer);
   try {
     const url = `http://127.0.0.1:${receiver.port}/hook?a=1`;
-    const options = { timeoutMs, allowPrivate: true, blocked: [] };
+    const options = { ...ANYWHERE, timeoutMs };
     return [await postWebhook(url, BODY, { 'webhook-id': 'w1' }, options), receiver];
   } finally {
     await receiver.close();
@@ -91,7 +93,7 @@ describe('Posting a webhook', () => {
   }
 
   it('gives no status when nobody listens, or the name does not exist', async () => {
-    const options = { timeoutMs: 2_000, allowPrivate: true, blocked: [] };
+    const options = { ...ANYWHERE, timeoutMs: 2_000 };
     for (const url of [await closedPortUrl(), 'http://nobody.invalid/hook']) {
       const outcome = await postWebhook(url, BODY, {}, options);
       expect(outcome).to.include({ status: null, timedOut: false, answer: null });
@@ -136,7 +138,7 @@ describe('Posting a webhook', () => {
       });
       res.writeHead(200).write(text);
     };
-    const patience = { timeoutMs: 60_000, allowPrivate: true, blocked: [] };
+    const patience = { ...ANYWHERE, timeoutMs: 60_000 };
     for (const [text, endedAtOnce] of [
       ['x'.repeat(1_024), 0],
       ['few words', 1],
@@ -225,7 +227,7 @@ describe('The wait that a receiver asks for', () => {
 });
 
 describe('Posting webhooks one after the other', () => {
-  const options = { timeoutMs: 2_000, allowPrivate: true, blocked: [] };
+  const options = { ...ANYWHERE, timeoutMs: 2_000 };
   let server: Server;
   let url: string;
   let connections: number;
@@ -335,7 +337,7 @@ describe('Posting a webhook where private addresses are not allowed', () => {
     'LOCALHOST',
     '%6cocalhost',
   ];
-  const FENCED = { timeoutMs: 2_000, allowPrivate: false, blocked: [] };
+  const FENCED = { ...ANYWHERE, timeoutMs: 2_000, allowPrivate: false };
   for (const host of HOSTS) {
     it(`refuses ${host} before anything is sent`, async () => {
       const url = `http://${host}:${receiver.port}/hook`;
@@ -346,11 +348,31 @@ describe('Posting a webhook where private addresses are not allowed', () => {
     });
   }
 
+  it('refuses a port that is not allowed, also the one that an address does not name', async () => {
+    const options = { ...ANYWHERE, timeoutMs: 2_000, ports: [443, 8443] };
+    for (const [url, port] of [
+      [`http://127.0.0.1:${receiver.port}/hook`, receiver.port],
+      ['http://127.0.0.1/hook', 80],
+      ['https://127.0.0.1:444/hook', 444],
+    ] as const) {
+      const outcome = await postWebhook(url, BODY, {}, options);
+      expect(outcome).to.include({ status: null, timedOut: false });
+      expect(outcome.error).to.equal(`port ${port} is not in WEBHOOK_PORTS (443, 8443)`);
+    }
+    expect(receiver.requests).to.deep.equal([]);
+    const { error } = await postWebhook('https://nobody.invalid/hook', BODY, {}, options);
+    expect(error, 'the port of https').to.include('nobody.invalid');
+    const own = { ...options, ports: [Number(receiver.port)] };
+    const url = `http://127.0.0.1:${receiver.port}/hook`;
+    expect(await postWebhook(url, BODY, {}, own)).to.include({ status: 200 });
+    receiver.requests.length = 0;
+  });
+
   it('refuses a blocked network even where private addresses are allowed', async () => {
     const blocked = networksFromText('127.0.0.0/8,::1');
     for (const host of ['127.0.0.1', '0x7f000001', '[::1]', '[::ffff:127.0.0.1]', 'localhost']) {
       const url = `http://${host}:${receiver.port}/hook`;
-      const options = { timeoutMs: 2_000, allowPrivate: true, blocked };
+      const options = { ...ANYWHERE, timeoutMs: 2_000, blocked };
       const outcome = await postWebhook(url, BODY, {}, options);
       expect(outcome.error, host).to.match(/is in WEBHOOK_BLOCK/);
       expect(receiver.requests).to.deep.equal([]);
