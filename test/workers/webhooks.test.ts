@@ -165,15 +165,4 @@ describe('A webhook as the merchant receives it', () => {
     expect(recorded).to.include({ error: `port ${port} is not in WEBHOOK_PORTS (443)` });
     expect(await deliveryOf(store.database, id)).to.include({ status: 'pending', attempts: 1 });
   });
-
-  it('is tried again when nobody answers in time', async () => {
-    const id = await newDelivery(shop.url);
-    shop.answerWith(() => new Promise(() => {}));
-    await deliver(id, serviceWith({ WEBHOOK_TIMEOUT_MS: '150' }));
-    expect(await deliveryOf(store.database, id)).to.include({ status: 'pending', attempts: 1 });
-    const [recorded] = await attemptsOf(id);
-    expect(recorded)
-      .to.have.property('error')
-      .that.matches(/timeout/i);
-  });
 });

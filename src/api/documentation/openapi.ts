@@ -1,5 +1,5 @@
 import { BASE_PATH } from '../base-path.ts';
-import { type Endpoint, SECTIONS, takesKey } from '../endpoints/endpoints.ts';
+import { type Endpoint, SECTION_DESCRIPTIONS, SECTIONS, takesKey } from '../endpoints/endpoints.ts';
 import { type AnswerCode, ERROR_ANSWERS, errorBody } from '../error-answers.ts';
 import { error } from '../schemas/records.ts';
 import { contentOf, published } from './content.ts';
@@ -18,15 +18,29 @@ export function openApiDocument(publicUrl: string) {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}${BASE_PATH}` }],
-    tags: Object.keys(SECTIONS).map((name) => ({ name })),
+    tags: Object.entries(SECTION_DESCRIPTIONS).map(([name, description]) => ({
+      name,
+      description,
+    })),
     paths: paths(),
     webhooks: webhooks(),
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        signature: WEBHOOK_SIGNATURE,
+      },
       schemas: { Error: error },
     },
   };
 }
+
+/** Proves to a merchant that a webhook is ours. */
+const WEBHOOK_SIGNATURE = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'X-Service-Signature',
+  description: 'Of webhooks: hex HMAC-SHA256 over the timestamp, a dot and the raw body',
+};
 
 function paths(): Record<string, Record<string, unknown>> {
   const result: Record<string, Record<string, unknown>> = {};

@@ -80,6 +80,7 @@ function webhook(kind: string, tag: string, event: Schema, whenFailed = '') {
     post: {
       operationId: `${kind}Ended`,
       tags: [tag],
+      security: [{ signature: [] }],
       summary: `A ${kind} has ended`,
       description: `POSTed to the \`callback_url\` of the ${kind}${whenFailed}. ${CORRECTION} ${TRIES}`,
       parameters: Object.entries(HEADERS).map(([name, about]) => ({

@@ -16,6 +16,17 @@ export const SECTIONS = {
   Channels: channelsEndpoints,
 };
 
+/** What each section is about. A new section does not compile without its line. */
+export const SECTION_DESCRIPTIONS: Readonly<Record<keyof typeof SECTIONS, string>> = {
+  Access: 'Tokens for apps and for people.',
+  'Own access': 'Sessions, passwords and one-time passwords, each of the person who asks.',
+  Collections: 'Money that customers pay in.',
+  Payouts: 'Money that is paid out of the payout wallet.',
+  Reversals: 'Collections that are given back, in full.',
+  Wallets: 'Balances, movements and transfers of the two wallets.',
+  Channels: 'The ways to move money, with their limits.',
+};
+
 /** Every endpoint of the API by its id. Requests are checked by this table, and documented from it. */
 export const endpoints = {
   ...accessEndpoints,

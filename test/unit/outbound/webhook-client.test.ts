@@ -6,7 +6,7 @@ import type { AttemptOutcome } from '../../../src/domain/webhooks/delivery.ts';
 import { postWebhook } from '../../../src/outbound/webhook-client.ts';
 import { networksFromText } from '../../../src/process/networks.ts';
 import { eventually } from '../../support/eventually.ts';
-import { bodyOf, closedPortUrl, startLocalServer } from '../../support/gateway-fixtures.ts';
+import { bodyOf, startLocalServer } from '../../support/gateway-fixtures.ts';
 
 /** A receiver of these tests may be anywhere. */
 const ANYWHERE = { allowPrivate: true, blocked: [], ports: null };
@@ -76,59 +76,36 @@ describe('Posting a webhook', () => {
     });
   }
 
-  const NO_ANSWERS: Readonly<Record<string, Answer>> = {
-    'cuts the connection': (res) => void res.socket!.destroy(),
-    'does not speak HTTP': (res) => void res.socket!.end('what?\r\n\r\n'),
-    'switches protocols and says no more': (res) =>
-      void res.socket!.write(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
-      ),
-  };
-  for (const [what, answer] of Object.entries(NO_ANSWERS)) {
-    it(`gives no status, and why, when the receiver ${what}`, async () => {
-      const [outcome] = await postTo(answer);
-      expect(outcome).to.include({ status: null, timedOut: false, answer: null });
-      expect(outcome.error).to.be.a('string').and.not.be.empty;
-    });
-  }
-
-  it('gives no status when nobody listens, or the name does not exist', async () => {
-    const options = { ...ANYWHERE, timeoutMs: 2_000 };
-    for (const url of [await closedPortUrl(), 'http://nobody.invalid/hook']) {
-      const outcome = await postWebhook(url, BODY, {}, options);
-      expect(outcome).to.include({ status: null, timedOut: false, answer: null });
-      expect(outcome.error).to.be.a('string').and.not.be.empty;
-    }
-  });
-
   it('ends at its timeout with a receiver that does not answer', async () => {
     const [outcome] = await postTo(() => {}, 150);
     expect(outcome).to.include({ status: null, timedOut: true, answer: null });
     expect(outcome.error).to.equal('timeout: no answer within 150 ms');
   });
 
-  // Of an answer only the status counts, so what becomes of the body does not matter.
-  const ODD_BODIES: Readonly<Record<string, Answer>> = {
-    'is megabytes long': (res) => void res.writeHead(200).end(Buffer.alloc(4_000_000, 'x')),
-    'never ends': (res) => {
+  it('takes an answer that came in time, though the process slept until its timeout', async () => {
+    const [outcome] = await postTo((res) => {
+      res.writeHead(200).end('taken');
+      const wakesAt = Date.now() + 300;
+      while (Date.now() < wakesAt);
+    }, 150);
+    expect(outcome).to.include({ status: 200, error: null, timedOut: false });
+  });
+
+  it('does not take a broken connection for a timeout', async () => {
+    const [outcome] = await postTo((res) => void res.socket!.destroy());
+    expect(outcome).to.include({ status: null, timedOut: false, answer: null });
+    expect(outcome.error).to.equal('socket hang up');
+  });
+
+  it('takes the status that is known at its timeout, though the body goes on', async () => {
+    const [outcome, { requests }] = await postTo((res) => {
       res.writeHead(200);
       const timer = setInterval(() => res.write('x'), 20);
       res.once('close', () => clearInterval(timer));
-    },
-    'breaks off': (res) => {
-      res.writeHead(200, { 'content-length': 1_000 });
-      res.write('{"ok":', () => res.destroy());
-    },
-    'is not compressed as it says': (res) =>
-      void res.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
-  };
-  for (const [what, answer] of Object.entries(ODD_BODIES)) {
-    it(`takes the status of an answer whose body ${what}`, async () => {
-      const [outcome, { requests }] = await postTo(answer, 300);
-      expect(outcome).to.include({ status: 200, error: null, timedOut: false });
-      expect(requests).to.have.length(1);
-    });
-  }
+    }, 300);
+    expect(outcome).to.include({ status: 200, error: null, timedOut: false });
+    expect(requests).to.have.length(1);
+  });
 
   it('is done when the part of the body that is kept has come, and when nothing more comes', async () => {
     let ended = 0;

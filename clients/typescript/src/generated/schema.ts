@@ -1,0 +1,5405 @@
+/** Made from openapi.json by `npm run openapi`. Do not edit it. */
+
+export interface paths {
+    "/auth/app/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get tokens for an app
+         * @description Exchanges an app’s key and secret for an access token and a refresh token.
+         */
+        post: operations["issueAppTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/refresh": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get new tokens for a refresh token
+         * @description Spends the refresh token: it is good once. Using a spent one again ends every token that came from the same log-in. A log-in ends after 30 days, however often it was refreshed.
+         */
+        post: operations["refreshTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log a person in
+         * @description Whoever uses one-time passwords sends one as `otp`, or a recovery code, which is good once. The password is checked first.
+         */
+        post: operations["logIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your own sessions
+         * @description For people. A session is a log-in and all tokens that came from it. Newest first, without those that have ended.
+         */
+        get: operations["listSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * End one of your own sessions
+         * @description For people. Its tokens are refused at once.
+         */
+        delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change your own password
+         * @description For people. This session goes on with the tokens that it has; all your other sessions end.
+         */
+        post: operations["changePassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to set up one-time passwords
+         * @description For people. Answers a secret for an authenticator app (RFC 6238: six digits, 30 seconds), as text and as the address of a QR code. Log-ins stay as they are until you confirm it; beginning again replaces it.
+         */
+        post: operations["beginTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch one-time passwords on
+         * @description For people. Takes a first one-time password and answers ten recovery codes, once: each is good once, in place of `otp`. From now on `POST /auth/login` needs `otp`. All your other sessions end. This one goes on; what requires a one-time password needs a new log-in.
+         */
+        post: operations["confirmTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Switch one-time passwords off
+         * @description For people. The secret and the recovery codes end. No session counts as begun with a one-time password any more.
+         */
+        post: operations["disableTotp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/totp/recovery-codes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get new recovery codes
+         * @description For people. The old codes end.
+         */
+        post: operations["replaceRecoveryCodes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/logout": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log out
+         * @description Ends the session of the token at once: its access tokens and its refresh token. Apps may do so too.
+         */
+        post: operations["logOut"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/collections/checkouts/initiate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Charge a customer
+         * @description Records the collection and prompts the customer. The outcome comes as a webhook to `callback_url`; the answer only says that it was accepted.
+         */
+        post: operations["initiateCollection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/collections/checkouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List collections
+         * @description Newest first. Follow `next`: it stays in step while collections are added.
+         */
+        get: operations["listCollections"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/collections/checkouts/{checkout_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one collection */
+        get: operations["getCollection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/collections/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List collections (deprecated)
+         * @deprecated
+         * @description Will be removed in a future version; use `GET /wallets/transactions`.
+         */
+        get: operations["listCollectionsDeprecated"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/payouts/initiate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pay a recipient
+         * @description Debits the payout wallet and sends the money to a phone or a bank account. The outcome comes as a webhook to `callback_url`; the money of a payout that fails is put back into the wallet first, and until then its status is `processing`: do not pay again before it is `failed`.
+         */
+        post: operations["initiatePayout"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/payouts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List payouts
+         * @description Newest first. Follow `next`: it stays in step while payouts are added.
+         */
+        get: operations["listPayouts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/payouts/list": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List payouts (deprecated)
+         * @deprecated
+         * @description Will be removed in a future version; use `GET /wallets/transactions`.
+         */
+        get: operations["listPayoutsDeprecated"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/payouts/{payout_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one payout */
+        get: operations["getPayout"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reversals/initiate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a collection back
+         * @description Gives a completed collection back to the customer, in full. Waits up to 10 s for the network to take it: status 1 says that it has, not that it is done; status 0 that the receipt of the collection is awaited first. The outcome comes as a webhook to `callback_url`. After a 502 the reversal is recorded and goes on: never send it under another `ref_no` before it has failed. Ask `GET /reversals/{ref_no}`, or send the same request with the same Idempotency-Key again: it answers 200 with the reversal as it is then, and Idempotent-Replayed: true.
+         */
+        post: operations["initiateReversal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reversals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List reversals
+         * @description Newest first. Follow `next`: it stays in step while reversals are added.
+         */
+        get: operations["listReversals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reversals/{ref_no}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one reversal */
+        get: operations["getReversal"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/wallets/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the balances of both wallets */
+        get: operations["getBalance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/wallets/transactions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List wallet transactions
+         * @description Every movement of both wallets, newest first, with the balance after it.
+         */
+        get: operations["listTransactions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/wallets/transfers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move money to the payout wallet
+         * @description From the collection wallet to the payout wallet, at once.
+         */
+        post: operations["createTransfer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List payment channels */
+        get: operations["listChannels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    collectionEnded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A collection has ended
+         * @description POSTed to the `callback_url` of the collection. If the status changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
+         */
+        post: operations["collectionEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    payoutEnded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A payout has ended
+         * @description POSTed to the `callback_url` of the payout; of one that failed when its money is back in the wallet. If the status changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
+         */
+        post: operations["payoutEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    reversalEnded: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A reversal has ended
+         * @description POSTed to the `callback_url` of the reversal. If the status changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
+         */
+        post: operations["reversalEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        Error: {
+            /** @description What is wrong, in words */
+            detail: string;
+            /** @description What is wrong, for programs. Codes may be added */
+            code: string;
+            /** @description The field, parameter or header to blame, if any */
+            field?: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    issueAppTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "app_key": "ak_3f0c…",
+                 *       "app_secret": "as_9Kx…"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @example ak_3f0c…
+                     */
+                    app_key: string;
+                    /**
+                     * Format: plain-text
+                     * @example as_9Kx…
+                     */
+                    app_secret: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access": "eyJhbGciOiJIUzI1NiIs…",
+                     *       "refresh": "eyJhbGciOiJIUzI1NiIs…",
+                     *       "merchant_id": 1001,
+                     *       "merchant_code": 1001,
+                     *       "app_code": 5001,
+                     *       "products": [
+                     *         "collections",
+                     *         "payouts"
+                     *       ],
+                     *       "name": "Duka la Mfano",
+                     *       "email": "owner@duka.example",
+                     *       "phone_number": "+254711000001",
+                     *       "requires_verification": true,
+                     *       "message": "Token issued"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Access token, good for 15 minutes
+                         * @example eyJhbGciOiJIUzI1NiIs…
+                         */
+                        access: string;
+                        /**
+                         * @description Refresh token, good for 7 days, once
+                         * @example eyJhbGciOiJIUzI1NiIs…
+                         */
+                        refresh: string;
+                        /** @example 1001 */
+                        merchant_id: number;
+                        /**
+                         * @description The same as `merchant_id`
+                         * @example 1001
+                         */
+                        merchant_code: number;
+                        /**
+                         * @description Null for people
+                         * @example 5001
+                         */
+                        app_code: number | null;
+                        /**
+                         * @description Products of the app; null for people
+                         * @example [
+                         *       "collections",
+                         *       "payouts"
+                         *     ]
+                         */
+                        products: ("collections" | "payouts" | "disbursements")[] | null;
+                        /** @example Duka la Mfano */
+                        name: string;
+                        /** @example owner@duka.example */
+                        email: string;
+                        /** @example +254711000001 */
+                        phone_number: string;
+                        /** @description The profile is not approved yet */
+                        requires_verification: boolean;
+                        /** @example Token issued */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    refreshTokens: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "refresh": "eyJhbGciOiJIUzI1NiIs…"
+                 *     }
+                 */
+                "application/json": {
+                    /** @example eyJhbGciOiJIUzI1NiIs… */
+                    refresh: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access": "eyJhbGciOiJIUzI1NiIs…",
+                     *       "refresh": "eyJhbGciOiJIUzI1NiIs…",
+                     *       "merchant_id": 1001,
+                     *       "merchant_code": 1001,
+                     *       "app_code": 5001,
+                     *       "products": [
+                     *         "collections",
+                     *         "payouts"
+                     *       ],
+                     *       "name": "Duka la Mfano",
+                     *       "email": "owner@duka.example",
+                     *       "phone_number": "+254711000001",
+                     *       "requires_verification": true,
+                     *       "message": "Token issued"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Access token, good for 15 minutes
+                         * @example eyJhbGciOiJIUzI1NiIs…
+                         */
+                        access: string;
+                        /**
+                         * @description Refresh token, good for 7 days, once
+                         * @example eyJhbGciOiJIUzI1NiIs…
+                         */
+                        refresh: string;
+                        /** @example 1001 */
+                        merchant_id: number;
+                        /**
+                         * @description The same as `merchant_id`
+                         * @example 1001
+                         */
+                        merchant_code: number;
+                        /**
+                         * @description Null for people
+                         * @example 5001
+                         */
+                        app_code: number | null;
+                        /**
+                         * @description Products of the app; null for people
+                         * @example [
+                         *       "collections",
+                         *       "payouts"
+                         *     ]
+                         */
+                        products: ("collections" | "payouts" | "disbursements")[] | null;
+                        /** @example Duka la Mfano */
+                        name: string;
+                        /** @example owner@duka.example */
+                        email: string;
+                        /** @example +254711000001 */
+                        phone_number: string;
+                        /** @description The profile is not approved yet */
+                        requires_verification: boolean;
+                        /** @example Token issued */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    logIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "owner@duka.example",
+                 *       "password": "correct horse battery staple",
+                 *       "otp": "492039"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @example owner@duka.example
+                     */
+                    email: string;
+                    /**
+                     * Format: plain-text
+                     * @example correct horse battery staple
+                     */
+                    password: string;
+                    /**
+                     * Format: plain-text
+                     * @description The one-time password, six digits, or a recovery code in its place. Only of people who use them
+                     * @example 492039
+                     */
+                    otp?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "access": "eyJhbGciOiJIUzI1NiIs…",
+                     *       "refresh": "eyJhbGciOiJIUzI1NiIs…",
+                     *       "merchant_id": 1001,
+                     *       "merchant_code": 1001,
+                     *       "app_code": 5001,
+                     *       "products": [
+                     *         "collections",
+                     *         "payouts"
+                     *       ],
+                     *       "name": "Duka la Mfano",
+                     *       "email": "owner@duka.example",
+                     *       "phone_number": "+254711000001",
+                     *       "requires_verification": true,
+                     *       "message": "Token issued"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Access token, good for 15 minutes
+                         * @example eyJhbGciOiJIUzI1NiIs…
+                         */
+                        access: string;
+                        /**
+                         * @description Refresh token, good for 7 days, once
+                         * @example eyJhbGciOiJIUzI1NiIs…
+                         */
+                        refresh: string;
+                        /** @example 1001 */
+                        merchant_id: number;
+                        /**
+                         * @description The same as `merchant_id`
+                         * @example 1001
+                         */
+                        merchant_code: number;
+                        /**
+                         * @description Null for people
+                         * @example 5001
+                         */
+                        app_code: number | null;
+                        /**
+                         * @description Products of the app; null for people
+                         * @example [
+                         *       "collections",
+                         *       "payouts"
+                         *     ]
+                         */
+                        products: ("collections" | "payouts" | "disbursements")[] | null;
+                        /** @example Duka la Mfano */
+                        name: string;
+                        /** @example owner@duka.example */
+                        email: string;
+                        /** @example +254711000001 */
+                        phone_number: string;
+                        /** @description The profile is not approved yet */
+                        requires_verification: boolean;
+                        /** @example Token issued */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: a refresh token may be spent. If it is refused from now on, log in again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSessions: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "refreshed_at": "2026-11-20T09:30:00.000Z",
+                     *           "expires_at": "2026-11-20T09:30:00.000Z",
+                     *           "ends_at": "2026-11-20T09:30:00.000Z",
+                     *           "address": "203.0.113.7",
+                     *           "with_otp": true,
+                     *           "current": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            id: string;
+                            /**
+                             * Format: date-time
+                             * @description The log-in. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description The last refresh, or the log-in: one that is in use is refreshed every 15 minutes
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            refreshed_at: string;
+                            /**
+                             * Format: date-time
+                             * @description It ends then, unless it is refreshed before
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            expires_at: string;
+                            /**
+                             * Format: date-time
+                             * @description It ends then, however often it is refreshed
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            ends_at: string;
+                            /**
+                             * @description From where it was refreshed last, or begun; null when that is not known
+                             * @example 203.0.113.7
+                             */
+                            address: string | null;
+                            /** @description It was begun with a one-time password */
+                            with_otp: boolean;
+                            /** @description It is the session of this request */
+                            current: boolean;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    endSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Session ended"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Session ended */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "old_password": "correct horse battery staple",
+                 *       "new_password": "staple battery horse correct"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @example correct horse battery staple
+                     */
+                    old_password: string;
+                    /**
+                     * Format: plain-text
+                     * @description 12 to 128 characters; not the old one
+                     * @example staple battery horse correct
+                     */
+                    new_password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Password changed"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Password changed */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    beginTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @example correct horse battery staple
+                     */
+                    password: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+                     *       "otpauth_uri": "otpauth://totp/Malipo:owner%40duka.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Malipo"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description In base32, to type in
+                         * @example JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP
+                         */
+                        secret: string;
+                        /**
+                         * @description The same as an address; show it as a QR code
+                         * @example otpauth://totp/Malipo:owner%40duka.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Malipo
+                         */
+                        otpauth_uri: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    confirmTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "otp": "492039"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @description The one-time password that the authenticator app shows
+                     * @example 492039
+                     */
+                    otp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "recovery_codes": [
+                     *         "3f9a1-c04be-7d218-9e6f5"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Ten codes, each good once. They are not shown again
+                         * @example [
+                         *       "3f9a1-c04be-7d218-9e6f5"
+                         *     ]
+                         */
+                        recovery_codes: string[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    disableTotp: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "otp": "492039"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @example correct horse battery staple
+                     */
+                    password: string;
+                    /**
+                     * Format: plain-text
+                     * @description The one-time password, six digits, or a recovery code in its place
+                     * @example 492039
+                     */
+                    otp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "One-time passwords are off"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example One-time passwords are off */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    replaceRecoveryCodes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "password": "correct horse battery staple",
+                 *       "otp": "492039"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: plain-text
+                     * @example correct horse battery staple
+                     */
+                    password: string;
+                    /**
+                     * Format: plain-text
+                     * @description The one-time password, six digits, or a recovery code in its place
+                     * @example 492039
+                     */
+                    otp: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "recovery_codes": [
+                     *         "3f9a1-c04be-7d218-9e6f5"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Ten codes, each good once. They are not shown again
+                         * @example [
+                         *       "3f9a1-c04be-7d218-9e6f5"
+                         *     ]
+                         */
+                        recovery_codes: string[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    logOut: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "message": "Logged out"
+                     *     }
+                     */
+                    "application/json": {
+                        /** @example Logged out */
+                        message: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    initiateCollection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Three are different: what got 500 or 503 `unavailable` may have been recorded, and the reversal of a 502 is. Then the answer that was kept comes */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payfrom": "+254712345678",
+                 *       "amount": "250.00",
+                 *       "ref_no": "order-1001",
+                 *       "account_number": "INV-7",
+                 *       "callback_url": "https://shop.example/webhooks",
+                 *       "app_code": 5001
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: kenyan-mobile
+                     * @description The customer’s phone; it gets the prompt
+                     * @example +254712345678
+                     */
+                    payfrom: string;
+                    /**
+                     * @description KES, 1.00 to 999999.99, with exactly two decimals
+                     * @example 250.00
+                     */
+                    amount: string;
+                    /**
+                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                     * @example order-1001
+                     */
+                    ref_no: string;
+                    /**
+                     * Format: plain-text
+                     * @description What the customer pays for, as shown in the prompt
+                     * @example INV-7
+                     */
+                    account_number: string;
+                    /**
+                     * Format: callback-url
+                     * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                     * @example https://shop.example/webhooks
+                     */
+                    callback_url: string;
+                    /**
+                     * @description Which app to book on; only for people who logged in and have several
+                     * @example 5001
+                     */
+                    app_code?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description True when this is the first answer again */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "payfrom": "+254712345678",
+                     *       "amount": "250.00",
+                     *       "ref_no": "order-1001",
+                     *       "account_number": "INV-7",
+                     *       "callback_url": "https://shop.example/webhooks",
+                     *       "status": "pending",
+                     *       "category": "other",
+                     *       "created_at": "20/11/2026 09:30:00",
+                     *       "created_at_iso": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * Format: kenyan-mobile
+                         * @description The customer’s phone
+                         * @example +254712345678
+                         */
+                        payfrom: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example order-1001
+                         */
+                        ref_no: string;
+                        /**
+                         * Format: plain-text
+                         * @description What the customer pays for, as shown in the prompt
+                         * @example INV-7
+                         */
+                        account_number: string;
+                        /**
+                         * Format: callback-url
+                         * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                         * @example https://shop.example/webhooks
+                         */
+                        callback_url: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "processing" | "completed" | "failed";
+                        /** @example other */
+                        category: string;
+                        /**
+                         * @description DD/MM/YYYY HH:MM:SS, UTC
+                         * @example 20/11/2026 09:30:00
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description `created_at` in ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at_iso: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `channel_paused`: nothing was recorded. `unavailable`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCollections: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+                status?: 0 | 1 | 2 | 3 | "pending" | "processing" | "failed" | "completed";
+                date_from?: string | unknown | unknown;
+                date_to?: string | unknown | unknown;
+                ref_no?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "payfrom": "+254712345678",
+                     *           "amount": "250.00",
+                     *           "ref_no": "order-1001",
+                     *           "account_number": "INV-7",
+                     *           "callback_url": "https://shop.example/webhooks",
+                     *           "status": "pending",
+                     *           "category": "other",
+                     *           "created_at": "20/11/2026 09:30:00",
+                     *           "created_at_iso": "2026-11-20T09:30:00.000Z",
+                     *           "result_code": null,
+                     *           "result_description": null,
+                     *           "trans_id": null,
+                     *           "external_ref": null,
+                     *           "payment_completed_at": null,
+                     *           "commission": "3.75",
+                     *           "net_amount": "246.25"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            id: string;
+                            /**
+                             * Format: kenyan-mobile
+                             * @description The customer’s phone
+                             * @example +254712345678
+                             */
+                            payfrom: string;
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            amount: string;
+                            /**
+                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                             * @example order-1001
+                             */
+                            ref_no: string;
+                            /**
+                             * Format: plain-text
+                             * @description What the customer pays for, as shown in the prompt
+                             * @example INV-7
+                             */
+                            account_number: string;
+                            /**
+                             * Format: callback-url
+                             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                             * @example https://shop.example/webhooks
+                             */
+                            callback_url: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "processing" | "completed" | "failed";
+                            /** @example other */
+                            category: string;
+                            /**
+                             * @description DD/MM/YYYY HH:MM:SS, UTC
+                             * @example 20/11/2026 09:30:00
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description `created_at` in ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            created_at_iso: string;
+                            /** @description 0 on success; null while open */
+                            result_code: number | null;
+                            result_description: string | null;
+                            /** @description The network’s receipt */
+                            trans_id: string | null;
+                            /** @description The gateway’s reference */
+                            external_ref: string | null;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC; null while open
+                             * @example null
+                             */
+                            payment_completed_at: string | null;
+                            /**
+                             * @description KES, what we keep; 0.00 of one that failed
+                             * @example 3.75
+                             */
+                            commission: string;
+                            /**
+                             * @description KES, what your wallet gets; 0.00 of one that failed
+                             * @example 246.25
+                             */
+                            net_amount: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCollection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                checkout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "payfrom": "+254712345678",
+                     *       "amount": "250.00",
+                     *       "ref_no": "order-1001",
+                     *       "account_number": "INV-7",
+                     *       "callback_url": "https://shop.example/webhooks",
+                     *       "status": "pending",
+                     *       "category": "other",
+                     *       "created_at": "20/11/2026 09:30:00",
+                     *       "created_at_iso": "2026-11-20T09:30:00.000Z",
+                     *       "result_code": null,
+                     *       "result_description": null,
+                     *       "trans_id": null,
+                     *       "external_ref": null,
+                     *       "payment_completed_at": null,
+                     *       "commission": "3.75",
+                     *       "net_amount": "246.25",
+                     *       "created_by": "owner@duka.example"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * Format: kenyan-mobile
+                         * @description The customer’s phone
+                         * @example +254712345678
+                         */
+                        payfrom: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example order-1001
+                         */
+                        ref_no: string;
+                        /**
+                         * Format: plain-text
+                         * @description What the customer pays for, as shown in the prompt
+                         * @example INV-7
+                         */
+                        account_number: string;
+                        /**
+                         * Format: callback-url
+                         * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                         * @example https://shop.example/webhooks
+                         */
+                        callback_url: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "processing" | "completed" | "failed";
+                        /** @example other */
+                        category: string;
+                        /**
+                         * @description DD/MM/YYYY HH:MM:SS, UTC
+                         * @example 20/11/2026 09:30:00
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description `created_at` in ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at_iso: string;
+                        /** @description 0 on success; null while open */
+                        result_code: number | null;
+                        result_description: string | null;
+                        /** @description The network’s receipt */
+                        trans_id: string | null;
+                        /** @description The gateway’s reference */
+                        external_ref: string | null;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC; null while open
+                         * @example null
+                         */
+                        payment_completed_at: string | null;
+                        /**
+                         * @description KES, what we keep; 0.00 of one that failed
+                         * @example 3.75
+                         */
+                        commission: string;
+                        /**
+                         * @description KES, what your wallet gets; 0.00 of one that failed
+                         * @example 246.25
+                         */
+                        net_amount: string;
+                        /**
+                         * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
+                         * @example owner@duka.example
+                         */
+                        created_by?: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listCollectionsDeprecated: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+                status?: "pending" | "completed" | "failed";
+                date_from?: string | unknown | unknown;
+                date_to?: string | unknown | unknown;
+                phone?: string;
+                ref_no?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description Always true */
+                    Deprecation?: string;
+                    /** @description What replaces this */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "payfrom": "+254712345678",
+                     *           "amount": "250.00",
+                     *           "ref_no": "order-1001",
+                     *           "account_number": "INV-7",
+                     *           "callback_url": "https://shop.example/webhooks",
+                     *           "status": "pending",
+                     *           "category": "other",
+                     *           "created_at": "20/11/2026 09:30:00"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            id: string;
+                            /**
+                             * Format: kenyan-mobile
+                             * @description The customer’s phone
+                             * @example +254712345678
+                             */
+                            payfrom: string;
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            amount: string;
+                            /**
+                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                             * @example order-1001
+                             */
+                            ref_no: string;
+                            /**
+                             * Format: plain-text
+                             * @description What the customer pays for, as shown in the prompt
+                             * @example INV-7
+                             */
+                            account_number: string;
+                            /**
+                             * Format: callback-url
+                             * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                             * @example https://shop.example/webhooks
+                             */
+                            callback_url: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "completed" | "failed";
+                            /** @example other */
+                            category: string;
+                            /**
+                             * @description DD/MM/YYYY HH:MM:SS, UTC
+                             * @example 20/11/2026 09:30:00
+                             */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    initiatePayout: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Three are different: what got 500 or 503 `unavailable` may have been recorded, and the reversal of a 502 is. Then the answer that was kept comes */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "payto": "+254712345678",
+                 *       "amount": "250.00",
+                 *       "ref_no": "order-1001",
+                 *       "callback_url": "https://shop.example/webhooks",
+                 *       "category": "other",
+                 *       "narration": "Salary November",
+                 *       "channel": 63902
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description The recipient: a Kenyan mobile number in E.164 form, or a bank account number of 5 to 34 letters and digits
+                     * @example +254712345678
+                     */
+                    payto: string;
+                    /**
+                     * @description KES, 1.00 to 999999.99, with exactly two decimals
+                     * @example 250.00
+                     */
+                    amount: string;
+                    /**
+                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                     * @example order-1001
+                     */
+                    ref_no: string;
+                    /**
+                     * Format: callback-url
+                     * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                     * @example https://shop.example/webhooks
+                     */
+                    callback_url: string;
+                    /**
+                     * @default other
+                     * @example other
+                     * @enum {unknown}
+                     */
+                    category?: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+                    /**
+                     * Format: plain-text
+                     * @description Sent to the gateway
+                     * @default Disbursement
+                     * @example Salary November
+                     */
+                    narration?: string;
+                    /**
+                     * @description Code of the payment channel. Required for bank accounts; a phone’s is that of its carrier unless given
+                     * @example 63902
+                     */
+                    channel?: number;
+                    /**
+                     * @description Which app of yours to book on; its secret signs the webhook. Left out with an app’s token: that app. People must name one
+                     * @example 5001
+                     */
+                    app_code?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description True when this is the first answer again */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "payto": "+254712345678",
+                     *       "amount": "250.00",
+                     *       "ref_no": "order-1001",
+                     *       "status": "pending",
+                     *       "category": "other",
+                     *       "channel": 63902,
+                     *       "channel_name": "M-PESA",
+                     *       "channel_type": "Mobile Money",
+                     *       "created_at": "20/11/2026 09:30:00",
+                     *       "created_at_iso": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description The recipient’s phone or bank account
+                         * @example +254712345678
+                         */
+                        payto: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example order-1001
+                         */
+                        ref_no: string;
+                        /** @enum {unknown} */
+                        status: "pending" | "processing" | "completed" | "failed";
+                        /**
+                         * @example other
+                         * @enum {unknown}
+                         */
+                        category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+                        /** @example 63902 */
+                        channel: number;
+                        /** @example M-PESA */
+                        channel_name: string;
+                        /** @enum {unknown} */
+                        channel_type: "Mobile Money" | "Bank";
+                        /**
+                         * @description DD/MM/YYYY HH:MM:SS, UTC
+                         * @example 20/11/2026 09:30:00
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description `created_at` in ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at_iso: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `channel_paused`: nothing was recorded. `unavailable`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPayouts: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+                status?: 0 | 1 | 2 | 3 | "pending" | "processing" | "failed" | "completed";
+                date_from?: string | unknown | unknown;
+                date_to?: string | unknown | unknown;
+                ref_no?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "payto": "+254712345678",
+                     *           "amount": "250.00",
+                     *           "ref_no": "order-1001",
+                     *           "status": "pending",
+                     *           "category": "other",
+                     *           "created_at": "20/11/2026 09:30:00",
+                     *           "created_at_iso": "2026-11-20T09:30:00.000Z",
+                     *           "result_code": null,
+                     *           "result_description": null,
+                     *           "trans_id": null,
+                     *           "external_ref": null,
+                     *           "payment_completed_at": null,
+                     *           "channel": 63902,
+                     *           "channel_name": "M-PESA",
+                     *           "channel_type": "Mobile Money",
+                     *           "narration": "Salary November",
+                     *           "fee": "0.00"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            id: string;
+                            /**
+                             * @description The recipient’s phone or bank account
+                             * @example +254712345678
+                             */
+                            payto: string;
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            amount: string;
+                            /**
+                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                             * @example order-1001
+                             */
+                            ref_no: string;
+                            /**
+                             * @description `failed` once the money is back in the wallet
+                             * @enum {unknown}
+                             */
+                            status: "pending" | "processing" | "completed" | "failed";
+                            /**
+                             * @example other
+                             * @enum {unknown}
+                             */
+                            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+                            /**
+                             * @description DD/MM/YYYY HH:MM:SS, UTC
+                             * @example 20/11/2026 09:30:00
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description `created_at` in ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            created_at_iso: string;
+                            /** @description 0 on success; null while open */
+                            result_code: number | null;
+                            result_description: string | null;
+                            /** @description The network’s receipt */
+                            trans_id: string | null;
+                            /** @description The gateway’s reference */
+                            external_ref: string | null;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC; null while open
+                             * @example null
+                             */
+                            payment_completed_at: string | null;
+                            /** @example 63902 */
+                            channel: number;
+                            /** @example M-PESA */
+                            channel_name: string;
+                            /** @enum {unknown} */
+                            channel_type: "Mobile Money" | "Bank";
+                            /** @example Salary November */
+                            narration: string;
+                            /**
+                             * @description KES, debited with the amount
+                             * @example 0.00
+                             */
+                            fee: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listPayoutsDeprecated: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+                status?: "pending" | "completed" | "failed";
+                date_from?: string | unknown | unknown;
+                date_to?: string | unknown | unknown;
+                phone?: string;
+                ref_no?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description Always true */
+                    Deprecation?: string;
+                    /** @description What replaces this */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "payto": "+254712345678",
+                     *           "amount": "250.00",
+                     *           "ref_no": "order-1001",
+                     *           "status": "pending",
+                     *           "category": "other",
+                     *           "created_at": "20/11/2026 09:30:00"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            id: string;
+                            /**
+                             * @description The recipient’s phone or bank account
+                             * @example +254712345678
+                             */
+                            payto: string;
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            amount: string;
+                            /**
+                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                             * @example order-1001
+                             */
+                            ref_no: string;
+                            /** @enum {unknown} */
+                            status: "pending" | "completed" | "failed";
+                            /**
+                             * @example other
+                             * @enum {unknown}
+                             */
+                            category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+                            /**
+                             * @description DD/MM/YYYY HH:MM:SS, UTC
+                             * @example 20/11/2026 09:30:00
+                             */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getPayout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                payout_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "payto": "+254712345678",
+                     *       "amount": "250.00",
+                     *       "ref_no": "order-1001",
+                     *       "status": "pending",
+                     *       "category": "other",
+                     *       "created_at": "20/11/2026 09:30:00",
+                     *       "created_at_iso": "2026-11-20T09:30:00.000Z",
+                     *       "result_code": null,
+                     *       "result_description": null,
+                     *       "trans_id": null,
+                     *       "external_ref": null,
+                     *       "payment_completed_at": null,
+                     *       "channel": 63902,
+                     *       "channel_name": "M-PESA",
+                     *       "channel_type": "Mobile Money",
+                     *       "narration": "Salary November",
+                     *       "fee": "0.00",
+                     *       "created_by": "owner@duka.example"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description The recipient’s phone or bank account
+                         * @example +254712345678
+                         */
+                        payto: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example order-1001
+                         */
+                        ref_no: string;
+                        /**
+                         * @description `failed` once the money is back in the wallet
+                         * @enum {unknown}
+                         */
+                        status: "pending" | "processing" | "completed" | "failed";
+                        /**
+                         * @example other
+                         * @enum {unknown}
+                         */
+                        category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
+                        /**
+                         * @description DD/MM/YYYY HH:MM:SS, UTC
+                         * @example 20/11/2026 09:30:00
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description `created_at` in ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at_iso: string;
+                        /** @description 0 on success; null while open */
+                        result_code: number | null;
+                        result_description: string | null;
+                        /** @description The network’s receipt */
+                        trans_id: string | null;
+                        /** @description The gateway’s reference */
+                        external_ref: string | null;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC; null while open
+                         * @example null
+                         */
+                        payment_completed_at: string | null;
+                        /** @example 63902 */
+                        channel: number;
+                        /** @example M-PESA */
+                        channel_name: string;
+                        /** @enum {unknown} */
+                        channel_type: "Mobile Money" | "Bank";
+                        /** @example Salary November */
+                        narration: string;
+                        /**
+                         * @description KES, debited with the amount
+                         * @example 0.00
+                         */
+                        fee: string;
+                        /**
+                         * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
+                         * @example owner@duka.example
+                         */
+                        created_by?: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    initiateReversal: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Three are different: what got 500 or 503 `unavailable` may have been recorded, and the reversal of a 502 is. Then the answer that was kept comes */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "checkout_ref_no": "order-1001",
+                 *       "ref_no": "refund-1001",
+                 *       "callback_url": "https://shop.example/webhooks",
+                 *       "reason": "Out of stock"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description Your reference of the collection to give back
+                     * @example order-1001
+                     */
+                    checkout_ref_no: string;
+                    /**
+                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                     * @example refund-1001
+                     */
+                    ref_no: string;
+                    /**
+                     * Format: callback-url
+                     * @description Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                     * @example https://shop.example/webhooks
+                     */
+                    callback_url: string;
+                    /**
+                     * Format: plain-text
+                     * @description Recorded, and sent to the network as remarks
+                     * @example Out of stock
+                     */
+                    reason?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description True when this is the first answer again */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "ref_no": "refund-1001",
+                     *       "checkout_ref_no": "order-1001",
+                     *       "original_trans_id": "TKJ7A1B2C3",
+                     *       "amount": "250.00",
+                     *       "reversed_net_amount": "246.25",
+                     *       "reversed_commission": "3.75",
+                     *       "status": 1,
+                     *       "status_label": "processed",
+                     *       "result_description": null,
+                     *       "trans_id": null,
+                     *       "reason": "Out of stock",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "payment_completed_at": null
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example refund-1001
+                         */
+                        ref_no: string;
+                        /**
+                         * @description Your reference of the collection
+                         * @example order-1001
+                         */
+                        checkout_ref_no: string;
+                        /**
+                         * @description The network’s receipt of the collection; null while it is not known
+                         * @example TKJ7A1B2C3
+                         */
+                        original_trans_id: string | null;
+                        /**
+                         * @description KES, what the customer gets
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description KES, what the collection wallet gives
+                         * @example 246.25
+                         */
+                        reversed_net_amount: string;
+                        /**
+                         * @description KES, commission that you get back
+                         * @example 3.75
+                         */
+                        reversed_commission: string;
+                        /**
+                         * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
+                         * @example 1
+                         * @enum {unknown}
+                         */
+                        status: 0 | 1 | 2 | 3;
+                        /**
+                         * @example processed
+                         * @enum {unknown}
+                         */
+                        status_label: "unprocessed" | "processed" | "failed" | "reversed";
+                        /**
+                         * @description Null while open
+                         * @example null
+                         */
+                        result_description: string | null;
+                        /**
+                         * @description The network’s receipt of the reversal itself
+                         * @example null
+                         */
+                        trans_id: string | null;
+                        /** @example Out of stock */
+                        reason: string | null;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC; null while open
+                         * @example null
+                         */
+                        payment_completed_at: string | null;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no` */
+            502: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `channel_paused`: nothing was recorded. `unavailable`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listReversals: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+                status?: 0 | 1 | 2 | 3 | "unprocessed" | "processed" | "failed" | "reversed";
+                date_from?: string | unknown | unknown;
+                date_to?: string | unknown | unknown;
+                ref_no?: string;
+                checkout_ref_no?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "ref_no": "refund-1001",
+                     *           "checkout_ref_no": "order-1001",
+                     *           "original_trans_id": "TKJ7A1B2C3",
+                     *           "amount": "250.00",
+                     *           "reversed_net_amount": "246.25",
+                     *           "reversed_commission": "3.75",
+                     *           "status": 1,
+                     *           "status_label": "processed",
+                     *           "result_description": null,
+                     *           "trans_id": null,
+                     *           "reason": "Out of stock",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "payment_completed_at": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            id: string;
+                            /**
+                             * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                             * @example refund-1001
+                             */
+                            ref_no: string;
+                            /**
+                             * @description Your reference of the collection
+                             * @example order-1001
+                             */
+                            checkout_ref_no: string;
+                            /**
+                             * @description The network’s receipt of the collection; null while it is not known
+                             * @example TKJ7A1B2C3
+                             */
+                            original_trans_id: string | null;
+                            /**
+                             * @description KES, what the customer gets
+                             * @example 250.00
+                             */
+                            amount: string;
+                            /**
+                             * @description KES, what the collection wallet gives
+                             * @example 246.25
+                             */
+                            reversed_net_amount: string;
+                            /**
+                             * @description KES, commission that you get back
+                             * @example 3.75
+                             */
+                            reversed_commission: string;
+                            /**
+                             * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
+                             * @example 1
+                             * @enum {unknown}
+                             */
+                            status: 0 | 1 | 2 | 3;
+                            /**
+                             * @example processed
+                             * @enum {unknown}
+                             */
+                            status_label: "unprocessed" | "processed" | "failed" | "reversed";
+                            /**
+                             * @description Null while open
+                             * @example null
+                             */
+                            result_description: string | null;
+                            /**
+                             * @description The network’s receipt of the reversal itself
+                             * @example null
+                             */
+                            trans_id: string | null;
+                            /** @example Out of stock */
+                            reason: string | null;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC; null while open
+                             * @example null
+                             */
+                            payment_completed_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getReversal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                ref_no: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "ref_no": "refund-1001",
+                     *       "checkout_ref_no": "order-1001",
+                     *       "original_trans_id": "TKJ7A1B2C3",
+                     *       "amount": "250.00",
+                     *       "reversed_net_amount": "246.25",
+                     *       "reversed_commission": "3.75",
+                     *       "status": 1,
+                     *       "status_label": "processed",
+                     *       "result_description": null,
+                     *       "trans_id": null,
+                     *       "reason": "Out of stock",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "payment_completed_at": null,
+                     *       "created_by": "owner@duka.example"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example refund-1001
+                         */
+                        ref_no: string;
+                        /**
+                         * @description Your reference of the collection
+                         * @example order-1001
+                         */
+                        checkout_ref_no: string;
+                        /**
+                         * @description The network’s receipt of the collection; null while it is not known
+                         * @example TKJ7A1B2C3
+                         */
+                        original_trans_id: string | null;
+                        /**
+                         * @description KES, what the customer gets
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description KES, what the collection wallet gives
+                         * @example 246.25
+                         */
+                        reversed_net_amount: string;
+                        /**
+                         * @description KES, commission that you get back
+                         * @example 3.75
+                         */
+                        reversed_commission: string;
+                        /**
+                         * @description 0 unprocessed, 1 processed, 2 failed, 3 reversed
+                         * @example 1
+                         * @enum {unknown}
+                         */
+                        status: 0 | 1 | 2 | 3;
+                        /**
+                         * @example processed
+                         * @enum {unknown}
+                         */
+                        status_label: "unprocessed" | "processed" | "failed" | "reversed";
+                        /**
+                         * @description Null while open
+                         * @example null
+                         */
+                        result_description: string | null;
+                        /**
+                         * @description The network’s receipt of the reversal itself
+                         * @example null
+                         */
+                        trans_id: string | null;
+                        /** @example Out of stock */
+                        reason: string | null;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC; null while open
+                         * @example null
+                         */
+                        payment_completed_at: string | null;
+                        /**
+                         * @description Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it
+                         * @example owner@duka.example
+                         */
+                        created_by?: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBalance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "payout_wallet_balance": "250.00",
+                     *       "collection_wallet_balance": "250.00",
+                     *       "currency": "KES"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        payout_wallet_balance: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        collection_wallet_balance: string;
+                        /** @constant */
+                        currency: "KES";
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listTransactions: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+                wallet?: "collection" | "payout";
+                type?: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
+                ref_no?: string;
+                phone?: string;
+                date_from?: string | unknown | unknown;
+                date_to?: string | unknown | unknown;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "wallet": "collection",
+                     *           "type": "collection",
+                     *           "direction": "credit",
+                     *           "amount": "250.00",
+                     *           "balance_after": "250.00",
+                     *           "ref_no": "order-1001",
+                     *           "account": null,
+                     *           "trans_id": null,
+                     *           "description": "text",
+                     *           "created_at": "2026-11-20T09:30:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            id: string;
+                            /** @enum {unknown} */
+                            wallet: "collection" | "payout";
+                            /** @enum {unknown} */
+                            type: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
+                            /** @enum {unknown} */
+                            direction: "credit" | "debit";
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            amount: string;
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            balance_after: string;
+                            /** @example order-1001 */
+                            ref_no: string | null;
+                            /** @description The other side: phone or bank account */
+                            account: string | null;
+                            /** @description The network’s receipt */
+                            trans_id: string | null;
+                            description: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            created_at: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createTransfer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Three are different: what got 500 or 503 `unavailable` may have been recorded, and the reversal of a 502 is. Then the answer that was kept comes */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "amount": "250.00",
+                 *       "ref_no": "order-1001"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description KES, 1.00 to 999999.99, with exactly two decimals
+                     * @example 250.00
+                     */
+                    amount: string;
+                    /**
+                     * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                     * @example order-1001
+                     */
+                    ref_no: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description True when this is the first answer again */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "wallet": "collection",
+                     *       "type": "collection",
+                     *       "direction": "credit",
+                     *       "amount": "250.00",
+                     *       "balance_after": "250.00",
+                     *       "ref_no": "order-1001",
+                     *       "account": null,
+                     *       "trans_id": null,
+                     *       "description": "text",
+                     *       "created_at": "2026-11-20T09:30:00.000Z"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /** @enum {unknown} */
+                        wallet: "collection" | "payout";
+                        /** @enum {unknown} */
+                        type: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
+                        /** @enum {unknown} */
+                        direction: "credit" | "debit";
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        balance_after: string;
+                        /** @example order-1001 */
+                        ref_no: string | null;
+                        /** @description The other side: phone or bank account */
+                        account: string | null;
+                        /** @description The network’s receipt */
+                        trans_id: string | null;
+                        description: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `internal_error`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description `unavailable`: it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listChannels: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "code": 63902,
+                     *           "name": "M-PESA",
+                     *           "type": "Mobile Money",
+                     *           "active": true,
+                     *           "min_amount": "250.00",
+                     *           "max_amount": "250.00",
+                     *           "whole_shillings": true,
+                     *           "collections": {
+                     *             "active": true,
+                     *             "min_amount": "250.00",
+                     *             "max_amount": "250.00",
+                     *             "whole_shillings": true
+                     *           },
+                     *           "payouts": {
+                     *             "active": true,
+                     *             "min_amount": "250.00",
+                     *             "max_amount": "250.00",
+                     *             "whole_shillings": true
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /** @example 63902 */
+                            code: number;
+                            /** @example M-PESA */
+                            name: string;
+                            /** @enum {unknown} */
+                            type: "Mobile Money" | "Bank";
+                            /** @description Takes new payments now */
+                            active: boolean;
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            min_amount: string;
+                            /**
+                             * @description KES
+                             * @example 250.00
+                             */
+                            max_amount: string;
+                            /** @description Takes no cents */
+                            whole_shillings: boolean;
+                            /** @description The amounts of collections; null when the channel carries none */
+                            collections: {
+                                /** @description Takes new payments now */
+                                active: boolean;
+                                /**
+                                 * @description KES
+                                 * @example 250.00
+                                 */
+                                min_amount: string;
+                                /**
+                                 * @description KES
+                                 * @example 250.00
+                                 */
+                                max_amount: string;
+                                /** @description Takes no cents */
+                                whole_shillings: boolean;
+                            } | null;
+                            /** @description The amounts of payouts; null when the channel carries none */
+                            payouts: {
+                                /** @description Takes new payments now */
+                                active: boolean;
+                                /**
+                                 * @description KES
+                                 * @example 250.00
+                                 */
+                                min_amount: string;
+                                /**
+                                 * @description KES
+                                 * @example 250.00
+                                 */
+                                max_amount: string;
+                                /** @description Takes no cents */
+                                whole_shillings: boolean;
+                            } | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    collectionEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description When this attempt was sent, Unix seconds; refuse one older than 300 s */
+                "X-Service-Timestamp": string;
+                /** @description Hex HMAC-SHA256, keyed with the app secret, over the timestamp, a dot and the raw body. An app may have a webhook secret of its own for it */
+                "X-Service-Signature": string;
+                /** @description Counts up by one per merchant */
+                "X-Service-Event-Sequence": string;
+                /** @description The same at every attempt for one event: take each only once */
+                "webhook-id": string;
+                /** @description As X-Service-Timestamp */
+                "webhook-timestamp": string;
+                /** @description The signature of the Standard Webhooks convention; while secrets overlap one for each, separated by a space */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "notification": {
+                 *         "type": "collection",
+                 *         "event": "transaction.completed"
+                 *       },
+                 *       "data": {
+                 *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                 *         "result_code": 0,
+                 *         "result_description": "The service request is processed successfully.",
+                 *         "amount": "250.00",
+                 *         "ref_no": "order-1001",
+                 *         "beneficiary": {
+                 *           "account": "+254712345678",
+                 *           "kyc": null
+                 *         },
+                 *         "transaction_date": "2026-11-20T09:30:00.000Z",
+                 *         "external_ref": "ws_CO_20112026093000",
+                 *         "trans_id": "TKJ7A1B2C3"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    notification: {
+                        /** @constant */
+                        type: "collection";
+                        /** @enum {unknown} */
+                        event: "transaction.completed" | "transaction.failed";
+                    };
+                    data: {
+                        /**
+                         * Format: uuid
+                         * @description Of the payment, as in our answers
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description 0 on success; a reversal that failed has 1
+                         * @example 0
+                         */
+                        result_code: number;
+                        /** @example The service request is processed successfully. */
+                        result_description: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example order-1001
+                         */
+                        ref_no: string;
+                        beneficiary: {
+                            /**
+                             * Format: kenyan-mobile
+                             * @description Kenyan mobile number in E.164 form
+                             * @example +254712345678
+                             */
+                            account: string;
+                            kyc: string | null;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        transaction_date: string;
+                        /** @example ws_CO_20112026093000 */
+                        external_ref: string;
+                        /** @example TKJ7A1B2C3 */
+                        trans_id: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Taken */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    payoutEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description When this attempt was sent, Unix seconds; refuse one older than 300 s */
+                "X-Service-Timestamp": string;
+                /** @description Hex HMAC-SHA256, keyed with the app secret, over the timestamp, a dot and the raw body. An app may have a webhook secret of its own for it */
+                "X-Service-Signature": string;
+                /** @description Counts up by one per merchant */
+                "X-Service-Event-Sequence": string;
+                /** @description The same at every attempt for one event: take each only once */
+                "webhook-id": string;
+                /** @description As X-Service-Timestamp */
+                "webhook-timestamp": string;
+                /** @description The signature of the Standard Webhooks convention; while secrets overlap one for each, separated by a space */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "notification": {
+                 *         "type": "payout",
+                 *         "event": "transaction.completed"
+                 *       },
+                 *       "data": {
+                 *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                 *         "result_code": 0,
+                 *         "result_description": "The service request is processed successfully.",
+                 *         "amount": "250.00",
+                 *         "ref_no": "order-1001",
+                 *         "beneficiary": {
+                 *           "account": "+254712345678",
+                 *           "kyc": null
+                 *         },
+                 *         "transaction_date": "2026-11-20T09:30:00.000Z",
+                 *         "external_ref": "ws_CO_20112026093000",
+                 *         "trans_id": "TKJ7A1B2C3"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    notification: {
+                        /** @constant */
+                        type: "payout";
+                        /** @enum {unknown} */
+                        event: "transaction.completed" | "transaction.failed";
+                    };
+                    data: {
+                        /**
+                         * Format: uuid
+                         * @description Of the payment, as in our answers
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description 0 on success; a reversal that failed has 1
+                         * @example 0
+                         */
+                        result_code: number;
+                        /** @example The service request is processed successfully. */
+                        result_description: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example order-1001
+                         */
+                        ref_no: string;
+                        beneficiary: {
+                            /**
+                             * @description The recipient’s phone or bank account
+                             * @example +254712345678
+                             */
+                            account: string;
+                            kyc: string | null;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        transaction_date: string;
+                        /** @example ws_CO_20112026093000 */
+                        external_ref: string;
+                        /** @example TKJ7A1B2C3 */
+                        trans_id: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Taken */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    reversalEnded: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description When this attempt was sent, Unix seconds; refuse one older than 300 s */
+                "X-Service-Timestamp": string;
+                /** @description Hex HMAC-SHA256, keyed with the app secret, over the timestamp, a dot and the raw body. An app may have a webhook secret of its own for it */
+                "X-Service-Signature": string;
+                /** @description Counts up by one per merchant */
+                "X-Service-Event-Sequence": string;
+                /** @description The same at every attempt for one event: take each only once */
+                "webhook-id": string;
+                /** @description As X-Service-Timestamp */
+                "webhook-timestamp": string;
+                /** @description The signature of the Standard Webhooks convention; while secrets overlap one for each, separated by a space */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "notification": {
+                 *         "type": "reversal",
+                 *         "event": "transaction.completed"
+                 *       },
+                 *       "data": {
+                 *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                 *         "result_code": 0,
+                 *         "result_description": "The service request is processed successfully.",
+                 *         "amount": "250.00",
+                 *         "ref_no": "refund-1001",
+                 *         "checkout_ref_no": "order-1001",
+                 *         "beneficiary": {
+                 *           "account": "+254712345678",
+                 *           "kyc": null
+                 *         },
+                 *         "transaction_date": "2026-11-20T09:30:00.000Z",
+                 *         "external_ref": "ws_CO_20112026093000",
+                 *         "trans_id": "TKJ7A1B2C3",
+                 *         "transaction_fee": "0.00"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    notification: {
+                        /** @constant */
+                        type: "reversal";
+                        /** @enum {unknown} */
+                        event: "transaction.completed" | "transaction.failed";
+                    };
+                    data: {
+                        /**
+                         * Format: uuid
+                         * @description Of the payment, as in our answers
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description 0 on success; a reversal that failed has 1
+                         * @example 0
+                         */
+                        result_code: number;
+                        /** @example The service request is processed successfully. */
+                        result_description: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example refund-1001
+                         */
+                        ref_no: string;
+                        /**
+                         * @description Your reference of the collection
+                         * @example order-1001
+                         */
+                        checkout_ref_no: string;
+                        beneficiary: {
+                            /**
+                             * Format: kenyan-mobile
+                             * @description Kenyan mobile number in E.164 form
+                             * @example +254712345678
+                             */
+                            account: string;
+                            kyc: string | null;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        transaction_date: string;
+                        /** @example ws_CO_20112026093000 */
+                        external_ref: string;
+                        /** @example TKJ7A1B2C3 */
+                        trans_id: string;
+                        /**
+                         * @description KES
+                         * @example 0.00
+                         */
+                        transaction_fee: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Taken */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}
