@@ -39,6 +39,8 @@ export async function up(knex: Knex): Promise<void> {
       merchant_id bigint NOT NULL,
       event_id uuid NOT NULL,
       endpoint text NOT NULL,
+      -- The event's: the merchant's list is in its order.
+      created_at timestamptz NOT NULL,
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'delivered', 'exhausted', 'stopped')),
       attempts integer NOT NULL DEFAULT 0,
@@ -68,6 +70,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX webhook_deliveries_admitted
       ON webhook_deliveries (merchant_id, endpoint, next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NOT NULL;
+    -- For the merchant's list. Each status has a part of its own, so a rare one is found at once.
+    CREATE INDEX webhook_deliveries_listed
+      ON webhook_deliveries (merchant_id, status, created_at, event_id);
     -- For support's list. Most deliveries are delivered.
     CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries (status, event_id)
       WHERE status IN ('exhausted', 'stopped');

@@ -22,6 +22,7 @@ import { addPayoutRoutes } from './routes/payouts.ts';
 import { addReversalRoutes } from './routes/reversals.ts';
 import { securityTextRoutes } from './routes/security-text.ts';
 import { addWalletRoutes } from './routes/wallets.ts';
+import { addWebhookRoutes } from './routes/webhooks.ts';
 import { strictRouter } from './strict-router.ts';
 
 /**
@@ -70,6 +71,7 @@ function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
   addReversalRoutes(context);
   addWalletRoutes(context);
   addChannelRoutes(context);
+  addWebhookRoutes(context);
   refuseOtherMethods(context.router, Object.values(endpoints));
   return context.router;
 }

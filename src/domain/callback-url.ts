@@ -13,6 +13,11 @@ export function isCallbackUrl(value: string): boolean {
   return username === '' && password === '' && hostname.length <= MAX_HOST_LENGTH;
 }
 
+/** Checks for an endpoint as we show it: scheme, host and port, the usual port left out. */
+export function isEndpoint(value: string): boolean {
+  return isCallbackUrl(value) && new URL(value).origin === value;
+}
+
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 

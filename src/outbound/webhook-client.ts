@@ -5,16 +5,27 @@ import { messageOf } from '../connections/database-errors.ts';
 import { isPortAllowed, portOf } from '../domain/callback-url.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
+import type { Config } from '../process/config.ts';
 import { type Fence, fencedLookup, refuseHost } from './public-addresses.ts';
 import { readAnswer, type WebhookAnswer } from './webhook-answer.ts';
 
 const MAX_ERROR_LENGTH = 300;
 
-interface PostOptions extends Fence {
+export interface PostOptions extends Fence {
   /** For the whole attempt. A status that is known by then counts, however its body goes on. */
   timeoutMs: number;
   /** The ports that are allowed. Null: any. */
   ports: readonly number[] | null;
+}
+
+/** Returns how webhooks are posted by these settings. */
+export function postOptionsOf(config: Config): PostOptions {
+  return {
+    timeoutMs: config.webhookTimeoutMs,
+    allowPrivate: config.webhookAllowPrivate,
+    blocked: config.webhookBlock ?? [],
+    ports: config.webhookPorts,
+  };
 }
 
 /**

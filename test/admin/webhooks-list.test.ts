@@ -189,8 +189,8 @@ describe('admin webhooks list', () => {
     );
     await rows(
       admin.database,
-      `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, status, attempts)
-       SELECT merchant_id, id, endpoint, 'delivered', 1 FROM events e
+      `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status, attempts)
+       SELECT merchant_id, id, endpoint, created_at, 'delivered', 1 FROM events e
        WHERE sequence > 1000000 AND merchant_id = :merchant_id`,
       bindings,
     );

@@ -149,6 +149,7 @@ function consequence(endpoint: Endpoint, status: number): string {
   if (status === 502) return RECORDED;
   if (!isUnsure) return `${status === 500 ? 'A fault of ours' : 'Refused'}; nothing was changed`;
   if (!takesKey(endpoint)) return endpoint.roles ? MAYBE_CHANGED : MAYBE_DONE;
+  if (!endpoint.body?.properties.ref_no) return MAYBE_REPEATED;
   const pauses = endpoint.refusals?.some(([code]) => code === 'channel_paused');
   const paused = status === 503 && pauses ? '`channel_paused`: nothing was recorded. ' : '';
   return `${paused}${status === 500 ? '`internal_error`' : '`unavailable`'}: ${MAYBE_RECORDED}`;
@@ -158,6 +159,8 @@ const RECORDED =
   'Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no`';
 const MAYBE_RECORDED =
   'it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded';
+const MAYBE_REPEATED =
+  'It may have been done. Send it again: what is under way or due stays as it is. With the same Idempotency-Key the answer that was kept comes';
 const MAYBE_CHANGED = 'It may have been done: look before you send it again';
 const MAYBE_DONE =
   'It may have been done: a refresh token may be spent. If it is refused from now on, log in again';

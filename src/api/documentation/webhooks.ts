@@ -72,17 +72,47 @@ export function webhooks() {
     collectionEnded: webhook('collection', 'Collections', eventOf('collection', phone)),
     payoutEnded: webhook('payout', 'Payouts', eventOf('payout', payto), AFTER_REFUND),
     reversalEnded: webhook('reversal', 'Reversals', reversal),
+    webhookTested: testWebhook(),
   };
 }
 
+function testWebhook() {
+  const fields = eventOf('test', phone).properties as { notification: Schema; data: Schema };
+  const notification = record({ type: { const: 'test' }, event: { const: 'webhook.test' } });
+  return posted({
+    operationId: 'webhookTested',
+    tag: 'Events and webhooks',
+    summary: 'An example for a receiver that is tried',
+    description:
+      'POSTed to the `callback_url` of `POST /webhooks/test`, once. All values are made up, and there is no payment: answer it as any webhook, and book nothing.',
+    event: record({ ...fields, notification }),
+  });
+}
+
 function webhook(kind: string, tag: string, event: Schema, whenFailed = '') {
+  return posted({
+    operationId: `${kind}Ended`,
+    tag,
+    summary: `A ${kind} has ended`,
+    description: `POSTed to the \`callback_url\` of the ${kind}${whenFailed}. ${CORRECTION} ${TRIES}`,
+    event,
+  });
+}
+
+interface Posted {
+  operationId: string;
+  tag: string;
+  summary: string;
+  description: string;
+  event: Schema;
+}
+
+function posted({ tag, event, ...about }: Posted) {
   return {
     post: {
-      operationId: `${kind}Ended`,
+      ...about,
       tags: [tag],
       security: [{ signature: [] }],
-      summary: `A ${kind} has ended`,
-      description: `POSTed to the \`callback_url\` of the ${kind}${whenFailed}. ${CORRECTION} ${TRIES}`,
       parameters: Object.entries(HEADERS).map(([name, about]) => ({
         name,
         in: 'header',

@@ -2,6 +2,7 @@ import { accessEndpoints } from './access.ts';
 import { ownAccessEndpoints } from './own-access.ts';
 import { collectionsEndpoints, payoutsEndpoints, reversalsEndpoints } from './payments.ts';
 import { channelsEndpoints, walletsEndpoints } from './wallets.ts';
+import { webhooksEndpoints } from './webhooks.ts';
 
 export { type Endpoint, patternOf, type Refused, takesKey } from './endpoint.ts';
 
@@ -14,6 +15,7 @@ export const SECTIONS = {
   Reversals: reversalsEndpoints,
   Wallets: walletsEndpoints,
   Channels: channelsEndpoints,
+  'Events and webhooks': webhooksEndpoints,
 };
 
 /** What each section is about. A new section does not compile without its line. */
@@ -25,6 +27,7 @@ export const SECTION_DESCRIPTIONS: Readonly<Record<keyof typeof SECTIONS, string
   Reversals: 'Collections that are given back, in full.',
   Wallets: 'Balances, movements and transfers of the two wallets.',
   Channels: 'The ways to move money, with their limits.',
+  'Events and webhooks': 'What you were told, and what became of it. Resend it, or read it again.',
 };
 
 /** Every endpoint of the API by its id. Requests are checked by this table, and documented from it. */
@@ -36,4 +39,5 @@ export const endpoints = {
   ...reversalsEndpoints,
   ...walletsEndpoints,
   ...channelsEndpoints,
+  ...webhooksEndpoints,
 };

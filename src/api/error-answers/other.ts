@@ -24,6 +24,12 @@ export const OTHER = {
     meaning: 'The person has no session with this id, or it has ended',
     remedy: 'Nothing: the session is over',
   },
+  webhook_not_found: {
+    status: 404,
+    detail: 'Webhook not found',
+    meaning: 'The merchant has no webhook with this id',
+    remedy: 'Check the id: it is the `webhook-id`, and that the webhook is of this merchant',
+  },
   path_not_found: {
     status: 404,
     detail: 'Not found',
@@ -75,6 +81,19 @@ export const OTHER = {
     field: 'checkout_ref_no',
     meaning: 'Another reversal of the collection has not ended',
     remedy: 'Wait for the webhook of the other reversal',
+  },
+  webhook_test_running: {
+    status: 409,
+    detail: 'A webhook test is already running',
+    meaning: 'A merchant tests one receiver at a time',
+    remedy: 'Wait for the answer of the first test',
+  },
+  signing_secret_missing: {
+    status: 409,
+    detail: 'App has no valid secret to sign with',
+    field: 'app_code',
+    meaning: 'All secrets that sign the webhooks of the app have ended',
+    remedy: 'Ask the operator for a new secret',
   },
   idempotency_key_running: {
     status: 409,

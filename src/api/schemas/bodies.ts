@@ -1,6 +1,7 @@
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
 import { PAYOUT_CATEGORIES } from '../../domain/payments/kinds.ts';
 import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
+import { spanOf } from '../../domain/period.ts';
 import {
   accountNumber,
   amount,
@@ -8,6 +9,7 @@ import {
   CHECK,
   callbackUrl,
   described,
+  endpoint,
   IMPLIED,
   phone,
   REFUSALS,
@@ -15,6 +17,7 @@ import {
   reversalRefNo,
   type Schema,
   text,
+  timestamp,
 } from './fields.ts';
 import type { InputSchema } from './validator.ts';
 
@@ -146,6 +149,43 @@ export const newReversal = body(
     ),
   },
   ['reason'],
+);
+
+/** Tells whether two times are in this order. True when one of them is none. */
+function areInOrder(first: unknown, second: unknown): boolean {
+  const [from, to] = [first, second].map((time) =>
+    typeof time === 'string' ? spanOf(time)?.first : undefined,
+  );
+  return !from || !to || from < to;
+}
+
+export const recovery = body(
+  {
+    since: { ...timestamp, description: 'Webhooks of events from this time on. ISO 8601' },
+    until: {
+      ...timestamp,
+      description: 'Webhooks of events before this time. ISO 8601. Left out: up to now',
+      examples: ['2026-11-20T12:00:00Z'],
+      [CHECK]: ({ since, until }) => (areInOrder(since, until) ? null : 'invalid_field'),
+    },
+    endpoint: { ...endpoint, description: 'Only those to this scheme, host and port' },
+  },
+  ['until', 'endpoint'],
+);
+
+export const webhookTest = body(
+  {
+    callback_url: {
+      ...callbackUrl,
+      description: `Where the example is POSTed, by the same rules as webhooks. ${callbackUrl.description}`,
+    },
+    app_code: {
+      ...appCode,
+      description:
+        'Which app of yours signs it; only for people who logged in and have several. An app’s token stands for its own app',
+    },
+  },
+  ['app_code'],
 );
 
 export const newTransfer = body({ amount, ref_no: refNo });

@@ -126,6 +126,11 @@ export const uuid = {
   examples: ['01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f'],
 };
 
+/** The description of a count that ends at a limit. */
+export function countUpTo(limit: number, what = COUNT): string {
+  return `${what}. Counted up to ${limit.toLocaleString('en')}: then there may be more`;
+}
+
 /** A field with its description in the documentation, and an example. */
 export function described(schema: Schema, description: string, example: unknown): Schema {
   return { ...schema, description, examples: [example] };
@@ -143,14 +148,21 @@ export function record(properties: Record<string, Schema>): Schema {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
+export const endpoint = {
+  type: 'string',
+  maxLength: MAX_CALLBACK_URL_LENGTH,
+  format: 'endpoint',
+  description: 'Scheme, host and port of callback URLs; the usual port is left out',
+  examples: ['https://shop.example'],
+};
+
+const COUNT = 'Records that match, on all pages; along `next`, as many as did at its start';
+
 /** A page of a list, with links to the pages beside it. */
-export function envelope(item: Schema): Schema {
+export function envelope(item: Schema, count = COUNT): Schema {
   const link = { type: ['string', 'null'], description: 'Follow it as it is; null at the end' };
   return record({
-    count: {
-      type: 'integer',
-      description: 'Records that match, on all pages; along `next`, as many as did at its start',
-    },
+    count: { type: 'integer', description: count },
     next: link,
     previous: link,
     results: { type: 'array', items: item },

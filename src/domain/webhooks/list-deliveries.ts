@@ -76,6 +76,21 @@ export const REF_NO = `CASE e.payment_kind ${ENDING_KINDS.map(
     WHERE p.merchant_id = e.merchant_id AND p.id = e.payment_id)`,
 ).join(' ')} END`;
 
+/** SQL: the columns of a ListedDelivery, from deliveries named `listed` and LISTED_JOINS. */
+export const LISTED_COLUMNS = `e.id, e.merchant_id, e.payment_kind, e.payment_id,
+  ${REF_NO} AS ref_no, e.type, e.callback_url, listed.status, listed.attempts, listed.delivered_at,
+  a.response_status AS last_status, a.error AS last_error, a.attempted_at AS last_attempt_at,
+  listed.next_step_at AS next_attempt_at, listed.parked_reason, e.created_at`;
+
+/** SQL: the event and the last attempt of each delivery. */
+export const LISTED_JOINS = `
+  JOIN events e ON e.merchant_id = listed.merchant_id AND e.id = listed.event_id
+  LEFT JOIN LATERAL (
+    SELECT response_status, error, attempted_at FROM webhook_attempts
+    WHERE merchant_id = listed.merchant_id AND event_id = listed.event_id
+    ORDER BY attempted_at DESC LIMIT 1
+  ) AS a ON true`;
+
 /** Lists webhooks of all merchants, oldest event first. Ids sort by time. */
 export function listDeliveries(
   database: Database,
@@ -90,22 +105,12 @@ export function listDeliveries(
   ];
   return rows<ListedDelivery>(
     database,
-    `SELECT e.id, e.merchant_id, e.payment_kind, e.payment_id,
-       ${REF_NO} AS ref_no, e.type, e.callback_url, d.status, d.attempts, d.delivered_at,
-       a.response_status AS last_status, a.error AS last_error,
-       a.attempted_at AS last_attempt_at, d.next_step_at AS next_attempt_at, d.parked_reason,
-       e.created_at
+    `SELECT ${LISTED_COLUMNS}
      FROM (
        SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'} AS listed
        WHERE ${where.join(' AND ') || 'true'}
        ORDER BY event_id LIMIT :limit
-     ) AS d
-     JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
-     LEFT JOIN LATERAL (
-       SELECT response_status, error, attempted_at FROM webhook_attempts
-       WHERE merchant_id = d.merchant_id AND event_id = d.event_id
-       ORDER BY attempted_at DESC LIMIT 1
-     ) AS a ON true
+     ) AS listed ${LISTED_JOINS}
      ORDER BY e.id`,
     {
       ...filter,

@@ -19,13 +19,13 @@ export interface Recovery {
  */
 const FOUND = `
   FROM webhook_deliveries d
-  JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
-  WHERE d.merchant_id = :merchant_id AND d.delivered_at IS NULL
-    AND (d.status IN ('exhausted', 'stopped')
+  WHERE d.merchant_id = :merchant_id AND d.status IN ('exhausted', 'stopped', 'pending')
+    AND d.delivered_at IS NULL
+    AND (d.status <> 'pending'
       OR d.next_step IS NOT NULL AND d.admitted_at IS NULL AND d.next_step_at > now()
         AND d.attempts > d.attempts_before_resend)
-    AND e.created_at >= :since
-    AND e.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+    AND d.created_at >= :since
+    AND d.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
     AND d.endpoint = coalesce(CAST(:endpoint AS text), d.endpoint)`;
 
 /** Counts the webhooks that a recovery would send again. */
@@ -63,10 +63,10 @@ export async function recoverDeliveries(
   const moved = await rows<{ endpoint: string }>(
     trx,
     `WITH locked AS (
-       SELECT d.merchant_id, d.event_id ${FOUND}
-       ORDER BY d.event_id LIMIT :limit FOR UPDATE OF d SKIP LOCKED
+       SELECT d.merchant_id, d.event_id, d.created_at ${FOUND}
+       ORDER BY d.created_at, d.event_id LIMIT :limit FOR UPDATE OF d SKIP LOCKED
      ), found AS (
-       SELECT *, row_number() OVER (ORDER BY event_id) - 1 AS place FROM locked
+       SELECT *, row_number() OVER (ORDER BY created_at, event_id) - 1 AS place FROM locked
      )
      UPDATE webhook_deliveries d
      SET ${step.assignments}, status = 'pending', attempts_before_resend = attempts

@@ -57,10 +57,14 @@ export interface WebhookAttempt {
   answer: string | null;
 }
 
-/** Finds a webhook of whatever merchant. Each merchant takes one probe, as in `findPayments`. */
+/**
+ * Finds a webhook of a merchant, or for an operator one of whatever merchant. Each merchant takes one
+ * probe, as in `findPayments`.
+ */
 export function findWebhook(
   database: Database | Transaction,
   id: string,
+  merchantId: number | null = null,
 ): Promise<Webhook | undefined> {
   return firstRow<Webhook>(
     database,
@@ -78,21 +82,27 @@ export function findWebhook(
      JOIN apps a ON a.merchant_id = e.merchant_id AND a.code = e.app_code
      LEFT JOIN ${STEP_TABLES.webhook.table} d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
      LEFT JOIN webhook_endpoints p ON p.merchant_id = e.merchant_id AND p.endpoint = e.endpoint
-       AND p.breaker = 'open' AND d.next_step IS NOT NULL`,
-    { id },
+       AND p.breaker = 'open' AND d.next_step IS NOT NULL
+     ${merchantId === null ? '' : 'WHERE m.id = :merchant_id'}`,
+    { id, merchant_id: merchantId },
   );
 }
 
-/** Reads the attempts of a webhook that retention has kept, oldest first. */
-export function attemptsOf(
-  database: Database,
-  { merchant_id, id }: Webhook,
+/**
+ * Reads the attempts of a webhook that retention has kept, oldest first.
+ * @param most is how many of the newest are read. Null: all.
+ */
+export async function attemptsOf(
+  database: Database | Transaction,
+  { merchant_id, id }: Pick<Webhook, 'merchant_id' | 'id'>,
+  most: number | null = null,
 ): Promise<WebhookAttempt[]> {
-  return rows<WebhookAttempt>(
+  const newestFirst = await rows<WebhookAttempt>(
     database,
     `SELECT attempt_no, attempted_at, duration_ms, response_status, error, answer
      FROM webhook_attempts WHERE merchant_id = :merchant_id AND event_id = :id
-     ORDER BY attempted_at, attempt_no`,
-    { merchant_id, id },
+     ORDER BY attempted_at DESC, attempt_no DESC LIMIT :most`,
+    { merchant_id, id, most },
   );
+  return newestFirst.reverse();
 }

@@ -10,8 +10,10 @@ const OPERATION_IDS = [
   ...['initiatePayout', 'listPayouts', 'getPayout', 'listPayoutsDeprecated'],
   ...['initiateReversal', 'listReversals', 'getReversal'],
   ...['getBalance', 'listTransactions', 'createTransfer', 'listChannels'],
+  ...['listEvents', 'listWebhooks', 'getWebhook', 'resendWebhook', 'recoverWebhooks'],
+  ...['listWebhookEndpoints', 'testWebhook'],
 ];
-const WEBHOOK_IDS = ['collectionEnded', 'payoutEnded', 'reversalEnded'];
+const WEBHOOK_IDS = ['collectionEnded', 'payoutEnded', 'reversalEnded', 'webhookTested'];
 
 /** A verb, and what it is done to. */
 const VERB_AND_NOUN = /^[a-z]+([A-Z][a-z]+)+$/;

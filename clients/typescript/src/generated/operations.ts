@@ -6,4 +6,6 @@ export const KEYED_OPERATIONS: ReadonlySet<string> = new Set([
   'POST /payouts/initiate',
   'POST /reversals/initiate',
   'POST /wallets/transfers',
+  'POST /webhooks/deliveries/{id}/resend',
+  'POST /webhooks/recover',
 ]);

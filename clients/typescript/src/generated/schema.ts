@@ -508,6 +508,146 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read your events in order
+         * @description The feed to catch up from: every event after `after`, ascending by `sequence`, with the body of its webhook. Remember the highest `sequence` that you have processed, and ask for what comes after it. Numbers are given after the commit and in order: no event ever appears below a number that you have read, so you miss none. `next` is null when there is no more for now. `previous` is always null.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List webhooks with what became of them
+         * @description Newest first. A webhook is listed as soon as its event has a number. Follow `next`: it stays in step while webhooks are added.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/deliveries/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get one webhook
+         * @description Its body, every attempt with what your receiver answered, and when and why the next one comes. The id is the `webhook-id`.
+         */
+        get: operations["getWebhook"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/deliveries/{id}/resend": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send one webhook again
+         * @description Now, whatever became of it, under the same `webhook-id` and with the same body. The waits after failures begin anew. One that is under way or due stays as it is: `resent` is false.
+         */
+        post: operations["resendWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send again what you did not take
+         * @description All webhooks of a time that you have never taken: those that were given up, those that you stopped with 410, and those that wait for a later attempt. Oldest first, 1,000 at most: while `remaining` is not 0, ask again. Each goes once, under its own `webhook-id`, however often you ask.
+         */
+        post: operations["recoverWebhooks"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List your receivers with their state
+         * @description Those that do not work first. The order changes as their states do. An endpoint (scheme, host and port of your callback URLs) is listed from its first attempt on, until thirteen months without one.
+         */
+        get: operations["listWebhookEndpoints"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try your receiver
+         * @description Sends one example to `callback_url` now, and answers with what came back. It is signed as the webhooks of the app are. `notification` says `test` and `webhook.test`, the fields are those of a collection, and all values are made up: there is no payment. `X-Service-Event-Sequence` is 0. Nothing is recorded, and nothing is sent again. One at a time.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     collectionEnded: {
@@ -564,6 +704,26 @@ export interface webhooks {
          * @description POSTed to the `callback_url` of the reversal. If the status changes afterwards, one more follows, with a higher sequence: the last one is true. Answer 2xx within 10 s, even if your own processing fails; anything else is tried again, up to 11 times over three days. 410 stops it.
          */
         post: operations["reversalEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    webhookTested: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An example for a receiver that is tried
+         * @description POSTed to the `callback_url` of `POST /webhooks/test`, once. All values are made up, and there is no payment: answer it as any webhook, and book nothing.
+         */
+        post: operations["webhookTested"];
         delete?: never;
         options?: never;
         head?: never;
@@ -5067,6 +5227,1612 @@ export interface operations {
             };
         };
     };
+    listEvents: {
+        parameters: {
+            query?: {
+                after?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d",
+                     *           "sequence": 42,
+                     *           "event": "transaction.completed",
+                     *           "type": "collection",
+                     *           "payment_id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "ref_no": "order-1001",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "payload": {
+                     *             "notification": {
+                     *               "type": "collection",
+                     *               "event": "transaction.completed"
+                     *             },
+                     *             "data": {
+                     *               "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *               "result_code": 0,
+                     *               "result_description": "The service request is processed successfully.",
+                     *               "amount": "250.00",
+                     *               "ref_no": "order-1001",
+                     *               "beneficiary": {
+                     *                 "account": "+254712345678",
+                     *                 "kyc": null
+                     *               },
+                     *               "transaction_date": "2026-11-20T09:30:00.000Z",
+                     *               "external_ref": "ws_CO_20112026093000",
+                     *               "trans_id": "TKJ7A1B2C3"
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Events after `after`. Counted up to 10,000: then there may be more */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @description The id of the event, in the header `webhook-id`
+                             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+                             */
+                            id: string;
+                            /**
+                             * @description The number of the event, in the header `X-Service-Event-Sequence`
+                             * @example 42
+                             */
+                            sequence: number;
+                            /**
+                             * @description How the payment ended
+                             * @example transaction.completed
+                             * @enum {unknown}
+                             */
+                            event: "transaction.completed" | "transaction.failed";
+                            /**
+                             * @description The kind of the payment
+                             * @example collection
+                             * @enum {unknown}
+                             */
+                            type: "collection" | "payout" | "reversal";
+                            /**
+                             * Format: uuid
+                             * @description The id of the payment
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            payment_id: string;
+                            /**
+                             * @description Your reference of the payment
+                             * @example order-1001
+                             */
+                            ref_no: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The time of the event. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            created_at: string;
+                            /**
+                             * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
+                             * @example {
+                             *       "notification": {
+                             *         "type": "collection",
+                             *         "event": "transaction.completed"
+                             *       },
+                             *       "data": {
+                             *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                             *         "result_code": 0,
+                             *         "result_description": "The service request is processed successfully.",
+                             *         "amount": "250.00",
+                             *         "ref_no": "order-1001",
+                             *         "beneficiary": {
+                             *           "account": "+254712345678",
+                             *           "kyc": null
+                             *         },
+                             *         "transaction_date": "2026-11-20T09:30:00.000Z",
+                             *         "external_ref": "ws_CO_20112026093000",
+                             *         "trans_id": "TKJ7A1B2C3"
+                             *       }
+                             *     }
+                             */
+                            payload: Record<string, never>;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+                as_of?: string;
+                status?: "exhausted" | "stopped" | "pending" | "delivered";
+                event?: "transaction.completed" | "transaction.failed";
+                type?: "collection" | "payout" | "reversal";
+                ref_no?: string;
+                payment_id?: string;
+                endpoint?: string;
+                date_from?: string | unknown | unknown;
+                date_to?: string | unknown | unknown;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "id": "01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d",
+                     *           "sequence": 42,
+                     *           "event": "transaction.completed",
+                     *           "type": "collection",
+                     *           "payment_id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "ref_no": "order-1001",
+                     *           "created_at": "2026-11-20T09:30:00.000Z",
+                     *           "callback_url": "https://shop.example/webhooks",
+                     *           "status": "pending",
+                     *           "attempts": 1,
+                     *           "delivered_at": null,
+                     *           "last_attempt_at": "2026-11-20T09:30:01.000Z",
+                     *           "last_status": 503,
+                     *           "last_error": null,
+                     *           "next_attempt_at": "2026-11-20T09:30:06.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start. Counted up to 10,000: then there may be more */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: uuid
+                             * @description The id of the event, in the header `webhook-id`
+                             * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+                             */
+                            id: string;
+                            /**
+                             * @description The number of the event, in the header `X-Service-Event-Sequence`
+                             * @example 42
+                             */
+                            sequence: number;
+                            /**
+                             * @description How the payment ended
+                             * @example transaction.completed
+                             * @enum {unknown}
+                             */
+                            event: "transaction.completed" | "transaction.failed";
+                            /**
+                             * @description The kind of the payment
+                             * @example collection
+                             * @enum {unknown}
+                             */
+                            type: "collection" | "payout" | "reversal";
+                            /**
+                             * Format: uuid
+                             * @description The id of the payment
+                             * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                             */
+                            payment_id: string;
+                            /**
+                             * @description Your reference of the payment
+                             * @example order-1001
+                             */
+                            ref_no: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The time of the event. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            created_at: string;
+                            /**
+                             * Format: callback-url
+                             * @description Where it is POSTed
+                             * @example https://shop.example/webhooks
+                             */
+                            callback_url: string;
+                            /**
+                             * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
+                             * @example pending
+                             * @enum {unknown}
+                             */
+                            status: "exhausted" | "stopped" | "pending" | "delivered";
+                            /**
+                             * @description Attempts so far, those before a resend included
+                             * @example 1
+                             */
+                            attempts: number;
+                            /**
+                             * Format: date-time
+                             * @description The first time that you took it; null before. ISO 8601, UTC
+                             * @example null
+                             */
+                            delivered_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:01.000Z
+                             */
+                            last_attempt_at: string | null;
+                            /**
+                             * @description The status of your last answer; null without one
+                             * @example 503
+                             */
+                            last_status: number | null;
+                            /**
+                             * @description Why there was no answer; null when there was one
+                             * @example null
+                             */
+                            last_error: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:06.000Z
+                             */
+                            next_attempt_at: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d",
+                     *       "sequence": 42,
+                     *       "event": "transaction.completed",
+                     *       "type": "collection",
+                     *       "payment_id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "ref_no": "order-1001",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "callback_url": "https://shop.example/webhooks",
+                     *       "status": "pending",
+                     *       "attempts": 1,
+                     *       "delivered_at": null,
+                     *       "last_attempt_at": "2026-11-20T09:30:01.000Z",
+                     *       "last_status": 503,
+                     *       "last_error": null,
+                     *       "next_attempt_at": "2026-11-20T09:30:06.000Z",
+                     *       "endpoint": "https://shop.example",
+                     *       "waits_for": "retry",
+                     *       "waits_for_description": "The last attempt failed. The next one comes after a pause",
+                     *       "payload": {
+                     *         "notification": {
+                     *           "type": "collection",
+                     *           "event": "transaction.completed"
+                     *         },
+                     *         "data": {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "result_code": 0,
+                     *           "result_description": "The service request is processed successfully.",
+                     *           "amount": "250.00",
+                     *           "ref_no": "order-1001",
+                     *           "beneficiary": {
+                     *             "account": "+254712345678",
+                     *             "kyc": null
+                     *           },
+                     *           "transaction_date": "2026-11-20T09:30:00.000Z",
+                     *           "external_ref": "ws_CO_20112026093000",
+                     *           "trans_id": "TKJ7A1B2C3"
+                     *         }
+                     *       },
+                     *       "attempts_made": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "attempted_at": "2026-11-20T09:30:00.000Z",
+                     *           "duration_ms": 143,
+                     *           "status": 503,
+                     *           "error": null,
+                     *           "answer": "upstream is down"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * Format: uuid
+                         * @description The id of the event, in the header `webhook-id`
+                         * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+                         */
+                        id: string;
+                        /**
+                         * @description The number of the event, in the header `X-Service-Event-Sequence`
+                         * @example 42
+                         */
+                        sequence: number;
+                        /**
+                         * @description How the payment ended
+                         * @example transaction.completed
+                         * @enum {unknown}
+                         */
+                        event: "transaction.completed" | "transaction.failed";
+                        /**
+                         * @description The kind of the payment
+                         * @example collection
+                         * @enum {unknown}
+                         */
+                        type: "collection" | "payout" | "reversal";
+                        /**
+                         * Format: uuid
+                         * @description The id of the payment
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        payment_id: string;
+                        /**
+                         * @description Your reference of the payment
+                         * @example order-1001
+                         */
+                        ref_no: string | null;
+                        /**
+                         * Format: date-time
+                         * @description The time of the event. ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at: string;
+                        /**
+                         * Format: callback-url
+                         * @description Where it is POSTed
+                         * @example https://shop.example/webhooks
+                         */
+                        callback_url: string;
+                        /**
+                         * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
+                         * @example pending
+                         * @enum {unknown}
+                         */
+                        status: "exhausted" | "stopped" | "pending" | "delivered";
+                        /**
+                         * @description Attempts so far, those before a resend included
+                         * @example 1
+                         */
+                        attempts: number;
+                        /**
+                         * Format: date-time
+                         * @description The first time that you took it; null before. ISO 8601, UTC
+                         * @example null
+                         */
+                        delivered_at: string | null;
+                        /**
+                         * Format: date-time
+                         * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
+                         * @example 2026-11-20T09:30:01.000Z
+                         */
+                        last_attempt_at: string | null;
+                        /**
+                         * @description The status of your last answer; null without one
+                         * @example 503
+                         */
+                        last_status: number | null;
+                        /**
+                         * @description Why there was no answer; null when there was one
+                         * @example null
+                         */
+                        last_error: string | null;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
+                         * @example 2026-11-20T09:30:06.000Z
+                         */
+                        next_attempt_at: string | null;
+                        /**
+                         * Format: endpoint
+                         * @description Scheme, host and port of callback URLs; the usual port is left out
+                         * @example https://shop.example
+                         */
+                        endpoint: string;
+                        /**
+                         * @description What the next attempt waits for; null when none follows. `retry`: The last attempt failed. The next one comes after a pause. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
+                         * @example retry
+                         * @enum {unknown}
+                         */
+                        waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
+                        /**
+                         * @description The same in words
+                         * @example The last attempt failed. The next one comes after a pause
+                         */
+                        waits_for_description: string | null;
+                        /**
+                         * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
+                         * @example {
+                         *       "notification": {
+                         *         "type": "collection",
+                         *         "event": "transaction.completed"
+                         *       },
+                         *       "data": {
+                         *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                         *         "result_code": 0,
+                         *         "result_description": "The service request is processed successfully.",
+                         *         "amount": "250.00",
+                         *         "ref_no": "order-1001",
+                         *         "beneficiary": {
+                         *           "account": "+254712345678",
+                         *           "kyc": null
+                         *         },
+                         *         "transaction_date": "2026-11-20T09:30:00.000Z",
+                         *         "external_ref": "ws_CO_20112026093000",
+                         *         "trans_id": "TKJ7A1B2C3"
+                         *       }
+                         *     }
+                         */
+                        payload: Record<string, never>;
+                        /** @description Each attempt, oldest first: the newest 100 of the last months */
+                        attempts_made: {
+                            /**
+                             * @description The number of the attempt
+                             * @example 1
+                             */
+                            attempt: number;
+                            /**
+                             * Format: date-time
+                             * @description The end of the attempt. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            attempted_at: string;
+                            /**
+                             * @description How long it took, in milliseconds
+                             * @example 143
+                             */
+                            duration_ms: number;
+                            /**
+                             * @description The status of your answer; null without one
+                             * @example 503
+                             */
+                            status: number | null;
+                            /**
+                             * @description Why there was no answer; null when there was one
+                             * @example null
+                             */
+                            error: string | null;
+                            /**
+                             * @description The first 1,024 bytes of your answer’s body; null without an answer
+                             * @example upstream is down
+                             */
+                            answer: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resendWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Three are different: what got 500 or 503 `unavailable` may have been recorded, and the reversal of a 502 is. Then the answer that was kept comes */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description True when this is the first answer again */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resent": true,
+                     *       "id": "01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d",
+                     *       "sequence": 42,
+                     *       "event": "transaction.completed",
+                     *       "type": "collection",
+                     *       "payment_id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *       "ref_no": "order-1001",
+                     *       "created_at": "2026-11-20T09:30:00.000Z",
+                     *       "callback_url": "https://shop.example/webhooks",
+                     *       "status": "pending",
+                     *       "attempts": 1,
+                     *       "delivered_at": null,
+                     *       "last_attempt_at": "2026-11-20T09:30:01.000Z",
+                     *       "last_status": 503,
+                     *       "last_error": null,
+                     *       "next_attempt_at": "2026-11-20T09:30:06.000Z",
+                     *       "endpoint": "https://shop.example",
+                     *       "waits_for": "retry",
+                     *       "waits_for_description": "The last attempt failed. The next one comes after a pause",
+                     *       "payload": {
+                     *         "notification": {
+                     *           "type": "collection",
+                     *           "event": "transaction.completed"
+                     *         },
+                     *         "data": {
+                     *           "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                     *           "result_code": 0,
+                     *           "result_description": "The service request is processed successfully.",
+                     *           "amount": "250.00",
+                     *           "ref_no": "order-1001",
+                     *           "beneficiary": {
+                     *             "account": "+254712345678",
+                     *             "kyc": null
+                     *           },
+                     *           "transaction_date": "2026-11-20T09:30:00.000Z",
+                     *           "external_ref": "ws_CO_20112026093000",
+                     *           "trans_id": "TKJ7A1B2C3"
+                     *         }
+                     *       },
+                     *       "attempts_made": [
+                     *         {
+                     *           "attempt": 1,
+                     *           "attempted_at": "2026-11-20T09:30:00.000Z",
+                     *           "duration_ms": 143,
+                     *           "status": 503,
+                     *           "error": null,
+                     *           "answer": "upstream is down"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description False when it was under way or due already: then nothing was changed
+                         * @example true
+                         */
+                        resent: boolean;
+                        /**
+                         * Format: uuid
+                         * @description The id of the event, in the header `webhook-id`
+                         * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+                         */
+                        id: string;
+                        /**
+                         * @description The number of the event, in the header `X-Service-Event-Sequence`
+                         * @example 42
+                         */
+                        sequence: number;
+                        /**
+                         * @description How the payment ended
+                         * @example transaction.completed
+                         * @enum {unknown}
+                         */
+                        event: "transaction.completed" | "transaction.failed";
+                        /**
+                         * @description The kind of the payment
+                         * @example collection
+                         * @enum {unknown}
+                         */
+                        type: "collection" | "payout" | "reversal";
+                        /**
+                         * Format: uuid
+                         * @description The id of the payment
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        payment_id: string;
+                        /**
+                         * @description Your reference of the payment
+                         * @example order-1001
+                         */
+                        ref_no: string | null;
+                        /**
+                         * Format: date-time
+                         * @description The time of the event. ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        created_at: string;
+                        /**
+                         * Format: callback-url
+                         * @description Where it is POSTed
+                         * @example https://shop.example/webhooks
+                         */
+                        callback_url: string;
+                        /**
+                         * @description `pending`: attempts follow. `delivered`: you have taken it. `exhausted`: every attempt failed, and none follows by itself. `stopped`: you answered 410
+                         * @example pending
+                         * @enum {unknown}
+                         */
+                        status: "exhausted" | "stopped" | "pending" | "delivered";
+                        /**
+                         * @description Attempts so far, those before a resend included
+                         * @example 1
+                         */
+                        attempts: number;
+                        /**
+                         * Format: date-time
+                         * @description The first time that you took it; null before. ISO 8601, UTC
+                         * @example null
+                         */
+                        delivered_at: string | null;
+                        /**
+                         * Format: date-time
+                         * @description The last attempt; null before the first, and some months after the last. ISO 8601, UTC
+                         * @example 2026-11-20T09:30:01.000Z
+                         */
+                        last_attempt_at: string | null;
+                        /**
+                         * @description The status of your last answer; null without one
+                         * @example 503
+                         */
+                        last_status: number | null;
+                        /**
+                         * @description Why there was no answer; null when there was one
+                         * @example null
+                         */
+                        last_error: string | null;
+                        /**
+                         * Format: date-time
+                         * @description The next attempt comes then, or later when it has to wait; null when none follows. ISO 8601, UTC
+                         * @example 2026-11-20T09:30:06.000Z
+                         */
+                        next_attempt_at: string | null;
+                        /**
+                         * Format: endpoint
+                         * @description Scheme, host and port of callback URLs; the usual port is left out
+                         * @example https://shop.example
+                         */
+                        endpoint: string;
+                        /**
+                         * @description What the next attempt waits for; null when none follows. `retry`: The last attempt failed. The next one comes after a pause. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
+                         * @example retry
+                         * @enum {unknown}
+                         */
+                        waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
+                        /**
+                         * @description The same in words
+                         * @example The last attempt failed. The next one comes after a pause
+                         */
+                        waits_for_description: string | null;
+                        /**
+                         * @description The body of the webhook, as JSON. To verify a signature you need the bytes received
+                         * @example {
+                         *       "notification": {
+                         *         "type": "collection",
+                         *         "event": "transaction.completed"
+                         *       },
+                         *       "data": {
+                         *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                         *         "result_code": 0,
+                         *         "result_description": "The service request is processed successfully.",
+                         *         "amount": "250.00",
+                         *         "ref_no": "order-1001",
+                         *         "beneficiary": {
+                         *           "account": "+254712345678",
+                         *           "kyc": null
+                         *         },
+                         *         "transaction_date": "2026-11-20T09:30:00.000Z",
+                         *         "external_ref": "ws_CO_20112026093000",
+                         *         "trans_id": "TKJ7A1B2C3"
+                         *       }
+                         *     }
+                         */
+                        payload: Record<string, never>;
+                        /** @description Each attempt, oldest first: the newest 100 of the last months */
+                        attempts_made: {
+                            /**
+                             * @description The number of the attempt
+                             * @example 1
+                             */
+                            attempt: number;
+                            /**
+                             * Format: date-time
+                             * @description The end of the attempt. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            attempted_at: string;
+                            /**
+                             * @description How long it took, in milliseconds
+                             * @example 143
+                             */
+                            duration_ms: number;
+                            /**
+                             * @description The status of your answer; null without one
+                             * @example 503
+                             */
+                            status: number | null;
+                            /**
+                             * @description Why there was no answer; null when there was one
+                             * @example null
+                             */
+                            error: string | null;
+                            /**
+                             * @description The first 1,024 bytes of your answer’s body; null without an answer
+                             * @example upstream is down
+                             */
+                            answer: string | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done. Send it again: what is under way or due stays as it is. With the same Idempotency-Key the answer that was kept comes */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done. Send it again: what is under way or due stays as it is. With the same Idempotency-Key the answer that was kept comes */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    recoverWebhooks: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Makes it safe to send this again: the first answer is repeated, with Idempotent-Replayed: true, for 48 hours. Errors are not kept: after one the request runs anew. Three are different: what got 500 or 503 `unavailable` may have been recorded, and the reversal of a 502 is. Then the answer that was kept comes */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-11-20T09:30:00.000Z",
+                 *       "until": "2026-11-20T12:00:00Z",
+                 *       "endpoint": "https://shop.example"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Webhooks of events from this time on. ISO 8601
+                     * @example 2026-11-20T09:30:00.000Z
+                     */
+                    since: string;
+                    /**
+                     * Format: date-time
+                     * @description Webhooks of events before this time. ISO 8601. Left out: up to now
+                     * @example 2026-11-20T12:00:00Z
+                     */
+                    until?: string;
+                    /**
+                     * Format: endpoint
+                     * @description Only those to this scheme, host and port
+                     * @example https://shop.example
+                     */
+                    endpoint?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    /** @description True when this is the first answer again */
+                    "Idempotent-Replayed"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resent": 12,
+                     *       "remaining": 0
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Webhooks that go out again now
+                         * @example 12
+                         */
+                        resent: number;
+                        /**
+                         * @description Webhooks of the same time that do not yet: ask again
+                         * @example 0
+                         */
+                        remaining: number;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done. Send it again: what is under way or due stays as it is. With the same Idempotency-Key the answer that was kept comes */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done. Send it again: what is under way or due stays as it is. With the same Idempotency-Key the answer that was kept comes */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listWebhookEndpoints: {
+        parameters: {
+            query?: {
+                page?: number;
+                page_size?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "count": 1,
+                     *       "next": null,
+                     *       "previous": null,
+                     *       "results": [
+                     *         {
+                     *           "endpoint": "https://shop.example",
+                     *           "state": "held",
+                     *           "failing_since": "2026-11-20T09:30:00.000Z",
+                     *           "held_since": "2026-11-20T09:31:00.000Z",
+                     *           "failures": 5,
+                     *           "last_status": 503,
+                     *           "last_error": null,
+                     *           "last_failure_at": "2026-11-20T09:31:00.000Z",
+                     *           "last_success_at": "2026-11-20T09:29:00.000Z",
+                     *           "next_probe_at": "2026-11-20T09:31:10.000Z",
+                     *           "waiting": 7,
+                     *           "concurrency": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": {
+                        /** @description Records that match, on all pages; along `next`, as many as did at its start */
+                        count: number;
+                        /** @description Follow it as it is; null at the end */
+                        next: string | null;
+                        /** @description Follow it as it is; null at the end */
+                        previous: string | null;
+                        results: {
+                            /**
+                             * Format: endpoint
+                             * @description Scheme, host and port of callback URLs; the usual port is left out
+                             * @example https://shop.example
+                             */
+                            endpoint: string;
+                            /**
+                             * @description `working`; `failing`: the last attempt failed; `held`: five or more failed in a row, so webhooks wait, and one at a time is tried
+                             * @example held
+                             * @enum {unknown}
+                             */
+                            state: "working" | "failing" | "held";
+                            /**
+                             * Format: date-time
+                             * @description The first failure in a row. ISO 8601, UTC
+                             * @example 2026-11-20T09:30:00.000Z
+                             */
+                            failing_since: string | null;
+                            /**
+                             * Format: date-time
+                             * @description Webhooks wait since then. ISO 8601, UTC
+                             * @example 2026-11-20T09:31:00.000Z
+                             */
+                            held_since: string | null;
+                            /**
+                             * @description Attempts that failed in a row
+                             * @example 5
+                             */
+                            failures: number;
+                            /**
+                             * @description The status of the last answer that was a failure; null without an answer
+                             * @example 503
+                             */
+                            last_status: number | null;
+                            /**
+                             * @description Why there was no answer at the last failure; null when there was one
+                             * @example null
+                             */
+                            last_error: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The last failure. ISO 8601, UTC
+                             * @example 2026-11-20T09:31:00.000Z
+                             */
+                            last_failure_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description The last success. ISO 8601, UTC
+                             * @example 2026-11-20T09:29:00.000Z
+                             */
+                            last_success_at: string | null;
+                            /**
+                             * Format: date-time
+                             * @description When the next one is tried, while it is held. ISO 8601, UTC
+                             * @example 2026-11-20T09:31:10.000Z
+                             */
+                            next_probe_at: string | null;
+                            /**
+                             * @description Webhooks that wait for it. Counted up to 1,000: then there may be more
+                             * @example 7
+                             */
+                            waiting: number;
+                            /**
+                             * @description Webhooks that may be under way to it at the same time
+                             * @example 1
+                             */
+                            concurrency: number;
+                        }[];
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description A fault of ours; nothing was changed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "callback_url": "https://shop.example/webhooks",
+                 *       "app_code": 5001
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: callback-url
+                     * @description Where the example is POSTed, by the same rules as webhooks. Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others
+                     * @example https://shop.example/webhooks
+                     */
+                    callback_url: string;
+                    /**
+                     * @description Which app of yours signs it; only for people who logged in and have several. An app’s token stands for its own app
+                     * @example 5001
+                     */
+                    app_code?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    /** @description Names this request in our logs */
+                    "X-Request-Id"?: string;
+                    /** @description Requests per minute in the long run */
+                    "X-RateLimit-Limit"?: string;
+                    /** @description Requests that are left right now */
+                    "X-RateLimit-Remaining"?: string;
+                    /** @description When all of them will be there again, Unix seconds */
+                    "X-RateLimit-Reset"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "delivered": true,
+                     *       "status": 200,
+                     *       "error": null,
+                     *       "duration_ms": 143,
+                     *       "answer": "ok",
+                     *       "webhook_id": "01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d"
+                     *     }
+                     */
+                    "application/json": {
+                        /**
+                         * @description Your receiver answered 2xx
+                         * @example true
+                         */
+                        delivered: boolean;
+                        /**
+                         * @description The status of its answer; null without one
+                         * @example 200
+                         */
+                        status: number | null;
+                        /**
+                         * @description Why there was no answer; null when there was one
+                         * @example null
+                         */
+                        error: string | null;
+                        /**
+                         * @description How long it took, in milliseconds
+                         * @example 143
+                         */
+                        duration_ms: number;
+                        /**
+                         * @description The first 1,024 bytes of the answer’s body; null without an answer
+                         * @example ok
+                         */
+                        answer: string | null;
+                        /**
+                         * Format: uuid
+                         * @description The `webhook-id` of the example. It is found nowhere else
+                         * @example 01a1f87d-8c11-7d0e-9a54-1b2f6e0c7a3d
+                         */
+                        webhook_id: string;
+                    };
+                };
+            };
+            /** @description Refused; nothing was changed */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Refused; nothing was changed */
+            429: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description It may have been done: look before you send it again */
+            503: {
+                headers: {
+                    /** @description Seconds to wait */
+                    "Retry-After"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     collectionEnded: {
         parameters: {
             query?: never;
@@ -5388,6 +7154,114 @@ export interface operations {
                          * @example 0.00
                          */
                         transaction_fee: string;
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Taken */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    webhookTested: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description When this attempt was sent, Unix seconds; refuse one older than 300 s */
+                "X-Service-Timestamp": string;
+                /** @description Hex HMAC-SHA256, keyed with the app secret, over the timestamp, a dot and the raw body. An app may have a webhook secret of its own for it */
+                "X-Service-Signature": string;
+                /** @description Counts up by one per merchant */
+                "X-Service-Event-Sequence": string;
+                /** @description The same at every attempt for one event: take each only once */
+                "webhook-id": string;
+                /** @description As X-Service-Timestamp */
+                "webhook-timestamp": string;
+                /** @description The signature of the Standard Webhooks convention; while secrets overlap one for each, separated by a space */
+                "webhook-signature": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "notification": {
+                 *         "type": "test",
+                 *         "event": "webhook.test"
+                 *       },
+                 *       "data": {
+                 *         "id": "01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f",
+                 *         "result_code": 0,
+                 *         "result_description": "The service request is processed successfully.",
+                 *         "amount": "250.00",
+                 *         "ref_no": "order-1001",
+                 *         "beneficiary": {
+                 *           "account": "+254712345678",
+                 *           "kyc": null
+                 *         },
+                 *         "transaction_date": "2026-11-20T09:30:00.000Z",
+                 *         "external_ref": "ws_CO_20112026093000",
+                 *         "trans_id": "TKJ7A1B2C3"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    notification: {
+                        /** @constant */
+                        type: "test";
+                        /** @constant */
+                        event: "webhook.test";
+                    };
+                    data: {
+                        /**
+                         * Format: uuid
+                         * @description Of the payment, as in our answers
+                         * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
+                         */
+                        id: string;
+                        /**
+                         * @description 0 on success; a reversal that failed has 1
+                         * @example 0
+                         */
+                        result_code: number;
+                        /** @example The service request is processed successfully. */
+                        result_description: string;
+                        /**
+                         * @description KES
+                         * @example 250.00
+                         */
+                        amount: string;
+                        /**
+                         * @description Your reference: letters, digits, - and _; unique among your records of this kind
+                         * @example order-1001
+                         */
+                        ref_no: string;
+                        beneficiary: {
+                            /**
+                             * Format: kenyan-mobile
+                             * @description Kenyan mobile number in E.164 form
+                             * @example +254712345678
+                             */
+                            account: string;
+                            kyc: string | null;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601, UTC
+                         * @example 2026-11-20T09:30:00.000Z
+                         */
+                        transaction_date: string;
+                        /** @example ws_CO_20112026093000 */
+                        external_ref: string;
+                        /** @example TKJ7A1B2C3 */
+                        trans_id: string;
                     };
                 };
             };

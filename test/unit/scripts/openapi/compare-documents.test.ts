@@ -230,7 +230,7 @@ const HARMLESS: [what: string, change: (document: Any) => void][] = [
   [
     'a path, an error code and a webhook are added',
     (document) => {
-      document.paths['/events'] = document.paths[LIST];
+      document.paths['/added'] = document.paths[LIST];
       document.webhooks.other = document.webhooks.payoutEnded;
       document.components.schemas.Error.properties.code['x-enumDescriptions'].new_one = 'New';
     },
