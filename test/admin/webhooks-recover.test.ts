@@ -106,10 +106,11 @@ describe('admin webhooks recover', () => {
          SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,
            callback_url, endpoint, body, 1000000 + n
          FROM events, generate_series(1, :more) AS n WHERE merchant_id = :merchant_id
-         RETURNING merchant_id, id, endpoint
+         RETURNING merchant_id, id, endpoint, created_at
        )
-       INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, status, attempts)
-       SELECT merchant_id, id, endpoint, 'exhausted', 12 FROM added`,
+       INSERT INTO webhook_deliveries
+         (merchant_id, event_id, endpoint, status, attempts, created_at)
+       SELECT merchant_id, id, endpoint, 'exhausted', 12, created_at FROM added`,
       { merchant_id: merchant.merchant_id, more: MOST + 1 },
     );
     expect(await admin.change(recovery('--dry-run'))).to.equal(

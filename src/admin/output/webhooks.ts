@@ -40,7 +40,7 @@ function nextOf({ next_attempt_at, parked_reason }: ListedDelivery): Date | stri
 /** These columns drive deliveries. `next` says what they mean. */
 const INNER = [
   ...['admitted_at', 'attempts_before_resend', 'is_due'],
-  ...['signs_webhooks_with', 'can_be_signed', 'is_held'],
+  ...['signs_webhooks_with', 'can_be_signed'],
 ];
 
 /** A webhook as JSON. The body is as it is sent. */
