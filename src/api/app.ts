@@ -76,7 +76,7 @@ function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
   return context.router;
 }
 
-/** Pages may load our own style sheet, and nothing else from anywhere. */
+/** Answers may load our own style sheet, and nothing else. Pages of the documentation have other policies. */
 const CONTENT_POLICY = {
   defaultSrc: ["'none'"],
   styleSrc: ["'self'"],

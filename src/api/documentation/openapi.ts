@@ -1,9 +1,12 @@
 import { BASE_PATH } from '../base-path.ts';
 import { type Endpoint, SECTION_DESCRIPTIONS, SECTIONS, takesKey } from '../endpoints/endpoints.ts';
 import { type AnswerCode, ERROR_ANSWERS, errorBody } from '../error-answers.ts';
+import { pathParameters } from '../schemas/paths.ts';
 import { error } from '../schemas/records.ts';
 import { contentOf, published } from './content.ts';
+import { introduction } from './introduction.ts';
 import { refusalsOf } from './refusals.ts';
+import { codeSamples } from './samples/samples.ts';
 import { webhooks } from './webhooks.ts';
 
 /** Makes the OpenAPI 3.1 document from the table and the schemas that requests are checked with. */
@@ -13,8 +16,7 @@ export function openApiDocument(publicUrl: string) {
     info: {
       title: 'Malipo API',
       version: '1',
-      description:
-        'Payments for merchants in Kenya. Amounts are strings with two decimals in KES, phones are in E.164 form, and times are UTC. An app gets a token with `POST /auth/app/token`, a person with `POST /auth/login`; send its `access` with every other request, as the header `Authorization: Bearer ACCESS`. Every error has `detail` in words, `code` for programs and, where one is to blame, the `field`. Fields and codes may be added: ignore those that you do not know.',
+      description: introduction(publicUrl),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}${BASE_PATH}` }],
@@ -22,7 +24,7 @@ export function openApiDocument(publicUrl: string) {
       name,
       description,
     })),
-    paths: paths(),
+    paths: paths(publicUrl),
     webhooks: webhooks(),
     components: {
       securitySchemes: {
@@ -42,19 +44,19 @@ const WEBHOOK_SIGNATURE = {
   description: 'Of webhooks: hex HMAC-SHA256 over the timestamp, a dot and the raw body',
 };
 
-function paths(): Record<string, Record<string, unknown>> {
+function paths(publicUrl: string): Record<string, Record<string, unknown>> {
   const result: Record<string, Record<string, unknown>> = {};
   for (const [tag, endpoints] of Object.entries(SECTIONS)) {
     for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
       const { path, method } = endpoint;
-      result[path] = { ...result[path], [method]: operation(id, tag, endpoint) };
+      result[path] = { ...result[path], [method]: operation(id, tag, endpoint, publicUrl) };
     }
   }
   return result;
 }
 
 /** Fields that are undefined are not in the JSON. */
-function operation(operationId: string, tag: string, endpoint: Endpoint) {
+function operation(operationId: string, tag: string, endpoint: Endpoint, publicUrl: string) {
   const { summary, description, roles, body, deprecated } = endpoint;
   return {
     operationId,
@@ -66,6 +68,7 @@ function operation(operationId: string, tag: string, endpoint: Endpoint) {
     parameters: parameters(endpoint),
     requestBody: body && { required: true, content: contentOf(body) },
     responses: { 200: success(endpoint), ...failures(endpoint) },
+    'x-codeSamples': codeSamples(operationId, endpoint, publicUrl),
   };
 }
 
@@ -74,12 +77,14 @@ function parameters(endpoint: Endpoint) {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    description: pathParameters[name!]?.description,
+    schema: pathParameters[name!] ?? { type: 'string' },
   }));
   const inQuery = Object.entries(endpoint.query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
+    description: schema.description,
     schema: published(schema),
   }));
   return [...inPath, ...inQuery, ...(takesKey(endpoint) ? [IDEMPOTENCY_KEY] : [])];

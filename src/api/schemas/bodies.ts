@@ -45,15 +45,23 @@ function body(
 const credential = text(MAX_CREDENTIAL_LENGTH);
 
 export const appCredentials = body({
-  app_key: { ...credential, examples: ['ak_3f0c…'] },
-  app_secret: { ...credential, examples: ['as_9Kx…'] },
+  app_key: described(credential, 'The key of your app', 'ak_3f0c…'),
+  app_secret: described(credential, 'The secret of your app', 'as_9Kx…'),
 });
 
 export const refreshToken = body({
-  refresh: { type: 'string', maxLength: MAX_TOKEN_LENGTH, examples: ['eyJhbGciOiJIUzI1NiIs…'] },
+  refresh: described(
+    { type: 'string', maxLength: MAX_TOKEN_LENGTH },
+    'The refresh token of the last answer',
+    'eyJhbGciOiJIUzI1NiIs…',
+  ),
 });
 
-const password = { ...text(MAX_GIVEN_PASSWORD_LENGTH), examples: ['correct horse battery staple'] };
+const password = described(
+  text(MAX_GIVEN_PASSWORD_LENGTH),
+  'Your password',
+  'correct horse battery staple',
+);
 const otp = described(
   text(MAX_OTP_LENGTH),
   'The one-time password, six digits, or a recovery code in its place',
@@ -62,7 +70,7 @@ const otp = described(
 
 export const logIn = body(
   {
-    email: { ...text(MAX_EMAIL_LENGTH), examples: ['owner@duka.example'] },
+    email: described(text(MAX_EMAIL_LENGTH), 'Your e-mail address', 'owner@duka.example'),
     password,
     otp: { ...otp, description: `${otp.description}. Only of people who use them` },
   },
@@ -70,7 +78,7 @@ export const logIn = body(
 );
 
 export const newPassword = body({
-  old_password: password,
+  old_password: { ...password, description: 'The password that you have now' },
   new_password: {
     ...text(MAX_PASSWORD_LENGTH),
     minLength: MIN_PASSWORD_LENGTH,
@@ -115,7 +123,10 @@ export const newPayout = body(
     amount,
     ref_no: refNo,
     callback_url: callbackUrl,
-    category: { enum: PAYOUT_CATEGORIES, default: 'other', examples: ['other'] },
+    category: {
+      ...described({ enum: PAYOUT_CATEGORIES }, 'What you pay for', 'other'),
+      default: 'other',
+    },
     narration: described(
       { ...text(MAX_NARRATION_LENGTH), default: DEFAULT_NARRATION },
       'Sent to the gateway',

@@ -100,7 +100,7 @@ export const appCode = {
 export const money = {
   type: 'string',
   pattern: '^-?\\d+\\.\\d{2}$',
-  description: 'KES',
+  description: 'In KES',
   examples: ['250.00'],
 };
 
@@ -123,6 +123,7 @@ export const createdAtIso = { ...timestamp, description: '`created_at` in ISO 86
 export const uuid = {
   type: 'string',
   format: 'uuid',
+  description: 'Our id, a UUID',
   examples: ['01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f'],
 };
 
@@ -165,6 +166,6 @@ export function envelope(item: Schema, count = COUNT): Schema {
     count: { type: 'integer', description: count },
     next: link,
     previous: link,
-    results: { type: 'array', items: item },
+    results: { type: 'array', description: 'The records of this page', items: item },
   });
 }

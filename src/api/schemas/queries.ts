@@ -57,7 +57,7 @@ const dates = {
 const phone = {
   type: 'string',
   pattern: '^[+ ]?\\d{5,15}$',
-  description: 'E.164; in an address the plus is written %2B',
+  description: 'Only of this phone, in E.164 form. In an address the plus is written %2B',
   examples: ['+254712345678'],
 };
 
@@ -67,38 +67,47 @@ function statusOf(words: readonly string[]): Schema {
   return {
     type: ['integer', 'string'],
     enum: [...words.keys(), ...words],
-    description: `${numbers.join(', ')}: the number or the word`,
+    description: `Only of this status: ${numbers.join(', ')}. The number or the word`,
   };
 }
+
+const ofRefNo = { ...refNo, description: 'Only the one with this reference of yours' };
 
 export const payments = query({
   ...list(PAGE_SIZE),
   status: statusOf(STATUS_CODES),
   ...dates,
-  ref_no: refNo,
+  ref_no: ofRefNo,
 });
 
 export const reversals = query({
   ...list(PAGE_SIZE),
   status: statusOf(REVERSAL_LABELS),
   ...dates,
-  ref_no: reversalRefNo,
-  checkout_ref_no: refNo,
+  ref_no: { ...ofRefNo, pattern: reversalRefNo.pattern, examples: reversalRefNo.examples },
+  checkout_ref_no: {
+    ...refNo,
+    description: 'Only of the collection with this reference of yours',
+  },
 });
 
 export const deprecatedPayments = query({
   ...list(DEPRECATED_PAGE_SIZE),
-  status: { enum: ['pending', 'completed', 'failed'] },
+  status: { enum: ['pending', 'completed', 'failed'], description: 'Only of this status' },
   ...dates,
   phone,
-  ref_no: refNo,
+  ref_no: ofRefNo,
 });
 
 export const walletTransactions = query({
   ...list(PAGE_SIZE),
-  wallet: { enum: WALLETS },
-  type: { enum: TRANSACTION_TYPES },
-  ref_no: { type: 'string', pattern: reversalRefNo.pattern },
+  wallet: { enum: WALLETS, description: 'Only of this wallet' },
+  type: { enum: TRANSACTION_TYPES, description: 'Only of this type' },
+  ref_no: {
+    type: 'string',
+    pattern: reversalRefNo.pattern,
+    description: 'Only those of the payment or transfer with this reference of yours',
+  },
   phone,
   ...dates,
 });

@@ -733,6 +733,70 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /**
+         * @description Every error has this form. Unless an error says otherwise, nothing was changed.
+         *
+         *     - `invalid_request` (400): The body is missing, broke off, or is no JSON object; there are more than 1,000 query parameters; or it is no HTTP
+         *     - `body_not_json` (400): The body is no valid JSON
+         *     - `field_required` (400): A required field is missing, null or empty
+         *     - `invalid_field` (400): The value of a field or header has the wrong type or form
+         *     - `invalid_query` (400): The value of a query parameter is wrong
+         *     - `invalid_phone_number` (400): Not a Kenyan mobile number in E.164 form, or of a carrier without a channel
+         *     - `invalid_amount` (400): Not a string that holds a decimal with exactly two places
+         *     - `amount_too_small` (400): Less than 1.00
+         *     - `amount_too_large` (400): More than 999999.99
+         *     - `amount_not_whole` (400): The channel takes whole shillings only (`whole_shillings` of `GET /channels`)
+         *     - `amount_below_channel` (400): Less than the channel carries (`min_amount` and `payouts` of `GET /channels`)
+         *     - `amount_above_channel` (400): More than the channel carries (`max_amount` and `payouts` of `GET /channels`)
+         *     - `invalid_channel` (400): There is no such channel, or it cannot pay this kind of recipient
+         *     - `channel_required` (400): A payout to a bank account must name the channel of its bank
+         *     - `channel_not_available` (400): The channel exists, but takes no payments here (`active` of `GET /channels`)
+         *     - `insufficient_balance` (400): The wallet does not hold the amount and the fee
+         *     - `collection_not_completed` (400): The collection is still open, or has failed
+         *     - `credentials_missing` (401): The request has no token
+         *     - `invalid_token_format` (401): The header is not `Bearer`, a space and a token
+         *     - `invalid_token` (401): The token is not ours, is of the other kind, or has expired: get a new one
+         *     - `token_revoked` (401): The log-in of this token was ended: log in again
+         *     - `refresh_expired` (401): The refresh token is older than 7 days, or the log-in is older than 30
+         *     - `invalid_app_credentials` (401): Key and secret do not belong to an app
+         *     - `invalid_credentials` (401): E-mail address and password do not belong to an active user, or the password of a change is wrong
+         *     - `otp_required` (401): The password is right. The person also uses one-time passwords: send `otp` too
+         *     - `invalid_otp` (401): Not the one-time password of this half minute or those beside it, used before, or no recovery code that is left
+         *     - `https_required` (403): The request came over plain HTTP
+         *     - `ip_not_allowed` (403): The caller’s address is not in the allow-list of the app that the token or `app_code` names, of the app of the collection to reverse, or of the merchant for its users
+         *     - `merchant_inactive` (403): The operator has suspended the merchant
+         *     - `app_inactive` (403): The app of the token, or the one that `app_code` names, is suspended
+         *     - `role_insufficient` (403): The user’s role does not allow this, or only people may do it
+         *     - `password_change_required` (403): The operator has set the password. Until it is changed with `POST /auth/password`, the person may only log out and list sessions
+         *     - `otp_login_required` (403): The merchant or the operator wants a second factor for this. Set it up with `POST /auth/totp`, then log in with it
+         *     - `merchant_not_approved` (403): The operator has not approved the merchant yet
+         *     - `product_missing` (403): The app may not do this: the operator enables its products
+         *     - `wallet_missing` (403): The merchant has no wallet for this
+         *     - `app_not_found` (404): The merchant has no app with this code
+         *     - `transaction_not_found` (404): The merchant has no such record
+         *     - `session_not_found` (404): The person has no session with this id, or it has ended
+         *     - `webhook_not_found` (404): The merchant has no webhook with this id
+         *     - `path_not_found` (404): There is no endpoint at this path
+         *     - `method_not_allowed` (405): The path has no such method. The header `Allow` lists those that it has
+         *     - `request_timeout` (408): The request did not arrive in time
+         *     - `totp_enabled` (409): Switch them off first to set them up anew, such as for another phone
+         *     - `totp_not_enabled` (409): There is nothing to confirm or to change: begin with `POST /auth/totp`
+         *     - `duplicate_ref_no` (409): The merchant has used this reference for a record of this kind. Nothing was repeated
+         *     - `reversal_done` (409): A collection is reversed once
+         *     - `reversal_in_progress` (409): Another reversal of the collection has not ended
+         *     - `webhook_test_running` (409): A merchant tests one receiver at a time
+         *     - `signing_secret_missing` (409): All secrets that sign the webhooks of the app have ended
+         *     - `idempotency_key_running` (409): Send it again in a moment to get its answer
+         *     - `body_too_large` (413): The body has more than 64 KiB
+         *     - `media_type_unsupported` (415): The body is not announced as JSON in UTF-8, or is in an unknown encoding
+         *     - `idempotency_key_reused` (422): The key belongs to a request with another body: use a new one
+         *     - `rate_limited` (429): Too many requests, or too many failed log-ins: wait for `Retry-After` seconds
+         *     - `headers_too_large` (431): Address and headers together have more than 16 KiB
+         *     - `internal_error` (500): A fault of ours. A payment may have been recorded: send it again as after `unavailable`
+         *     - `gateway_unreachable` (502): The reversal is recorded and goes on; the gateway has not answered yet
+         *     - `channel_paused` (503): The channel takes no new payments for now. Nothing was recorded
+         *     - `unavailable` (503): Overload or maintenance. A payment may have been recorded: send it again after `Retry-After` seconds with the same `ref_no`, never with a new one. With the same Idempotency-Key its kept answer comes; without a key 409 `duplicate_ref_no` means that it is recorded
+         */
         Error: {
             /** @description What is wrong, in words */
             detail: string;
@@ -768,11 +832,13 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: plain-text
+                     * @description The key of your app
                      * @example ak_3f0c…
                      */
                     app_key: string;
                     /**
                      * Format: plain-text
+                     * @description The secret of your app
                      * @example as_9Kx…
                      */
                     app_secret: string;
@@ -817,7 +883,10 @@ export interface operations {
                          * @example eyJhbGciOiJIUzI1NiIs…
                          */
                         refresh: string;
-                        /** @example 1001 */
+                        /**
+                         * @description The number of your merchant account
+                         * @example 1001
+                         */
                         merchant_id: number;
                         /**
                          * @description The same as `merchant_id`
@@ -825,7 +894,7 @@ export interface operations {
                          */
                         merchant_code: number;
                         /**
-                         * @description Null for people
+                         * @description The number of the app; null for people
                          * @example 5001
                          */
                         app_code: number | null;
@@ -837,15 +906,27 @@ export interface operations {
                          *     ]
                          */
                         products: ("collections" | "payouts" | "disbursements")[] | null;
-                        /** @example Duka la Mfano */
+                        /**
+                         * @description The name of the merchant
+                         * @example Duka la Mfano
+                         */
                         name: string;
-                        /** @example owner@duka.example */
+                        /**
+                         * @description The merchant’s e-mail address
+                         * @example owner@duka.example
+                         */
                         email: string;
-                        /** @example +254711000001 */
+                        /**
+                         * @description The merchant’s phone
+                         * @example +254711000001
+                         */
                         phone_number: string;
                         /** @description The profile is not approved yet */
                         requires_verification: boolean;
-                        /** @example Token issued */
+                        /**
+                         * @description What was done
+                         * @example Token issued
+                         */
                         message: string;
                     };
                 };
@@ -943,7 +1024,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @example eyJhbGciOiJIUzI1NiIs… */
+                    /**
+                     * @description The refresh token of the last answer
+                     * @example eyJhbGciOiJIUzI1NiIs…
+                     */
                     refresh: string;
                 };
             };
@@ -986,7 +1070,10 @@ export interface operations {
                          * @example eyJhbGciOiJIUzI1NiIs…
                          */
                         refresh: string;
-                        /** @example 1001 */
+                        /**
+                         * @description The number of your merchant account
+                         * @example 1001
+                         */
                         merchant_id: number;
                         /**
                          * @description The same as `merchant_id`
@@ -994,7 +1081,7 @@ export interface operations {
                          */
                         merchant_code: number;
                         /**
-                         * @description Null for people
+                         * @description The number of the app; null for people
                          * @example 5001
                          */
                         app_code: number | null;
@@ -1006,15 +1093,27 @@ export interface operations {
                          *     ]
                          */
                         products: ("collections" | "payouts" | "disbursements")[] | null;
-                        /** @example Duka la Mfano */
+                        /**
+                         * @description The name of the merchant
+                         * @example Duka la Mfano
+                         */
                         name: string;
-                        /** @example owner@duka.example */
+                        /**
+                         * @description The merchant’s e-mail address
+                         * @example owner@duka.example
+                         */
                         email: string;
-                        /** @example +254711000001 */
+                        /**
+                         * @description The merchant’s phone
+                         * @example +254711000001
+                         */
                         phone_number: string;
                         /** @description The profile is not approved yet */
                         requires_verification: boolean;
-                        /** @example Token issued */
+                        /**
+                         * @description What was done
+                         * @example Token issued
+                         */
                         message: string;
                     };
                 };
@@ -1116,11 +1215,13 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: plain-text
+                     * @description Your e-mail address
                      * @example owner@duka.example
                      */
                     email: string;
                     /**
                      * Format: plain-text
+                     * @description Your password
                      * @example correct horse battery staple
                      */
                     password: string;
@@ -1171,7 +1272,10 @@ export interface operations {
                          * @example eyJhbGciOiJIUzI1NiIs…
                          */
                         refresh: string;
-                        /** @example 1001 */
+                        /**
+                         * @description The number of your merchant account
+                         * @example 1001
+                         */
                         merchant_id: number;
                         /**
                          * @description The same as `merchant_id`
@@ -1179,7 +1283,7 @@ export interface operations {
                          */
                         merchant_code: number;
                         /**
-                         * @description Null for people
+                         * @description The number of the app; null for people
                          * @example 5001
                          */
                         app_code: number | null;
@@ -1191,15 +1295,27 @@ export interface operations {
                          *     ]
                          */
                         products: ("collections" | "payouts" | "disbursements")[] | null;
-                        /** @example Duka la Mfano */
+                        /**
+                         * @description The name of the merchant
+                         * @example Duka la Mfano
+                         */
                         name: string;
-                        /** @example owner@duka.example */
+                        /**
+                         * @description The merchant’s e-mail address
+                         * @example owner@duka.example
+                         */
                         email: string;
-                        /** @example +254711000001 */
+                        /**
+                         * @description The merchant’s phone
+                         * @example +254711000001
+                         */
                         phone_number: string;
                         /** @description The profile is not approved yet */
                         requires_verification: boolean;
-                        /** @example Token issued */
+                        /**
+                         * @description What was done
+                         * @example Token issued
+                         */
                         message: string;
                     };
                 };
@@ -1285,8 +1401,11 @@ export interface operations {
     listSessions: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
             };
             header?: never;
@@ -1335,9 +1454,11 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
+                             * @description The id of the session
                              * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                              */
                             id: string;
@@ -1443,6 +1564,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of the record, as the list shows it */
                 id: string;
             };
             cookie?: never;
@@ -1469,7 +1591,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example Session ended */
+                        /**
+                         * @description What was done
+                         * @example Session ended
+                         */
                         message: string;
                     };
                 };
@@ -1552,6 +1677,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: plain-text
+                     * @description The password that you have now
                      * @example correct horse battery staple
                      */
                     old_password: string;
@@ -1585,7 +1711,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example Password changed */
+                        /**
+                         * @description What was done
+                         * @example Password changed
+                         */
                         message: string;
                     };
                 };
@@ -1685,6 +1814,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: plain-text
+                     * @description Your password
                      * @example correct horse battery staple
                      */
                     password: string;
@@ -1975,6 +2105,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: plain-text
+                     * @description Your password
                      * @example correct horse battery staple
                      */
                     password: string;
@@ -2008,7 +2139,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example One-time passwords are off */
+                        /**
+                         * @description What was done
+                         * @example One-time passwords are off
+                         */
                         message: string;
                     };
                 };
@@ -2118,6 +2252,7 @@ export interface operations {
                 "application/json": {
                     /**
                      * Format: plain-text
+                     * @description Your password
                      * @example correct horse battery staple
                      */
                     password: string;
@@ -2279,7 +2414,10 @@ export interface operations {
                      *     }
                      */
                     "application/json": {
-                        /** @example Logged out */
+                        /**
+                         * @description What was done
+                         * @example Logged out
+                         */
                         message: string;
                     };
                 };
@@ -2428,6 +2566,7 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: uuid
+                         * @description Our id, a UUID
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
@@ -2438,7 +2577,7 @@ export interface operations {
                          */
                         payfrom: string;
                         /**
-                         * @description KES
+                         * @description In KES
                          * @example 250.00
                          */
                         amount: string;
@@ -2459,9 +2598,15 @@ export interface operations {
                          * @example https://shop.example/webhooks
                          */
                         callback_url: string;
-                        /** @enum {unknown} */
+                        /**
+                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+                         * @enum {unknown}
+                         */
                         status: "pending" | "processing" | "completed" | "failed";
-                        /** @example other */
+                        /**
+                         * @description Always `other`
+                         * @example other
+                         */
                         category: string;
                         /**
                          * @description DD/MM/YYYY HH:MM:SS, UTC
@@ -2585,12 +2730,19 @@ export interface operations {
     listCollections: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
+                /** @description Only of this status: 0 pending, 1 processing, 2 failed, 3 completed. The number or the word */
                 status?: 0 | 1 | 2 | 3 | "pending" | "processing" | "failed" | "completed";
+                /** @description Created from here on: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_from?: string | unknown | unknown;
+                /** @description Created up to here: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_to?: string | unknown | unknown;
+                /** @description Only the one with this reference of yours */
                 ref_no?: string;
             };
             header?: never;
@@ -2648,9 +2800,11 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
+                             * @description Our id, a UUID
                              * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                              */
                             id: string;
@@ -2661,7 +2815,7 @@ export interface operations {
                              */
                             payfrom: string;
                             /**
-                             * @description KES
+                             * @description In KES
                              * @example 250.00
                              */
                             amount: string;
@@ -2682,9 +2836,15 @@ export interface operations {
                              * @example https://shop.example/webhooks
                              */
                             callback_url: string;
-                            /** @enum {unknown} */
+                            /**
+                             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+                             * @enum {unknown}
+                             */
                             status: "pending" | "processing" | "completed" | "failed";
-                            /** @example other */
+                            /**
+                             * @description Always `other`
+                             * @example other
+                             */
                             category: string;
                             /**
                              * @description DD/MM/YYYY HH:MM:SS, UTC
@@ -2699,10 +2859,11 @@ export interface operations {
                             created_at_iso: string;
                             /** @description 0 on success; null while open */
                             result_code: number | null;
+                            /** @description The gateway’s words about the result; null while open */
                             result_description: string | null;
-                            /** @description The network’s receipt */
+                            /** @description The network’s receipt; null while there is none */
                             trans_id: string | null;
-                            /** @description The gateway’s reference */
+                            /** @description The gateway’s reference; null while there is none */
                             external_ref: string | null;
                             /**
                              * Format: date-time
@@ -2789,6 +2950,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of the collection */
                 checkout_id: string;
             };
             cookie?: never;
@@ -2834,6 +2996,7 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: uuid
+                         * @description Our id, a UUID
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
@@ -2844,7 +3007,7 @@ export interface operations {
                          */
                         payfrom: string;
                         /**
-                         * @description KES
+                         * @description In KES
                          * @example 250.00
                          */
                         amount: string;
@@ -2865,9 +3028,15 @@ export interface operations {
                          * @example https://shop.example/webhooks
                          */
                         callback_url: string;
-                        /** @enum {unknown} */
+                        /**
+                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+                         * @enum {unknown}
+                         */
                         status: "pending" | "processing" | "completed" | "failed";
-                        /** @example other */
+                        /**
+                         * @description Always `other`
+                         * @example other
+                         */
                         category: string;
                         /**
                          * @description DD/MM/YYYY HH:MM:SS, UTC
@@ -2882,10 +3051,11 @@ export interface operations {
                         created_at_iso: string;
                         /** @description 0 on success; null while open */
                         result_code: number | null;
+                        /** @description The gateway’s words about the result; null while open */
                         result_description: string | null;
-                        /** @description The network’s receipt */
+                        /** @description The network’s receipt; null while there is none */
                         trans_id: string | null;
-                        /** @description The gateway’s reference */
+                        /** @description The gateway’s reference; null while there is none */
                         external_ref: string | null;
                         /**
                          * Format: date-time
@@ -2974,13 +3144,21 @@ export interface operations {
     listCollectionsDeprecated: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
+                /** @description Only of this status */
                 status?: "pending" | "completed" | "failed";
+                /** @description Created from here on: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_from?: string | unknown | unknown;
+                /** @description Created up to here: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_to?: string | unknown | unknown;
+                /** @description Only of this phone, in E.164 form. In an address the plus is written %2B */
                 phone?: string;
+                /** @description Only the one with this reference of yours */
                 ref_no?: string;
             };
             header?: never;
@@ -3034,9 +3212,11 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
+                             * @description Our id, a UUID
                              * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                              */
                             id: string;
@@ -3047,7 +3227,7 @@ export interface operations {
                              */
                             payfrom: string;
                             /**
-                             * @description KES
+                             * @description In KES
                              * @example 250.00
                              */
                             amount: string;
@@ -3068,9 +3248,15 @@ export interface operations {
                              * @example https://shop.example/webhooks
                              */
                             callback_url: string;
-                            /** @enum {unknown} */
+                            /**
+                             * @description `pending` while open, then `completed` or `failed`
+                             * @enum {unknown}
+                             */
                             status: "pending" | "completed" | "failed";
-                            /** @example other */
+                            /**
+                             * @description Always `other`
+                             * @example other
+                             */
                             category: string;
                             /**
                              * @description DD/MM/YYYY HH:MM:SS, UTC
@@ -3187,6 +3373,7 @@ export interface operations {
                      */
                     callback_url: string;
                     /**
+                     * @description What you pay for
                      * @default other
                      * @example other
                      * @enum {unknown}
@@ -3247,6 +3434,7 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: uuid
+                         * @description Our id, a UUID
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
@@ -3256,7 +3444,7 @@ export interface operations {
                          */
                         payto: string;
                         /**
-                         * @description KES
+                         * @description In KES
                          * @example 250.00
                          */
                         amount: string;
@@ -3265,18 +3453,31 @@ export interface operations {
                          * @example order-1001
                          */
                         ref_no: string;
-                        /** @enum {unknown} */
+                        /**
+                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended
+                         * @enum {unknown}
+                         */
                         status: "pending" | "processing" | "completed" | "failed";
                         /**
+                         * @description What you pay for
                          * @example other
                          * @enum {unknown}
                          */
                         category: "ecommerce" | "gaming" | "adult_content" | "forex" | "other";
-                        /** @example 63902 */
+                        /**
+                         * @description The code of the channel
+                         * @example 63902
+                         */
                         channel: number;
-                        /** @example M-PESA */
+                        /**
+                         * @description The name of the channel
+                         * @example M-PESA
+                         */
                         channel_name: string;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What the channel carries money to
+                         * @enum {unknown}
+                         */
                         channel_type: "Mobile Money" | "Bank";
                         /**
                          * @description DD/MM/YYYY HH:MM:SS, UTC
@@ -3400,12 +3601,19 @@ export interface operations {
     listPayouts: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
+                /** @description Only of this status: 0 pending, 1 processing, 2 failed, 3 completed. The number or the word */
                 status?: 0 | 1 | 2 | 3 | "pending" | "processing" | "failed" | "completed";
+                /** @description Created from here on: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_from?: string | unknown | unknown;
+                /** @description Created up to here: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_to?: string | unknown | unknown;
+                /** @description Only the one with this reference of yours */
                 ref_no?: string;
             };
             header?: never;
@@ -3464,9 +3672,11 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
+                             * @description Our id, a UUID
                              * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                              */
                             id: string;
@@ -3476,7 +3686,7 @@ export interface operations {
                              */
                             payto: string;
                             /**
-                             * @description KES
+                             * @description In KES
                              * @example 250.00
                              */
                             amount: string;
@@ -3486,11 +3696,12 @@ export interface operations {
                              */
                             ref_no: string;
                             /**
-                             * @description `failed` once the money is back in the wallet
+                             * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended. `failed` once the money is back in the wallet
                              * @enum {unknown}
                              */
                             status: "pending" | "processing" | "completed" | "failed";
                             /**
+                             * @description What you pay for
                              * @example other
                              * @enum {unknown}
                              */
@@ -3508,10 +3719,11 @@ export interface operations {
                             created_at_iso: string;
                             /** @description 0 on success; null while open */
                             result_code: number | null;
+                            /** @description The gateway’s words about the result; null while open */
                             result_description: string | null;
-                            /** @description The network’s receipt */
+                            /** @description The network’s receipt; null while there is none */
                             trans_id: string | null;
-                            /** @description The gateway’s reference */
+                            /** @description The gateway’s reference; null while there is none */
                             external_ref: string | null;
                             /**
                              * Format: date-time
@@ -3519,13 +3731,25 @@ export interface operations {
                              * @example null
                              */
                             payment_completed_at: string | null;
-                            /** @example 63902 */
+                            /**
+                             * @description The code of the channel
+                             * @example 63902
+                             */
                             channel: number;
-                            /** @example M-PESA */
+                            /**
+                             * @description The name of the channel
+                             * @example M-PESA
+                             */
                             channel_name: string;
-                            /** @enum {unknown} */
+                            /**
+                             * @description What the channel carries money to
+                             * @enum {unknown}
+                             */
                             channel_type: "Mobile Money" | "Bank";
-                            /** @example Salary November */
+                            /**
+                             * @description What was sent to the gateway
+                             * @example Salary November
+                             */
                             narration: string;
                             /**
                              * @description KES, debited with the amount
@@ -3599,13 +3823,21 @@ export interface operations {
     listPayoutsDeprecated: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
+                /** @description Only of this status */
                 status?: "pending" | "completed" | "failed";
+                /** @description Created from here on: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_from?: string | unknown | unknown;
+                /** @description Created up to here: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_to?: string | unknown | unknown;
+                /** @description Only of this phone, in E.164 form. In an address the plus is written %2B */
                 phone?: string;
+                /** @description Only the one with this reference of yours */
                 ref_no?: string;
             };
             header?: never;
@@ -3657,9 +3889,11 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
+                             * @description Our id, a UUID
                              * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                              */
                             id: string;
@@ -3669,7 +3903,7 @@ export interface operations {
                              */
                             payto: string;
                             /**
-                             * @description KES
+                             * @description In KES
                              * @example 250.00
                              */
                             amount: string;
@@ -3678,9 +3912,13 @@ export interface operations {
                              * @example order-1001
                              */
                             ref_no: string;
-                            /** @enum {unknown} */
+                            /**
+                             * @description `pending` while open, then `completed` or `failed`
+                             * @enum {unknown}
+                             */
                             status: "pending" | "completed" | "failed";
                             /**
+                             * @description What you pay for
                              * @example other
                              * @enum {unknown}
                              */
@@ -3759,6 +3997,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of the payout */
                 payout_id: string;
             };
             cookie?: never;
@@ -3805,6 +4044,7 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: uuid
+                         * @description Our id, a UUID
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
@@ -3814,7 +4054,7 @@ export interface operations {
                          */
                         payto: string;
                         /**
-                         * @description KES
+                         * @description In KES
                          * @example 250.00
                          */
                         amount: string;
@@ -3824,11 +4064,12 @@ export interface operations {
                          */
                         ref_no: string;
                         /**
-                         * @description `failed` once the money is back in the wallet
+                         * @description `pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended. `failed` once the money is back in the wallet
                          * @enum {unknown}
                          */
                         status: "pending" | "processing" | "completed" | "failed";
                         /**
+                         * @description What you pay for
                          * @example other
                          * @enum {unknown}
                          */
@@ -3846,10 +4087,11 @@ export interface operations {
                         created_at_iso: string;
                         /** @description 0 on success; null while open */
                         result_code: number | null;
+                        /** @description The gateway’s words about the result; null while open */
                         result_description: string | null;
-                        /** @description The network’s receipt */
+                        /** @description The network’s receipt; null while there is none */
                         trans_id: string | null;
-                        /** @description The gateway’s reference */
+                        /** @description The gateway’s reference; null while there is none */
                         external_ref: string | null;
                         /**
                          * Format: date-time
@@ -3857,13 +4099,25 @@ export interface operations {
                          * @example null
                          */
                         payment_completed_at: string | null;
-                        /** @example 63902 */
+                        /**
+                         * @description The code of the channel
+                         * @example 63902
+                         */
                         channel: number;
-                        /** @example M-PESA */
+                        /**
+                         * @description The name of the channel
+                         * @example M-PESA
+                         */
                         channel_name: string;
-                        /** @enum {unknown} */
+                        /**
+                         * @description What the channel carries money to
+                         * @enum {unknown}
+                         */
                         channel_type: "Mobile Money" | "Bank";
-                        /** @example Salary November */
+                        /**
+                         * @description What was sent to the gateway
+                         * @example Salary November
+                         */
                         narration: string;
                         /**
                          * @description KES, debited with the amount
@@ -4022,6 +4276,7 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: uuid
+                         * @description Our id, a UUID
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
@@ -4062,25 +4317,29 @@ export interface operations {
                          */
                         status: 0 | 1 | 2 | 3;
                         /**
+                         * @description `status` as a word
                          * @example processed
                          * @enum {unknown}
                          */
                         status_label: "unprocessed" | "processed" | "failed" | "reversed";
                         /**
-                         * @description Null while open
+                         * @description The gateway’s words about the result; null while open
                          * @example null
                          */
                         result_description: string | null;
                         /**
-                         * @description The network’s receipt of the reversal itself
+                         * @description The network’s receipt of the reversal itself; null while there is none
                          * @example null
                          */
                         trans_id: string | null;
-                        /** @example Out of stock */
+                        /**
+                         * @description Your reason; null when you gave none
+                         * @example Out of stock
+                         */
                         reason: string | null;
                         /**
                          * Format: date-time
-                         * @description ISO 8601, UTC
+                         * @description When it was recorded. ISO 8601, UTC
                          * @example 2026-11-20T09:30:00.000Z
                          */
                         created_at: string;
@@ -4210,13 +4469,21 @@ export interface operations {
     listReversals: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
+                /** @description Only of this status: 0 unprocessed, 1 processed, 2 failed, 3 reversed. The number or the word */
                 status?: 0 | 1 | 2 | 3 | "unprocessed" | "processed" | "failed" | "reversed";
+                /** @description Created from here on: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_from?: string | unknown | unknown;
+                /** @description Created up to here: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_to?: string | unknown | unknown;
+                /** @description Only the one with this reference of yours */
                 ref_no?: string;
+                /** @description Only of the collection with this reference of yours */
                 checkout_ref_no?: string;
             };
             header?: never;
@@ -4271,9 +4538,11 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
+                             * @description Our id, a UUID
                              * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                              */
                             id: string;
@@ -4314,25 +4583,29 @@ export interface operations {
                              */
                             status: 0 | 1 | 2 | 3;
                             /**
+                             * @description `status` as a word
                              * @example processed
                              * @enum {unknown}
                              */
                             status_label: "unprocessed" | "processed" | "failed" | "reversed";
                             /**
-                             * @description Null while open
+                             * @description The gateway’s words about the result; null while open
                              * @example null
                              */
                             result_description: string | null;
                             /**
-                             * @description The network’s receipt of the reversal itself
+                             * @description The network’s receipt of the reversal itself; null while there is none
                              * @example null
                              */
                             trans_id: string | null;
-                            /** @example Out of stock */
+                            /**
+                             * @description Your reason; null when you gave none
+                             * @example Out of stock
+                             */
                             reason: string | null;
                             /**
                              * Format: date-time
-                             * @description ISO 8601, UTC
+                             * @description When it was recorded. ISO 8601, UTC
                              * @example 2026-11-20T09:30:00.000Z
                              */
                             created_at: string;
@@ -4411,6 +4684,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Your reference */
                 ref_no: string;
             };
             cookie?: never;
@@ -4453,6 +4727,7 @@ export interface operations {
                     "application/json": {
                         /**
                          * Format: uuid
+                         * @description Our id, a UUID
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
@@ -4493,25 +4768,29 @@ export interface operations {
                          */
                         status: 0 | 1 | 2 | 3;
                         /**
+                         * @description `status` as a word
                          * @example processed
                          * @enum {unknown}
                          */
                         status_label: "unprocessed" | "processed" | "failed" | "reversed";
                         /**
-                         * @description Null while open
+                         * @description The gateway’s words about the result; null while open
                          * @example null
                          */
                         result_description: string | null;
                         /**
-                         * @description The network’s receipt of the reversal itself
+                         * @description The network’s receipt of the reversal itself; null while there is none
                          * @example null
                          */
                         trans_id: string | null;
-                        /** @example Out of stock */
+                        /**
+                         * @description Your reason; null when you gave none
+                         * @example Out of stock
+                         */
                         reason: string | null;
                         /**
                          * Format: date-time
-                         * @description ISO 8601, UTC
+                         * @description When it was recorded. ISO 8601, UTC
                          * @example 2026-11-20T09:30:00.000Z
                          */
                         created_at: string;
@@ -4621,16 +4900,19 @@ export interface operations {
                      */
                     "application/json": {
                         /**
-                         * @description KES
+                         * @description What you can pay out, in KES
                          * @example 250.00
                          */
                         payout_wallet_balance: string;
                         /**
-                         * @description KES
+                         * @description What customers have paid you, in KES. May be below zero
                          * @example 250.00
                          */
                         collection_wallet_balance: string;
-                        /** @constant */
+                        /**
+                         * @description The currency of both
+                         * @constant
+                         */
                         currency: "KES";
                     };
                 };
@@ -4689,14 +4971,23 @@ export interface operations {
     listTransactions: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
+                /** @description Only of this wallet */
                 wallet?: "collection" | "payout";
+                /** @description Only of this type */
                 type?: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
+                /** @description Only those of the payment or transfer with this reference of yours */
                 ref_no?: string;
+                /** @description Only of this phone, in E.164 form. In an address the plus is written %2B */
                 phone?: string;
+                /** @description Created from here on: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_from?: string | unknown | unknown;
+                /** @description Created up to here: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_to?: string | unknown | unknown;
             };
             header?: never;
@@ -4735,7 +5026,7 @@ export interface operations {
                      *           "ref_no": "order-1001",
                      *           "account": null,
                      *           "trans_id": null,
-                     *           "description": "text",
+                     *           "description": "Collection, net of commission",
                      *           "created_at": "2026-11-20T09:30:00.000Z"
                      *         }
                      *       ]
@@ -4748,38 +5039,56 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
+                             * @description The id of this movement
                              * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                              */
                             id: string;
-                            /** @enum {unknown} */
+                            /**
+                             * @description Which wallet moved
+                             * @enum {unknown}
+                             */
                             wallet: "collection" | "payout";
-                            /** @enum {unknown} */
+                            /**
+                             * @description What moved it
+                             * @enum {unknown}
+                             */
                             type: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
-                            /** @enum {unknown} */
+                            /**
+                             * @description `credit` into the wallet, `debit` out of it
+                             * @enum {unknown}
+                             */
                             direction: "credit" | "debit";
                             /**
-                             * @description KES
+                             * @description In KES, never below zero
                              * @example 250.00
                              */
                             amount: string;
                             /**
-                             * @description KES
+                             * @description The balance of the wallet after it, in KES
                              * @example 250.00
                              */
                             balance_after: string;
-                            /** @example order-1001 */
+                            /**
+                             * @description Your reference of the payment or transfer; null when there is none
+                             * @example order-1001
+                             */
                             ref_no: string | null;
-                            /** @description The other side: phone or bank account */
+                            /** @description The other side: phone or bank account; null when there is none */
                             account: string | null;
-                            /** @description The network’s receipt */
+                            /** @description The network’s receipt; null when there is none */
                             trans_id: string | null;
+                            /**
+                             * @description What it is, in words
+                             * @example Collection, net of commission
+                             */
                             description: string;
                             /**
                              * Format: date-time
-                             * @description ISO 8601, UTC
+                             * @description When it was booked. ISO 8601, UTC
                              * @example 2026-11-20T09:30:00.000Z
                              */
                             created_at: string;
@@ -4907,42 +5216,59 @@ export interface operations {
                      *       "ref_no": "order-1001",
                      *       "account": null,
                      *       "trans_id": null,
-                     *       "description": "text",
+                     *       "description": "Collection, net of commission",
                      *       "created_at": "2026-11-20T09:30:00.000Z"
                      *     }
                      */
                     "application/json": {
                         /**
                          * Format: uuid
+                         * @description The id of this movement
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
-                        /** @enum {unknown} */
+                        /**
+                         * @description Which wallet moved
+                         * @enum {unknown}
+                         */
                         wallet: "collection" | "payout";
-                        /** @enum {unknown} */
+                        /**
+                         * @description What moved it
+                         * @enum {unknown}
+                         */
                         type: "collection" | "payout" | "fee" | "payout_refund" | "fee_refund" | "reversal" | "topup" | "transfer" | "adjustment";
-                        /** @enum {unknown} */
+                        /**
+                         * @description `credit` into the wallet, `debit` out of it
+                         * @enum {unknown}
+                         */
                         direction: "credit" | "debit";
                         /**
-                         * @description KES
+                         * @description In KES, never below zero
                          * @example 250.00
                          */
                         amount: string;
                         /**
-                         * @description KES
+                         * @description The balance of the wallet after it, in KES
                          * @example 250.00
                          */
                         balance_after: string;
-                        /** @example order-1001 */
+                        /**
+                         * @description Your reference of the payment or transfer; null when there is none
+                         * @example order-1001
+                         */
                         ref_no: string | null;
-                        /** @description The other side: phone or bank account */
+                        /** @description The other side: phone or bank account; null when there is none */
                         account: string | null;
-                        /** @description The network’s receipt */
+                        /** @description The network’s receipt; null when there is none */
                         trans_id: string | null;
+                        /**
+                         * @description What it is, in words
+                         * @example Collection, net of commission
+                         */
                         description: string;
                         /**
                          * Format: date-time
-                         * @description ISO 8601, UTC
+                         * @description When it was booked. ISO 8601, UTC
                          * @example 2026-11-20T09:30:00.000Z
                          */
                         created_at: string;
@@ -5048,7 +5374,9 @@ export interface operations {
     listChannels: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
             };
             header?: never;
@@ -5108,22 +5436,32 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
-                            /** @example 63902 */
+                            /**
+                             * @description The code of the channel
+                             * @example 63902
+                             */
                             code: number;
-                            /** @example M-PESA */
+                            /**
+                             * @description The name of the channel
+                             * @example M-PESA
+                             */
                             name: string;
-                            /** @enum {unknown} */
+                            /**
+                             * @description What the channel carries money to
+                             * @enum {unknown}
+                             */
                             type: "Mobile Money" | "Bank";
                             /** @description Takes new payments now */
                             active: boolean;
                             /**
-                             * @description KES
+                             * @description The least that one payment may have, in KES
                              * @example 250.00
                              */
                             min_amount: string;
                             /**
-                             * @description KES
+                             * @description The most that one payment may have, in KES
                              * @example 250.00
                              */
                             max_amount: string;
@@ -5134,12 +5472,12 @@ export interface operations {
                                 /** @description Takes new payments now */
                                 active: boolean;
                                 /**
-                                 * @description KES
+                                 * @description The least that one payment may have, in KES
                                  * @example 250.00
                                  */
                                 min_amount: string;
                                 /**
-                                 * @description KES
+                                 * @description The most that one payment may have, in KES
                                  * @example 250.00
                                  */
                                 max_amount: string;
@@ -5151,12 +5489,12 @@ export interface operations {
                                 /** @description Takes new payments now */
                                 active: boolean;
                                 /**
-                                 * @description KES
+                                 * @description The least that one payment may have, in KES
                                  * @example 250.00
                                  */
                                 min_amount: string;
                                 /**
-                                 * @description KES
+                                 * @description The most that one payment may have, in KES
                                  * @example 250.00
                                  */
                                 max_amount: string;
@@ -5230,7 +5568,9 @@ export interface operations {
     listEvents: {
         parameters: {
             query?: {
+                /** @description Only events with a higher `sequence`: the highest that you have processed */
                 after?: number;
+                /** @description The most records of a page */
                 page_size?: number;
             };
             header?: never;
@@ -5298,6 +5638,7 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
@@ -5430,16 +5771,27 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
+                /** @description Part of `next` and `previous`: keeps pages in step while records are added */
                 as_of?: string;
+                /** @description Only those in this state */
                 status?: "exhausted" | "stopped" | "pending" | "delivered";
+                /** @description Only those that say this */
                 event?: "transaction.completed" | "transaction.failed";
+                /** @description Only those of this kind of payment */
                 type?: "collection" | "payout" | "reversal";
+                /** @description Only those of the payments with your reference */
                 ref_no?: string;
+                /** @description Only those of this payment */
                 payment_id?: string;
+                /** @description Only those to this scheme, host and port */
                 endpoint?: string;
+                /** @description Created from here on: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_from?: string | unknown | unknown;
+                /** @description Created up to here: a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included */
                 date_to?: string | unknown | unknown;
             };
             header?: never;
@@ -5495,6 +5847,7 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: uuid
@@ -5650,6 +6003,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description The id of the record, as the list shows it */
                 id: string;
             };
             cookie?: never;
@@ -5954,6 +6308,7 @@ export interface operations {
                 "Idempotency-Key"?: string;
             };
             path: {
+                /** @description The id of the record, as the list shows it */
                 id: string;
             };
             cookie?: never;
@@ -6462,7 +6817,9 @@ export interface operations {
     listWebhookEndpoints: {
         parameters: {
             query?: {
+                /** @description The number of the page. To walk through a list, follow `next` */
                 page?: number;
+                /** @description The most records of a page */
                 page_size?: number;
             };
             header?: never;
@@ -6515,6 +6872,7 @@ export interface operations {
                         next: string | null;
                         /** @description Follow it as it is; null at the end */
                         previous: string | null;
+                        /** @description The records of this page */
                         results: {
                             /**
                              * Format: endpoint
@@ -6878,28 +7236,39 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description What has happened */
                     notification: {
-                        /** @constant */
+                        /**
+                         * @description What kind of payment
+                         * @constant
+                         */
                         type: "collection";
-                        /** @enum {unknown} */
+                        /**
+                         * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
+                         * @enum {unknown}
+                         */
                         event: "transaction.completed" | "transaction.failed";
                     };
+                    /** @description The payment */
                     data: {
                         /**
                          * Format: uuid
-                         * @description Of the payment, as in our answers
+                         * @description The id of the payment, as in our answers
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
                         /**
-                         * @description 0 on success; a reversal that failed has 1
+                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
                          * @example 0
                          */
                         result_code: number;
-                        /** @example The service request is processed successfully. */
+                        /**
+                         * @description The gateway’s words about the result
+                         * @example The service request is processed successfully.
+                         */
                         result_description: string;
                         /**
-                         * @description KES
+                         * @description In KES, without commission and fees
                          * @example 250.00
                          */
                         amount: string;
@@ -6908,24 +7277,32 @@ export interface operations {
                          * @example order-1001
                          */
                         ref_no: string;
+                        /** @description The other side of the payment */
                         beneficiary: {
                             /**
                              * Format: kenyan-mobile
-                             * @description Kenyan mobile number in E.164 form
+                             * @description The customer’s phone, in E.164 form
                              * @example +254712345678
                              */
                             account: string;
+                            /** @description Always null */
                             kyc: string | null;
                         };
                         /**
                          * Format: date-time
-                         * @description ISO 8601, UTC
+                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
                          * @example 2026-11-20T09:30:00.000Z
                          */
                         transaction_date: string;
-                        /** @example ws_CO_20112026093000 */
+                        /**
+                         * @description The gateway’s reference; may be empty
+                         * @example ws_CO_20112026093000
+                         */
                         external_ref: string;
-                        /** @example TKJ7A1B2C3 */
+                        /**
+                         * @description The network’s receipt; empty when no money has moved, or when there is none
+                         * @example TKJ7A1B2C3
+                         */
                         trans_id: string;
                     };
                 };
@@ -6986,28 +7363,39 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description What has happened */
                     notification: {
-                        /** @constant */
+                        /**
+                         * @description What kind of payment
+                         * @constant
+                         */
                         type: "payout";
-                        /** @enum {unknown} */
+                        /**
+                         * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
+                         * @enum {unknown}
+                         */
                         event: "transaction.completed" | "transaction.failed";
                     };
+                    /** @description The payment */
                     data: {
                         /**
                          * Format: uuid
-                         * @description Of the payment, as in our answers
+                         * @description The id of the payment, as in our answers
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
                         /**
-                         * @description 0 on success; a reversal that failed has 1
+                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
                          * @example 0
                          */
                         result_code: number;
-                        /** @example The service request is processed successfully. */
+                        /**
+                         * @description The gateway’s words about the result
+                         * @example The service request is processed successfully.
+                         */
                         result_description: string;
                         /**
-                         * @description KES
+                         * @description In KES, without commission and fees
                          * @example 250.00
                          */
                         amount: string;
@@ -7016,23 +7404,31 @@ export interface operations {
                          * @example order-1001
                          */
                         ref_no: string;
+                        /** @description The other side of the payment */
                         beneficiary: {
                             /**
                              * @description The recipient’s phone or bank account
                              * @example +254712345678
                              */
                             account: string;
+                            /** @description Always null */
                             kyc: string | null;
                         };
                         /**
                          * Format: date-time
-                         * @description ISO 8601, UTC
+                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
                          * @example 2026-11-20T09:30:00.000Z
                          */
                         transaction_date: string;
-                        /** @example ws_CO_20112026093000 */
+                        /**
+                         * @description The gateway’s reference; may be empty
+                         * @example ws_CO_20112026093000
+                         */
                         external_ref: string;
-                        /** @example TKJ7A1B2C3 */
+                        /**
+                         * @description The network’s receipt; empty when no money has moved, or when there is none
+                         * @example TKJ7A1B2C3
+                         */
                         trans_id: string;
                     };
                 };
@@ -7095,28 +7491,39 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description What has happened */
                     notification: {
-                        /** @constant */
+                        /**
+                         * @description What kind of payment
+                         * @constant
+                         */
                         type: "reversal";
-                        /** @enum {unknown} */
+                        /**
+                         * @description `transaction.completed` when `result_code` is 0, else `transaction.failed`
+                         * @enum {unknown}
+                         */
                         event: "transaction.completed" | "transaction.failed";
                     };
+                    /** @description The payment */
                     data: {
                         /**
                          * Format: uuid
-                         * @description Of the payment, as in our answers
+                         * @description The id of the payment, as in our answers
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
                         /**
-                         * @description 0 on success; a reversal that failed has 1
+                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
                          * @example 0
                          */
                         result_code: number;
-                        /** @example The service request is processed successfully. */
+                        /**
+                         * @description The gateway’s words about the result
+                         * @example The service request is processed successfully.
+                         */
                         result_description: string;
                         /**
-                         * @description KES
+                         * @description In KES, without commission and fees
                          * @example 250.00
                          */
                         amount: string;
@@ -7130,27 +7537,35 @@ export interface operations {
                          * @example order-1001
                          */
                         checkout_ref_no: string;
+                        /** @description The other side of the payment */
                         beneficiary: {
                             /**
                              * Format: kenyan-mobile
-                             * @description Kenyan mobile number in E.164 form
+                             * @description The customer’s phone, in E.164 form
                              * @example +254712345678
                              */
                             account: string;
+                            /** @description Always null */
                             kyc: string | null;
                         };
                         /**
                          * Format: date-time
-                         * @description ISO 8601, UTC
+                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
                          * @example 2026-11-20T09:30:00.000Z
                          */
                         transaction_date: string;
-                        /** @example ws_CO_20112026093000 */
+                        /**
+                         * @description The gateway’s reference; may be empty
+                         * @example ws_CO_20112026093000
+                         */
                         external_ref: string;
-                        /** @example TKJ7A1B2C3 */
+                        /**
+                         * @description The network’s receipt; empty when no money has moved, or when there is none
+                         * @example TKJ7A1B2C3
+                         */
                         trans_id: string;
                         /**
-                         * @description KES
+                         * @description Always 0.00
                          * @example 0.00
                          */
                         transaction_fee: string;
@@ -7213,28 +7628,39 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
+                    /** @description What has happened */
                     notification: {
-                        /** @constant */
+                        /**
+                         * @description Always `test`
+                         * @constant
+                         */
                         type: "test";
-                        /** @constant */
+                        /**
+                         * @description Always `webhook.test`
+                         * @constant
+                         */
                         event: "webhook.test";
                     };
+                    /** @description The payment */
                     data: {
                         /**
                          * Format: uuid
-                         * @description Of the payment, as in our answers
+                         * @description The id of the payment, as in our answers
                          * @example 01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f
                          */
                         id: string;
                         /**
-                         * @description 0 on success; a reversal that failed has 1
+                         * @description 0 on success. Any other number is the gateway’s; a reversal that failed has 1
                          * @example 0
                          */
                         result_code: number;
-                        /** @example The service request is processed successfully. */
+                        /**
+                         * @description The gateway’s words about the result
+                         * @example The service request is processed successfully.
+                         */
                         result_description: string;
                         /**
-                         * @description KES
+                         * @description In KES, without commission and fees
                          * @example 250.00
                          */
                         amount: string;
@@ -7243,6 +7669,7 @@ export interface operations {
                          * @example order-1001
                          */
                         ref_no: string;
+                        /** @description The other side of the payment */
                         beneficiary: {
                             /**
                              * Format: kenyan-mobile
@@ -7250,17 +7677,24 @@ export interface operations {
                              * @example +254712345678
                              */
                             account: string;
+                            /** @description Always null */
                             kyc: string | null;
                         };
                         /**
                          * Format: date-time
-                         * @description ISO 8601, UTC
+                         * @description When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC
                          * @example 2026-11-20T09:30:00.000Z
                          */
                         transaction_date: string;
-                        /** @example ws_CO_20112026093000 */
+                        /**
+                         * @description The gateway’s reference; may be empty
+                         * @example ws_CO_20112026093000
+                         */
                         external_ref: string;
-                        /** @example TKJ7A1B2C3 */
+                        /**
+                         * @description The network’s receipt; empty when no money has moved, or when there is none
+                         * @example TKJ7A1B2C3
+                         */
                         trans_id: string;
                     };
                 };
