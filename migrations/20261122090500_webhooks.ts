@@ -124,11 +124,17 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       -- Not before this time. Also the end of the lease of whoever sends it.
       send_at timestamptz NOT NULL,
+      tries integer NOT NULL DEFAULT 0,
+      -- Each way of telling by itself, and all that are wanted.
+      emailed_at timestamptz,
+      posted_at timestamptz,
       sent_at timestamptz,
       FOREIGN KEY (merchant_id, endpoint) REFERENCES webhook_endpoints (merchant_id, endpoint)
         ON DELETE CASCADE
     ) WITH (${UPDATED_OFTEN});
     CREATE INDEX webhook_notices_unsent ON webhook_notices (send_at) WHERE sent_at IS NULL;
+    CREATE INDEX webhook_notices_emailed ON webhook_notices (merchant_id, emailed_at)
+      WHERE emailed_at IS NOT NULL;
     CREATE INDEX webhook_notices_by_endpoint ON webhook_notices (merchant_id, endpoint, created_at);
 
     -- The webhook workers that run, and how many deliveries each can have under way.

@@ -58,9 +58,10 @@ function compareItems(
   current: ApiDocument,
   part: 'paths' | 'webhooks',
 ): string[] {
+  const items = resolved(current, part);
   return Object.entries(resolved(released, part)).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, before]) => {
-      const now = resolved(current, part)[path]?.[method];
+      const now = items[path]?.[method];
       const findings = now ? compareOperations(before, now, part) : ['is gone'];
       const name = part === 'paths' ? `${method.toUpperCase()} ${path}` : `webhook ${path}`;
       return findings.map((finding) => `${name}: ${finding}`);

@@ -99,6 +99,12 @@ export function createMeters() {
       buckets: CALL_SECONDS,
       registers,
     }),
+    webhookNotices: new Counter({
+      name: 'malipo_webhook_notices_total',
+      help: 'Notices of outages of endpoints, by what they tell, by way and by what came of it',
+      labelNames: ['kind', 'way', 'result'],
+      registers,
+    }),
     paymentsEnded: new Histogram({
       name: 'malipo_payment_duration_seconds',
       help: 'Payments that have ended, from their acceptance to their settlement event',

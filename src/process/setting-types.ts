@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isEmail } from '../domain/email.ts';
 
 /**
  * The kinds of value that an environment variable can have. Each reads the variable's text.
@@ -41,6 +42,16 @@ export function url(...schemes: string[]) {
   return z
     .string('is required')
     .regex(new RegExp(`^(${beginnings.join('|')})`), `must begin with ${beginnings.join(' or ')}`);
+}
+
+/** An address that is used as it stands, with its path. */
+export function wholeUrl(...schemes: string[]) {
+  return url(...schemes).refine((address) => URL.canParse(address), 'is no address');
+}
+
+/** The address of a mailbox, without a name. */
+export function mailAddress() {
+  return z.string().refine(isEmail, 'must be an e-mail address');
 }
 
 /** An address to which people report a problem, as RFC 9116 wants it. */

@@ -78,9 +78,9 @@ function retryAfterMs(header: string | null): number {
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-function answerOf({ headers }: Message, outcome: Response | Error): Response {
+function answerOf({ method, url, headers }: Message, outcome: Response | Error): Response {
   if (!(outcome instanceof Error)) return outcome;
-  const detail = 'No answer came. The operation may have been done';
+  const detail = `No answer came to ${method} ${new URL(url).pathname}. It may have been done`;
   const idempotencyKey = headers.get(IDEMPOTENCY_KEY) ?? undefined;
   const fields = { status: 0, code: NO_ANSWER, detail, idempotencyKey };
   throw new MalipoError(fields, { cause: outcome });

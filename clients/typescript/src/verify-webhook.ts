@@ -11,12 +11,20 @@ interface Delivery {
   sequence: number;
 }
 
+/** A webhook of the API's document whose body has this type, event and data. */
+interface Documented<Type, Event, Data> {
+  post: {
+    requestBody: {
+      content: {
+        'application/json': { notification: { type: Type; event: Event }; data: Data };
+      };
+    };
+  };
+}
+
 /** The event that a webhook reports. `type` tells which fields `data` has. New types may come. */
 export type WebhookEvent = {
-  [Name in keyof webhooks]: webhooks[Name]['post']['requestBody']['content']['application/json'] extends {
-    notification: { type: infer Type; event: infer Event };
-    data: infer Data;
-  }
+  [Name in keyof webhooks]: webhooks[Name] extends Documented<infer Type, infer Event, infer Data>
     ? Delivery & { type: Type; event: Event; data: Data }
     : never;
 }[keyof webhooks];

@@ -201,6 +201,7 @@ describe('The client’s calls', () => {
     const unanswered = await failure(cut.post('/auth/logout'));
     await proxy.close();
     expect(unanswered).to.include({ status: 0, code: 'no_answer' });
+    expect(unanswered.detail).to.include('POST /api/v1/auth/logout');
     expect(unanswered.cause).to.be.instanceOf(Error);
   });
 });

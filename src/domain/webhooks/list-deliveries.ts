@@ -35,6 +35,10 @@ export interface DeliveryFilter {
   /** Undefined: all of them. Only for the deliveries of `payments`: most are delivered. */
   status?: DeliveryStatus | undefined;
   merchant_id?: number | undefined;
+  /** Only those whose event came at this time or later. */
+  since?: Date | undefined;
+  /** Only those whose event came before this time. */
+  until?: Date | undefined;
   /** Only what was told of these. */
   payments?: PaymentRef[] | undefined;
   /** Begins after this one, in the order of the list. */
@@ -51,6 +55,12 @@ const CONDITIONS: Readonly<Record<DeliveryStatus, string>> = {
   delivered: `status = 'delivered'`,
 };
 
+/** The event of a delivery has come in the period. */
+const IN_PERIOD = `EXISTS (
+  SELECT FROM events e WHERE e.merchant_id = listed.merchant_id AND e.id = listed.event_id
+    AND e.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+    AND e.created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))`;
+
 /** Reads the deliveries by the events of their payments. */
 const OF_PAYMENTS = `(
   SELECT d.* FROM unnest(CAST(:merchant_ids AS bigint[]), CAST(:payment_kinds AS text[]),
@@ -58,7 +68,7 @@ const OF_PAYMENTS = `(
   JOIN events e ON e.merchant_id = p.merchant_id AND e.payment_kind = p.payment_kind
     AND e.payment_id = p.payment_id
   JOIN webhook_deliveries d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
-) AS of_payments`;
+)`;
 
 /** SQL: the ref_no of the payment of an event `e`. */
 export const REF_NO = `CASE e.payment_kind ${ENDING_KINDS.map(
@@ -86,23 +96,26 @@ export function listDeliveries(
   database: Database,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
-  const { status, merchant_id, payments, after } = filter;
+  const { status, merchant_id, since, until, payments, after } = filter;
   const where = [
     ...(status === undefined ? [] : [CONDITIONS[status]]),
     ...(merchant_id === undefined ? [] : ['merchant_id = :merchant_id']),
+    ...(since === undefined && until === undefined ? [] : [IN_PERIOD]),
     ...(after === undefined ? [] : ['event_id > CAST(:after AS uuid)']),
   ];
   return rows<ListedDelivery>(
     database,
     `SELECT ${LISTED_COLUMNS}
      FROM (
-       SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'}
+       SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'} AS listed
        WHERE ${where.join(' AND ') || 'true'}
        ORDER BY event_id LIMIT :limit
      ) AS listed ${LISTED_JOINS}
      ORDER BY e.id`,
     {
       ...filter,
+      since: since ?? null,
+      until: until ?? null,
       merchant_ids: payments?.map((payment) => payment.merchant_id),
       payment_kinds: payments?.map(({ kind }) => kind),
       payment_ids: payments?.map(({ id }) => id),

@@ -36,11 +36,13 @@ export interface Webhook {
   next_attempt_at: Date | null;
   is_due: boolean | null;
   parked_reason: string | null;
+  /** Since when its endpoint has failed, if that is why it waits. */
+  endpoint_failing_since: Date | null;
+  /** When the endpoint is tried next. Null if it works. */
+  endpoint_probe_at: Date | null;
   signs_webhooks_with: SecretKind;
   /** Its app has a valid secret to sign with. Without one it waits. */
   can_be_signed: boolean;
-  /** Its endpoint does not work: the breaker is open. */
-  is_held: boolean;
 }
 
 /** One POST of a webhook. */
@@ -71,8 +73,8 @@ export function findWebhook(
        e.endpoint, e.callback_url, e.body, e.created_at, d.status, d.attempts,
        d.delivered_at, d.attempts_before_resend, d.admitted_at, d.next_step_at AS next_attempt_at,
        d.next_step_at <= clock_timestamp() AS is_due, d.parked_reason,
-       a.signs_webhooks_with, EXISTS (${signingSecretsOf('a')}) AS can_be_signed,
-       coalesce(p.breaker = 'open', false) AS is_held
+       p.failing_since AS endpoint_failing_since, p.probe_at AS endpoint_probe_at,
+       a.signs_webhooks_with, EXISTS (${signingSecretsOf('a')}) AS can_be_signed
      FROM merchants m
      CROSS JOIN LATERAL (
        SELECT * FROM events WHERE merchant_id = m.id AND id = CAST(:id AS uuid) LIMIT 1
@@ -80,6 +82,7 @@ export function findWebhook(
      JOIN apps a ON a.merchant_id = e.merchant_id AND a.code = e.app_code
      LEFT JOIN ${STEP_TABLES.webhook.table} d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
      LEFT JOIN webhook_endpoints p ON p.merchant_id = e.merchant_id AND p.endpoint = e.endpoint
+        AND p.breaker = 'open' AND d.next_step IS NOT NULL
      ${merchantId === null ? '' : 'WHERE m.id = :merchant_id'}`,
     { id, merchant_id: merchantId },
   );
