@@ -108,8 +108,9 @@ describe('admin webhooks recover', () => {
          FROM events, generate_series(1, :more) AS n WHERE merchant_id = :merchant_id
          RETURNING merchant_id, id, endpoint, created_at
        )
-       INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status, attempts)
-       SELECT merchant_id, id, endpoint, created_at, 'exhausted', 12 FROM added`,
+       INSERT INTO webhook_deliveries
+         (merchant_id, event_id, endpoint, status, attempts, created_at)
+       SELECT merchant_id, id, endpoint, 'exhausted', 12, created_at FROM added`,
       { merchant_id: merchant.merchant_id, more: MOST + 1 },
     );
     expect(await admin.change(recovery('--dry-run'))).to.equal(

@@ -1,6 +1,6 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { requirePayments } from '../../domain/support/find-payments.ts';
-import { ENDPOINT_STATES, listEndpoints } from '../../domain/webhooks/all-endpoints.ts';
+import { ENDPOINT_STATES, listAllEndpoints } from '../../domain/webhooks/all-endpoints.ts';
 import {
   DELIVERY_STATUSES,
   listDeliveries,
@@ -68,7 +68,7 @@ const endpoints = lists(endpointView, endpointKey, {
     merchant_id: read.ofMerchant,
     state: optional('state', read.oneOf(ENDPOINT_STATES), 'Only those in this state'),
   },
-  read: ({ database }, page) => listEndpoints(database, page),
+  read: ({ database }, page) => listAllEndpoints(database, page),
 });
 
 const webhookId = {

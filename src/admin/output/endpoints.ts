@@ -1,9 +1,9 @@
-import type { ListedEndpoint } from '../../domain/webhooks/all-endpoints.ts';
+import type { SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
 import { endpointName } from '../options/endpoints.ts';
 import type { View } from './answers.ts';
 import { rowDocument } from './document.ts';
 
-export const endpointView: View<ListedEndpoint> = {
+export const endpointView: View<SupportEndpoint> = {
   what: 'endpoint',
   keyOf: endpointName,
   document: (row) => rowDocument(row),

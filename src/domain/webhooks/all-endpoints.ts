@@ -5,7 +5,7 @@ export const ENDPOINT_STATES = ['held', 'failing', 'working'] as const;
 export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
 /** An endpoint of a merchant, as support sees it. It is listed from its first attempt on. */
-export interface ListedEndpoint {
+export interface SupportEndpoint {
   state: EndpointState;
   merchant_id: number;
   /** Scheme, host and port. */
@@ -24,7 +24,7 @@ export interface ListedEndpoint {
 }
 
 /** Names an endpoint in the order of the list. */
-export type EndpointKey = Pick<ListedEndpoint, 'state' | 'merchant_id' | 'endpoint'>;
+export type EndpointKey = Pick<SupportEndpoint, 'state' | 'merchant_id' | 'endpoint'>;
 
 export interface EndpointFilter {
   merchant_id?: number | undefined;
@@ -38,11 +38,11 @@ export interface EndpointFilter {
 export const RANK = `CASE WHEN p.breaker = 'open' THEN 1 WHEN p.failures > 0 THEN 2 ELSE 3 END`;
 
 /** Lists endpoints of all merchants, by state and then by merchant. */
-export async function listEndpoints(
+export async function listAllEndpoints(
   database: Database,
   { merchant_id, state, after, limit }: EndpointFilter,
-): Promise<ListedEndpoint[]> {
-  const found = await rows<ListedEndpoint & { rank: number }>(database, LIST, {
+): Promise<SupportEndpoint[]> {
+  const found = await rows<SupportEndpoint & { rank: number }>(database, LIST, {
     limit,
     merchant_id: merchant_id ?? null,
     rank: state ? rankOf(state) : null,

@@ -82,7 +82,7 @@ export function findWebhook(
      JOIN apps a ON a.merchant_id = e.merchant_id AND a.code = e.app_code
      LEFT JOIN ${STEP_TABLES.webhook.table} d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
      LEFT JOIN webhook_endpoints p ON p.merchant_id = e.merchant_id AND p.endpoint = e.endpoint
-        AND p.breaker = 'open' AND d.next_step IS NOT NULL
+       AND p.breaker = 'open' AND d.next_step IS NOT NULL
      ${merchantId === null ? '' : 'WHERE m.id = :merchant_id'}`,
     { id, merchant_id: merchantId },
   );
