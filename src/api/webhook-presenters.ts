@@ -1,10 +1,9 @@
 import { type AttemptOutcome, isTaken } from '../domain/webhooks/delivery.ts';
 import type { FeedEvent } from '../domain/webhooks/event-feed.ts';
-import type { ListedEndpoint } from '../domain/webhooks/list-endpoints.ts';
 import type { OwnDelivery } from '../domain/webhooks/list-own-deliveries.ts';
+import type { OwnEndpoint } from '../domain/webhooks/list-own-endpoints.ts';
 import { WAITS, waitOf } from '../domain/webhooks/waits.ts';
 import type { Webhook, WebhookAttempt } from '../domain/webhooks/webhook-file.ts';
-import type { ENDPOINT_STATES } from './schemas/webhook-records.ts';
 
 /** A webhook with its delivery, in a list. */
 export function deliveryRecord(delivery: OwnDelivery) {
@@ -72,10 +71,10 @@ function eventFields(event: Omit<FeedEvent, 'body'>) {
 }
 
 /** A receiver, with what the attempts have told of it. */
-export function endpointRecord(endpoint: ListedEndpoint) {
+export function endpointRecord(endpoint: OwnEndpoint) {
   return {
     endpoint: endpoint.endpoint,
-    state: stateOf(endpoint),
+    state: endpoint.state,
     failing_since: timeOf(endpoint.failing_since),
     held_since: timeOf(endpoint.opened_at),
     failures: endpoint.failures,
@@ -87,11 +86,6 @@ export function endpointRecord(endpoint: ListedEndpoint) {
     waiting: endpoint.waiting,
     concurrency: endpoint.concurrency,
   };
-}
-
-function stateOf({ breaker, failures }: ListedEndpoint): (typeof ENDPOINT_STATES)[number] {
-  if (breaker === 'open') return 'held';
-  return failures > 0 ? 'failing' : 'working';
 }
 
 /** What came back from a receiver that was sent an example. */

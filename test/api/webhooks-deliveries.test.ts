@@ -20,6 +20,7 @@ import { addAttempts, newWebhook, setState } from '../support/webhook-state.ts';
 
 const LIST = '/webhooks/deliveries';
 const SHOP = 'http://shop.example';
+const MAX_COUNT = 10_000;
 const OTHER = 'https://other.example:8443';
 
 describe('The list of webhooks', () => {
@@ -178,5 +179,37 @@ describe('The list of webhooks', () => {
       await setState(service.database, before[11]!, { status: 'exhausted' });
     }
     expect(seen).to.deep.equal(before);
+  });
+
+  it('counts up to ten thousand, and goes on behind them', async () => {
+    const model = await add({ status: 'delivered' });
+    await rows(
+      service.database,
+      `WITH added AS (
+         INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
+           callback_url, endpoint, body, sequence)
+         SELECT merchant_id, gen_random_uuid(), app_code, payment_kind, gen_random_uuid(), type,
+           callback_url, endpoint, body, 1000 + n
+         FROM events, generate_series(1, CAST(:more AS integer)) AS n
+         WHERE merchant_id = :merchant_id AND id = :model
+         RETURNING *
+       )
+       INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status)
+       SELECT merchant_id, id, endpoint, created_at, 'delivered' FROM added`,
+      { model, merchant_id: merchant.merchant_id, more: MAX_COUNT + 104 },
+    );
+    const { body: hundredth } = await client.get(`${LIST}?page=100&page_size=100`);
+    expect(hundredth.count).to.equal(MAX_COUNT);
+    const { body: next } = await request('GET', hundredth.next, { access: merchant.access });
+    expect(next.results).to.have.length(100);
+    const { body: last } = await request('GET', next.next, { access: merchant.access });
+    expect(last.results).to.have.length(5);
+    expect(last.next).to.equal(null);
+    expect((await client.get(`${LIST}?page=102&page_size=100`)).body).to.deep.include({
+      count: MAX_COUNT,
+      results: last.results,
+    });
+    const { body: beyond } = await client.get(`${LIST}?page=103&page_size=100`);
+    expect(beyond).to.deep.include({ count: MAX_COUNT, next: null, results: [] });
   });
 });

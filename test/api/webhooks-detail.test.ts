@@ -57,7 +57,7 @@ describe('One webhook', () => {
     );
     expect(shown.payload).to.deep.equal(JSON.parse(event!.body));
     expect(shown).to.include({ endpoint: SHOP, waits_for: 'retry' });
-    expect(shown.waits_for_description).to.match(/^The last attempt failed/);
+    expect(shown.waits_for_description).to.match(/comes after a pause/);
     const attempts = shown.attempts_made.map(
       ({ attempted_at, ...attempt }: { attempted_at: string }) => attempt,
     );

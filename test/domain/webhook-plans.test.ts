@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { readFeed } from '../../src/domain/webhooks/event-feed.ts';
-import { listEndpoints } from '../../src/domain/webhooks/list-endpoints.ts';
 import {
   listOwnDeliveries,
   type OwnDeliveryFilter,
 } from '../../src/domain/webhooks/list-own-deliveries.ts';
+import { listOwnEndpoints } from '../../src/domain/webhooks/list-own-endpoints.ts';
 import {
   countRecoverable,
   recoverDeliveries,
@@ -117,7 +117,7 @@ describe('What merchants ask of their webhooks, among many', () => {
 
   it('counts what waits for an endpoint by an index', async () => {
     const plans = await plansOf(store.database, () =>
-      listEndpoints(store.database, merchant.merchant_id, { page: 1, pageSize: 20 }),
+      listOwnEndpoints(store.database, merchant.merchant_id, { page: 1, pageSize: 20 }),
     );
     expect(plans.at(-1)).to.include('webhook_deliveries_waiting');
   });

@@ -107,6 +107,6 @@ function whenWords(webhook: Webhook): string {
 
 function whyWords({ attempts, attempts_before_resend }: Webhook): string {
   if (attempts === 0) return 'the first';
-  if (attempts === attempts_before_resend) return 'because an operator has resent it';
+  if (attempts === attempts_before_resend) return 'because it was resent';
   return 'because the one before has failed';
 }

@@ -4,8 +4,8 @@ import { chooseApp } from '../../domain/identity/choose-app.ts';
 import { spanOf } from '../../domain/period.ts';
 import { readFeed } from '../../domain/webhooks/event-feed.ts';
 import { exampleWebhook } from '../../domain/webhooks/example-webhook.ts';
-import { listEndpoints } from '../../domain/webhooks/list-endpoints.ts';
 import { listOwnDeliveries } from '../../domain/webhooks/list-own-deliveries.ts';
+import { listOwnEndpoints } from '../../domain/webhooks/list-own-endpoints.ts';
 import {
   countRecoverable,
   type Recovery,
@@ -70,7 +70,7 @@ function addListRoutes(context: ApiContext): void {
   });
 
   mount(context, endpoints.listWebhookEndpoints, async ({ caller: { merchant_id }, query }) => {
-    const page = await listEndpoints(database, merchant_id, pageRequestOf(query));
+    const page = await listOwnEndpoints(database, merchant_id, pageRequestOf(query));
     return {
       body: envelopeOf(config, endpoints.listWebhookEndpoints, query, page, endpointRecord),
     };

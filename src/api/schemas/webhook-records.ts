@@ -1,5 +1,6 @@
+import { ENDPOINT_STATES } from '../../domain/webhooks/all-endpoints.ts';
 import { DELIVERY_STATUSES } from '../../domain/webhooks/list-deliveries.ts';
-import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-endpoints.ts';
+import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
 import { END_STATES, ENDING_KINDS } from '../../domain/webhooks/number-events.ts';
 import { WAITS } from '../../domain/webhooks/waits.ts';
 import {
@@ -19,7 +20,6 @@ import {
 
 export const EVENT_TYPES = ENDING_KINDS;
 export const EVENT_NAMES = END_STATES.map((state) => `transaction.${state}`);
-export const ENDPOINT_STATES = ['working', 'failing', 'held'] as const;
 
 const integer = { type: 'integer' };
 const boolean = { type: 'boolean' };

@@ -35,7 +35,7 @@ export interface EndpointFilter {
 }
 
 /** SQL: the place of the state of an endpoint `p` in `ENDPOINT_STATES`, from 1 on. */
-const RANK = `CASE WHEN p.breaker = 'open' THEN 1 WHEN p.failures > 0 THEN 2 ELSE 3 END`;
+export const RANK = `CASE WHEN p.breaker = 'open' THEN 1 WHEN p.failures > 0 THEN 2 ELSE 3 END`;
 
 /** Lists endpoints of all merchants, by state and then by merchant. */
 export async function listAllEndpoints(

@@ -3,7 +3,7 @@ import type { Webhook } from './webhook-file.ts';
 
 /** What a webhook waits for, in the words that its merchant reads. */
 export const WAITS = {
-  retry: 'The last attempt failed. The next one comes after a pause',
+  retry: 'The next attempt comes after a pause, at the time that next_attempt_at says',
   place: 'It is due, and goes as soon as there is a place for it',
   endpoint:
     'Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken',
@@ -21,5 +21,5 @@ export function waitOf(webhook: Webhook): Wait | null {
   if (isUnderWay(webhook)) return 'under_way';
   if (!webhook.can_be_signed) return 'secret';
   if (!isDue(webhook)) return 'retry';
-  return webhook.endpoint_failing_since ? 'endpoint' : 'place';
+  return webhook.endpoint_probe_at === null ? 'place' : 'endpoint';
 }

@@ -6043,7 +6043,7 @@ export interface operations {
                      *       "next_attempt_at": "2026-11-20T09:30:06.000Z",
                      *       "endpoint": "https://shop.example",
                      *       "waits_for": "retry",
-                     *       "waits_for_description": "The last attempt failed. The next one comes after a pause",
+                     *       "waits_for_description": "The next attempt comes after a pause, at the time that next_attempt_at says",
                      *       "payload": {
                      *         "notification": {
                      *           "type": "collection",
@@ -6169,14 +6169,14 @@ export interface operations {
                          */
                         endpoint: string;
                         /**
-                         * @description What the next attempt waits for; null when none follows. `retry`: The last attempt failed. The next one comes after a pause. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
+                         * @description What the next attempt waits for; null when none follows. `retry`: The next attempt comes after a pause, at the time that next_attempt_at says. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
                          * @example retry
                          * @enum {unknown}
                          */
                         waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
                         /**
                          * @description The same in words
-                         * @example The last attempt failed. The next one comes after a pause
+                         * @example The next attempt comes after a pause, at the time that next_attempt_at says
                          */
                         waits_for_description: string | null;
                         /**
@@ -6351,7 +6351,7 @@ export interface operations {
                      *       "next_attempt_at": "2026-11-20T09:30:06.000Z",
                      *       "endpoint": "https://shop.example",
                      *       "waits_for": "retry",
-                     *       "waits_for_description": "The last attempt failed. The next one comes after a pause",
+                     *       "waits_for_description": "The next attempt comes after a pause, at the time that next_attempt_at says",
                      *       "payload": {
                      *         "notification": {
                      *           "type": "collection",
@@ -6482,14 +6482,14 @@ export interface operations {
                          */
                         endpoint: string;
                         /**
-                         * @description What the next attempt waits for; null when none follows. `retry`: The last attempt failed. The next one comes after a pause. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
+                         * @description What the next attempt waits for; null when none follows. `retry`: The next attempt comes after a pause, at the time that next_attempt_at says. `place`: It is due, and goes as soon as there is a place for it. `endpoint`: Its endpoint does not work. One webhook at a time is tried there; the others follow when one is taken. `secret`: Its app has no valid secret to sign it with. It goes when there is one. `under_way`: An attempt is being made now. `support`: Something went wrong with it here, and our support looks at it. You can resend it.
                          * @example retry
                          * @enum {unknown}
                          */
                         waits_for: "retry" | "place" | "endpoint" | "secret" | "under_way" | "support" | null;
                         /**
                          * @description The same in words
-                         * @example The last attempt failed. The next one comes after a pause
+                         * @example The next attempt comes after a pause, at the time that next_attempt_at says
                          */
                         waits_for_description: string | null;
                         /**
@@ -6885,7 +6885,7 @@ export interface operations {
                              * @example held
                              * @enum {unknown}
                              */
-                            state: "working" | "failing" | "held";
+                            state: "held" | "failing" | "working";
                             /**
                              * Format: date-time
                              * @description The first failure in a row. ISO 8601, UTC

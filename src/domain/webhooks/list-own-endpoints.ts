@@ -1,13 +1,25 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { ENDPOINT_STATES, type EndpointState, RANK } from './all-endpoints.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** The deliveries that wait for one endpoint are counted up to here. */
 export const MAX_WAITING_COUNTED = 1_000;
 
-/** An endpoint with what waits for it. */
-export interface ListedEndpoint
-  extends Omit<Endpoint, 'times_out' | 'probes' | 'told_exhausted_at'> {
+type Shown =
+  | 'concurrency'
+  | 'failures'
+  | 'failing_since'
+  | 'last_status'
+  | 'last_error'
+  | 'last_failure_at'
+  | 'last_success_at'
+  | 'opened_at'
+  | 'probe_at';
+
+/** An endpoint as its merchant sees it. */
+export interface OwnEndpoint extends Pick<Endpoint, Shown> {
   endpoint: string;
+  state: EndpointState;
   /** Deliveries without an attempt under way, up to `MAX_WAITING_COUNTED`. */
   waiting: number;
 }
@@ -16,29 +28,29 @@ export interface ListedEndpoint
  * Reads a page of a merchant's endpoints, those that do not work first. An endpoint is known from
  * its first attempt on.
  */
-export async function listEndpoints(
+export async function listOwnEndpoints(
   database: Database,
-  merchantId: number,
+  merchant_id: number,
   { page, pageSize }: { page: number; pageSize: number },
-): Promise<{ count: number; rows: ListedEndpoint[]; next: 'plain' | null }> {
+): Promise<{ count: number; rows: OwnEndpoint[]; next: 'plain' | null }> {
   const offset = (page - 1) * pageSize;
   const total = await firstRow<{ count: number }>(
     database,
     'SELECT count(*) AS count FROM webhook_endpoints WHERE merchant_id = :merchant_id',
-    { merchant_id: merchantId },
+    { merchant_id },
   );
-  const found = await rows<ListedEndpoint>(database, PAGE, {
-    merchant_id: merchantId,
-    limit: pageSize,
-    offset,
-    most: MAX_WAITING_COUNTED,
-  });
+  const bindings = { merchant_id, limit: pageSize, offset, most: MAX_WAITING_COUNTED };
+  const found = await rows<OwnEndpoint & { rank: number }>(database, PAGE, bindings);
   const { count } = total!;
-  return { count, rows: found, next: offset + found.length < count ? 'plain' : null };
+  return {
+    count,
+    rows: found.map(({ rank, ...row }) => ({ ...row, state: ENDPOINT_STATES[rank - 1]! })),
+    next: offset + found.length < count ? 'plain' : null,
+  };
 }
 
 const PAGE = `
-  SELECT p.endpoint, p.breaker, p.concurrency, p.failures, p.failing_since, p.last_status,
+  SELECT p.rank, p.endpoint, p.concurrency, p.failures, p.failing_since, p.last_status,
     p.last_error, p.last_failure_at, p.last_success_at, p.opened_at, p.probe_at, (
       SELECT count(*) FROM (
         SELECT FROM webhook_deliveries d
@@ -48,7 +60,7 @@ const PAGE = `
       ) AS counted
     ) AS waiting
   FROM (
-    SELECT * FROM webhook_endpoints WHERE merchant_id = :merchant_id
-    ORDER BY breaker = 'open' DESC, failures > 0 DESC, endpoint LIMIT :limit OFFSET :offset
+    SELECT p.*, ${RANK} AS rank FROM webhook_endpoints p WHERE p.merchant_id = :merchant_id
+    ORDER BY rank, p.endpoint LIMIT :limit OFFSET :offset
   ) AS p
-  ORDER BY p.breaker = 'open' DESC, p.failures > 0 DESC, p.endpoint`;
+  ORDER BY p.rank, p.endpoint`;
