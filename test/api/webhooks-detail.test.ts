@@ -147,7 +147,7 @@ describe('One webhook', () => {
     expect((await resend(id)).body.resent).to.equal(true);
     const step = await stepOf(id);
     expect((await resend(id)).body).to.include({ resent: false, waits_for: 'place' });
-    await prepareDeliveries(service.database, 8);
+    await prepareDeliveries(service.database, 1_000);
     expect((await resend(id)).body).to.include({ resent: false, waits_for: 'under_way' });
     expect(await stepOf(id), 'only its admission').to.equal(step + 1);
   });

@@ -76,7 +76,7 @@ describe('Recovering webhooks', () => {
     await recover();
     const due = await deliveryOf(store.database, id);
     expect(await recover()).to.equal(0);
-    await prepareDeliveries(store.database, 8);
+    await prepareDeliveries(store.database, 1_000);
     expect(await recover()).to.equal(0);
     expect((await deliveryOf(store.database, id)).step_no).to.equal(due.step_no + 1);
   });

@@ -34,7 +34,7 @@ let merchant: TestMerchant;
 /** The delivery of a new event, admitted: its job could run. */
 async function newDelivery(callbackUrl?: string): Promise<string> {
   const eventId = await newEvent(store.database, merchant, callbackUrl);
-  await prepareDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 1_000);
   return eventId;
 }
 
@@ -58,7 +58,7 @@ async function attempt(
 /** As if the pause were over: the next attempt can run. */
 async function comeAgain(eventId: string): Promise<void> {
   await makeDue(store.database, eventId);
-  await prepareDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 1_000);
 }
 
 const attemptsOf = (eventId: string) =>
@@ -139,7 +139,7 @@ describe('The delivery of a webhook', () => {
       next_step: null,
     });
     expect(await attemptsOf(id)).to.have.length(LADDER_MS.length + 1);
-    await prepareDeliveries(store.database, 8);
+    await prepareDeliveries(store.database, 1_000);
     expect((await deliveryOf(store.database, id)).admitted).to.equal(false);
   });
 

@@ -116,21 +116,23 @@ describeWith(['chromium'], 'The documentation in a browser', () => {
     expect(text).to.not.include('`');
   });
 
-  for (const colorScheme of ['light', 'dark'] as const) {
-    for (const viewport of [WIDE, NARROW]) {
-      it(`can be read by everybody: ${colorScheme}, ${viewport.width} px`, async () => {
-        const options = { viewport, colorScheme };
-        const reference = await openReference('Malipo API', options);
-        expect(await seriousFindings(reference)).to.deep.equal([]);
-        const operation = await openReference('Pay a recipient', options, PAYOUT);
-        expect(await seriousFindings(operation)).to.deep.equal([]);
-        const guide = await open('/docs/guides/verify-a-webhook', options);
-        expect(await seriousFindings(guide)).to.deep.equal([]);
-        for (const page of [reference, operation, guide]) {
-          const overflow = 'document.documentElement.scrollWidth - innerWidth';
-          expect(await page.evaluate(overflow)).to.be.at.most(0);
-        }
-      }).timeout(AXE_TIMEOUT_MS);
-    }
+  // Colours and sizes do not depend on each other, so each is looked at once.
+  for (const [colorScheme, viewport] of [
+    ['light', NARROW],
+    ['dark', WIDE],
+  ] as const) {
+    it(`can be read by everybody: ${colorScheme}, ${viewport.width} px`, async () => {
+      const options = { viewport, colorScheme };
+      const reference = await openReference('Malipo API', options);
+      expect(await seriousFindings(reference)).to.deep.equal([]);
+      const operation = await openReference('Pay a recipient', options, PAYOUT);
+      expect(await seriousFindings(operation)).to.deep.equal([]);
+      const guide = await open('/docs/guides/verify-a-webhook', options);
+      expect(await seriousFindings(guide)).to.deep.equal([]);
+      for (const page of [reference, operation, guide]) {
+        const overflow = 'document.documentElement.scrollWidth - innerWidth';
+        expect(await page.evaluate(overflow)).to.be.at.most(0);
+      }
+    }).timeout(AXE_TIMEOUT_MS);
   }
 });

@@ -52,7 +52,7 @@ describe('A job that has failed for good', () => {
 
   it('no longer counts as an admitted delivery', async () => {
     const id = await newEvent(store.database, merchant);
-    await prepareDeliveries(store.database, 8);
+    await prepareDeliveries(store.database, 1_000);
     const { step_no: stepNo } = await deliveryOf(store.database, id);
     const { merchant_id } = merchant;
     await fail({ kind: 'webhook', step: 'deliver', merchant_id, row_id: id, step_no: stepNo });

@@ -20,14 +20,14 @@ let merchant: TestMerchant;
 /** Creates an event whose delivery is admitted, so that its job can run. */
 async function newDelivery(callbackUrl?: string): Promise<string> {
   const eventId = await newEvent(store.database, merchant, callbackUrl);
-  await prepareDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 1_000);
   return eventId;
 }
 
 /** Ends the pause before the next attempt. */
 async function comeAgain(eventId: string): Promise<void> {
   await makeDue(store.database, eventId);
-  await prepareDeliveries(store.database, 8);
+  await prepareDeliveries(store.database, 1_000);
 }
 
 const attemptsOf = (eventId: string) =>
