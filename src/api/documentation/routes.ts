@@ -1,6 +1,6 @@
 import type { Router } from 'express';
+import { strictRouter } from '../../http/strict-router.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
-import { strictRouter } from '../strict-router.ts';
 import { openApiDocument } from './openapi.ts';
 import { renderPage } from './page.ts';
 import { STYLE } from './style.ts';

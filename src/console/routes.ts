@@ -1,0 +1,61 @@
+import { mayActAs, type StaffRole } from '../domain/staff/staff.ts';
+
+/**
+ * Who may use a route. `anyone` needs no session. `password` needs a session that may still lack
+ * its one-time password. A role needs a whole session of a member with this role or a higher one.
+ */
+export type Access = 'anyone' | 'password' | StaffRole;
+
+export interface Route {
+  method: 'get' | 'post';
+  path: string;
+  role: Access;
+  /** A part of a page that refreshes itself. Reading it is no use of the session. */
+  isPart?: boolean;
+}
+
+/** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
+export const ROUTES = {
+  logInForm: { method: 'get', path: '/log-in', role: 'anyone' },
+  logIn: { method: 'post', path: '/log-in', role: 'anyone' },
+  passwordForm: { method: 'get', path: '/password', role: 'anyone' },
+  setPassword: { method: 'post', path: '/password', role: 'anyone' },
+  otpForm: { method: 'get', path: '/one-time-password', role: 'password' },
+  useOtp: { method: 'post', path: '/one-time-password', role: 'password' },
+  setUpForm: { method: 'get', path: '/set-up', role: 'password' },
+  beginSetUp: { method: 'post', path: '/set-up', role: 'password' },
+  confirmSetUp: { method: 'post', path: '/set-up/confirm', role: 'password' },
+  logOut: { method: 'post', path: '/log-out', role: 'password' },
+  overview: { method: 'get', path: '/', role: 'viewer' },
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof ROUTES;
+
+/** The navigation, in its order. It shows what the role may. */
+const NAVIGATION: readonly [RouteName, string][] = [['overview', 'Overview']];
+
+/** Tells whether a role may use a route. Views show no link and no button without it. */
+export function mayUse(role: StaffRole, name: RouteName): boolean {
+  const needed: Access = ROUTES[name].role;
+  return needed === 'anyone' || needed === 'password' || mayActAs(role, needed);
+}
+
+/** Returns the entries of the navigation for a role. */
+export function navigationFor(role: StaffRole): { path: string; label: string }[] {
+  return NAVIGATION.filter(([name]) => mayUse(role, name)).map(([name, label]) => ({
+    label,
+    path: ROUTES[name].path,
+  }));
+}
+
+/** Returns the address of a route. @throws Error when a parameter of its path is missing */
+export function pathTo(
+  name: RouteName,
+  params: Readonly<Record<string, string | number>> = {},
+): string {
+  return ROUTES[name].path.replace(/:(\w+)/g, (_, key: string) => {
+    const value = params[key];
+    if (value === undefined) throw new Error(`The path of ${name} needs ${key}`);
+    return encodeURIComponent(value);
+  });
+}
