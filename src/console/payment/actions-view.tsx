@@ -2,6 +2,7 @@ import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import { mayUse, pathTo, type RouteName } from '../routes.ts';
+import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 
 interface Offer {
@@ -45,7 +46,7 @@ function offersOf(file: PaymentFile): Offer[] {
     ...failedJobs
       .filter(({ state }) => state === 'waiting')
       .map(({ id, step, error }) => ({
-        about: `A job failed for good (${step}): ${error}`,
+        about: `A job failed for good (${step}): ${VEILED.text(error)}`,
         ...({ verb: 'Replay', route: 'paymentReplayForm', params: { job: id } } as const),
       })),
     ...(whyNotAsked(payment) === null

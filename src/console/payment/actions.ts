@@ -10,6 +10,7 @@ import { isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.
 import { findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { ConsoleError } from '../console-error.ts';
 import { nairobiTime } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import type { Action } from './action.tsx';
 
@@ -38,7 +39,7 @@ export const replay: Action = {
     const plan = await inTransaction(visit.service.database, (trx) => planReplay(trx, job));
     if (plan.action === undefined) throw new OperatorRefusal(REPLAY_REFUSAL_WORDS[plan.refusal]);
     return [
-      `The job failed with: ${job.error}`,
+      `The job failed with: ${VEILED.text(job.error)}`,
       `Its replay: ${REPLAY_WORDS[plan.action]}.`,
       'The next step is decided anew at that moment. What may have arrived at the gateway is never sent again.',
     ];

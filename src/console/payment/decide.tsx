@@ -1,3 +1,4 @@
+import { type ComponentChildren, Fragment } from 'preact';
 import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { decideDiscrepancy, previewDecision } from '../../domain/support/decide-discrepancy.ts';
@@ -8,6 +9,9 @@ import { RESOLUTION_WORDS } from '../../domain/support/resolution-words.ts';
 import type { Decision } from '../../domain/support/resolve-discrepancy.ts';
 import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
+import { kes } from '../shell/money.tsx';
+import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { type Action, formOf } from './action.tsx';
 import { fileOf } from './query.ts';
@@ -67,7 +71,6 @@ function Choice({
   found: DiscrepancyCase;
 }) {
   const { kind, allowed, resolution } = found;
-  const [first] = allowed;
   return (
     <>
       <h1>{decide.title}</h1>
@@ -75,6 +78,7 @@ function Choice({
         <a href={pathTo('payment', { ...file.payment })}>{nameOf(file.payment)}</a>:{' '}
         {DISCREPANCY_KINDS[kind]}
       </p>
+      <Findings found={found} />
       {allowed.length === 0 ? (
         <p class="card">It is decided already ({resolution}). Nothing is left to do.</p>
       ) : (
@@ -84,8 +88,8 @@ function Choice({
             {allowed.map((as) => (
               <p>
                 <label>
-                  <input type="radio" name="as" value={as} required checked={as === first} />{' '}
-                  {RESOLUTION_WORDS[as]} <span class="soft">({as})</span>
+                  <input type="radio" name="as" value={as} required /> {RESOLUTION_WORDS[as]}{' '}
+                  <span class="soft">({as})</span>
                 </label>
               </p>
             ))}
@@ -103,6 +107,36 @@ function Choice({
         </form>
       )}
     </>
+  );
+}
+
+/** What the decision is about. The receipt and the amounts are the gateway's. */
+function Findings({ found }: { found: DiscrepancyCase }) {
+  const { kind, opened_at, asked_cents, amount_cents, suspense_cents, trans_id, evidence } = found;
+  const account = found.moved_account ?? found.account;
+  const facts: [string, ComponentChildren][] = [
+    ['Since', <Time at={opened_at} />],
+    ['Asked for', asked_cents === null ? null : kes(asked_cents)],
+    // Where only the gateway's word is missing, nothing is known to have moved.
+    ['Moved', amount_cents === null || DECIDED_BY_WORD.has(kind) ? null : kes(amount_cents)],
+    ['In suspense', suspense_cents === null ? null : kes(suspense_cents)],
+    ['Account', account === null ? null : VEILED.account(account)],
+    ['Receipt', trans_id],
+    ['Findings', evidence.length > 1 ? evidence.length : null],
+  ];
+  return (
+    <section class="card">
+      <dl>
+        {facts
+          .filter(([, value]) => value !== null)
+          .map(([name, value]) => (
+            <Fragment key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </Fragment>
+          ))}
+      </dl>
+    </section>
   );
 }
 

@@ -1,6 +1,5 @@
 import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { maskPhones } from '../../domain/phone.ts';
 import type { PaymentFile, Row } from '../../domain/support/payment-file.ts';
 import { kes } from '../shell/money.tsx';
 import type { Tone } from '../shell/status.tsx';
@@ -20,13 +19,19 @@ export interface Moment {
 export function timelineOf(file: PaymentFile, veil: Veil): Moment[] {
   const moments = [
     request(file, veil),
-    ...file.attempts.flatMap(attempt),
+    ...file.attempts.flatMap((row) => attempt(row, veil)),
     ...file.callbacks.map((row) => callback(row, veil)),
-    ...file.history.slice(1).map(move),
+    ...file.history.filter(({ from_status }) => from_status !== null).map(move),
     ...file.movements.map((row) => movement(row, veil)),
     ...file.journals.map(booking),
     ...file.failedJobs.map(({ failed_at, queue, step, error }) =>
-      moment(failed_at, 'job', `A job failed for good (${step}, queue ${queue})`, [error], 'bad'),
+      moment(
+        failed_at,
+        'job',
+        `A job failed for good (${step}, queue ${queue})`,
+        [veil.text(error)],
+        'bad',
+      ),
     ),
     ...file.discrepancies.map(({ opened_at, kind, id }) =>
       moment(opened_at, 'discrepancy', DISCREPANCY_KINDS[kind], [`${kind} ${id}`], 'warn'),
@@ -36,7 +41,12 @@ export function timelineOf(file: PaymentFile, veil: Veil): Moment[] {
     ),
     ...file.deliveryAttempts.map(delivery),
     ...file.decisions.map(({ happened_at, actor, action, reason }) =>
-      moment(happened_at, 'staff', `${actor}: ${action}`, reason === null ? [] : [reason]),
+      moment(
+        happened_at,
+        'staff',
+        `${actor}: ${action}`,
+        reason === null ? [] : [veil.text(reason)],
+      ),
     ),
   ];
   // A sort keeps the order of what happened in the same moment.
@@ -85,7 +95,7 @@ const RESULTS: Readonly<Record<string, [words: string, tone: Tone]>> = {
   ruled_out: ['said several times that it does not have it: it never arrived', 'warn'],
 };
 
-function attempt(row: Row): Moment[] {
+function attempt(row: Row, veil: Veil): Moment[] {
   const { attempt_no, started_at, answered_at, result, detail, not_found_count } = row;
   const sent = moment(started_at, 'gateway', `Attempt ${attempt_no} was sent to the gateway`);
   if (!answered_at) {
@@ -93,7 +103,7 @@ function attempt(row: Row): Moment[] {
   }
   const [words, tone] = RESULTS[String(result)] ?? ['answered', 'plain'];
   const details = [
-    ...(detail ? [maskPhones(String(detail))] : []),
+    ...(detail ? [veil.text(String(detail))] : []),
     ...(Number(not_found_count) > 0 ? [`asked later, “not found” ${not_found_count} times`] : []),
   ];
   const answer = `The gateway ${words} (attempt ${attempt_no})`;
@@ -110,7 +120,7 @@ const CALLBACKS: Readonly<Record<string, string>> = {
 function callback({ received_at, status, problem, body }: Row, veil: Veil): Moment {
   const details = [
     CALLBACKS[String(status)] ?? String(status),
-    ...(problem ? [String(problem)] : []),
+    ...(problem ? [veil.text(String(problem))] : []),
     ...(veil.isLifted ? [String(body)] : []),
   ];
   return moment(received_at, 'callback', 'The gateway called back', details);

@@ -1,6 +1,4 @@
 import { isOpen } from '../../domain/payments/payment.ts';
-import type { AnyPayment } from '../../domain/payments/payment-store.ts';
-import { accountOf } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import { mayUse, pathTo } from '../routes.ts';
@@ -11,6 +9,7 @@ import { Time } from '../shell/time.tsx';
 import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import { Actions } from './actions-view.tsx';
+import { Facts } from './facts.tsx';
 import { timelineOf } from './timeline.ts';
 import { nameOf, nextWords, summaryFor } from './words.ts';
 
@@ -95,45 +94,6 @@ function Content({ visit, file, veil }: Shown & { veil: Veil }) {
       {related.length > 0 && <Related related={related} />}
       <Timeline file={file} veil={veil} />
     </>
-  );
-}
-
-function Facts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
-  const { kind, merchant_id, amount_cents, channel, gateway, reference } = payment;
-  const { trans_id, external_ref, created_at, deadline_at, id } = payment;
-  return (
-    <dl>
-      <dt>Amount</dt>
-      <dd>
-        <Money cents={amount_cents} />
-      </dd>
-      <dt>{kind === 'collection' ? 'From' : 'To'}</dt>
-      <dd>{veil.account(accountOf(payment))}</dd>
-      <dt>Merchant</dt>
-      <dd>
-        <a href={`${pathTo('search')}?merchant=${merchant_id}`}>{merchant_id}</a>
-      </dd>
-      <dt>Channel</dt>
-      <dd>
-        {channel}, by {gateway}
-      </dd>
-      <dt>Id</dt>
-      <dd>{id}</dd>
-      <dt>Our reference</dt>
-      <dd>{reference}</dd>
-      <dt>Gateway’s reference</dt>
-      <dd>{external_ref ?? 'not known'}</dd>
-      <dt>Receipt</dt>
-      <dd>{trans_id ?? 'none'}</dd>
-      <dt>Asked for</dt>
-      <dd>
-        <Time at={created_at} />
-      </dd>
-      <dt>Deadline</dt>
-      <dd>
-        <Time at={deadline_at} />
-      </dd>
-    </dl>
   );
 }
 

@@ -35,11 +35,11 @@ export function nextWords(file: PaymentFile): string[] {
 }
 
 function stepWords({ step, due_at, is_due, in_outbox, is_admitted }: PaymentStep): string {
-  const what = `${STEPS[step].charAt(0).toUpperCase()}${STEPS[step].slice(1)}`;
-  if (!is_due) return `${what} at ${nairobiTime(due_at)}.`;
-  if (in_outbox) return `${what} now: its job waits for the dispatcher.`;
-  if (!is_admitted) return `${what} as soon as the merchant's receiver has a free place.`;
-  return `${what} now: a worker has its job, or takes it next.`;
+  const what = STEPS[step];
+  if (!is_due) return `On ${nairobiTime(due_at)} ${what}.`;
+  if (in_outbox) return `Now ${what}. Its job waits for the dispatcher.`;
+  if (!is_admitted) return `Now ${what}, as soon as the receiver has a free place.`;
+  return `Now ${what}. A worker has its job, or takes it next.`;
 }
 
 function parkedWords(reason: string): string {
