@@ -1,48 +1,62 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findProgram } from './programs.ts';
 
-const QUIET = [
-  ...['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
+const FLAGS = [
+  ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'],
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** What a page complained about: errors of scripts, and what its policy has blocked. */
+/** Starts the browser of this machine. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: findProgram('chromium') ?? 'chromium', args: FLAGS });
+}
+
+/** A page, and what must not happen on it. */
 export interface WatchedPage {
   page: Page;
-  complaints: string[];
+  /** Errors of scripts, and what the console shows as an error: refused loads among them. */
+  problems: string[];
+  /** The origins that were asked. */
+  origins: Set<string>;
 }
 
-/** Starts the machine's own Chromium. */
-export function startBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: findProgram('chromium')!, headless: true, args: QUIET });
-}
-
-/** Opens a page in a browser without cookies, as wide as a desk or a phone. */
+/** Opens a page of its own context, at this address. */
 export async function openPage(
   browser: Browser,
-  options: { width?: number; colorScheme?: 'light' | 'dark' } = {},
+  url: string,
+  options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
-  const { width = 1_400, colorScheme = 'light' } = options;
-  const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+  const context = await browser.newContext(options);
   const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const problems: string[] = [];
+  const origins = new Set<string>();
+  page.on('pageerror', (error) => problems.push(error.message));
   page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
+    if (message.type() === 'error' || message.type() === 'warning') problems.push(message.text());
   });
-  return { page, complaints };
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (protocol !== 'data:' && protocol !== 'blob:') origins.add(origin);
+  });
+  await page.goto(url);
+  return { page, problems, origins };
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What keeps people from using a page, by axe: its rule and the first place. */
-export async function barriers(page: Page): Promise<string[]> {
+/** Returns what axe finds that is serious or critical: each rule with an element that breaks it. */
+export async function seriousFindings(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document)');
+  const violations = await page.evaluate<Violation[]>('axe.run().then((run) => run.violations)');
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+}
+
+interface Violation {
+  id: string;
+  impact: string;
+  nodes: { html: string }[];
 }

@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
 import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
-import { barriers, openPage, startBrowser } from '../support/browser.ts';
+import { openPage, seriousFindings, startBrowser } from '../support/browser.ts';
 import {
   newMember,
   startTestConsole,
@@ -60,7 +60,7 @@ describeWith(['chromium'], 'The console in a browser', () => {
     const { payout } = await failedPayout(service.database, merchant, {
       ...{ payto: PHONE, callback_url: shop.url },
     });
-    const { page, complaints } = await openPage(browser);
+    const { page, problems } = await openPage(browser, console.origin);
     await logIn(page);
     await page.getByRole('searchbox').fill('0712 000 678');
     await page.keyboard.press('Enter');
@@ -86,7 +86,7 @@ describeWith(['chromium'], 'The console in a browser', () => {
     );
     expect(await page.locator('#summary').innerText()).to.include('Your receiver took our webhook');
     expect(shop.webhooksFor(payout.ref_no)).to.have.length(1);
-    expect(complaints).to.deep.equal([]);
+    expect(problems).to.deep.equal([]);
     await expectSoundLedger(service.database);
   });
 
@@ -96,13 +96,14 @@ describeWith(['chromium'], 'The console in a browser', () => {
     const path = `/payments/payout/${payout.merchant_id}/${payout.id}`;
     const inside = ['/', '/search', '/search?q=0712000678', '/search?q=nothing', path];
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page, complaints } = await openPage(browser, { width: 390, colorScheme });
+      const options = { viewport: { width: 390, height: 844 }, colorScheme };
+      const { page, problems } = await openPage(browser, console.origin, options);
       const expectFine = async (where: string) => {
         await page.goto(`${console.origin}${where}`);
         const overflow =
           'document.documentElement.scrollWidth - document.documentElement.clientWidth';
         expect(await page.evaluate(overflow), where).to.equal(0);
-        expect(await barriers(page), where).to.deep.equal([]);
+        expect(await seriousFindings(page), where).to.deep.equal([]);
         await page.keyboard.press('Tab');
         expect(await page.evaluate('document.activeElement.className'), where).to.equal('skip');
       };
@@ -111,7 +112,7 @@ describeWith(['chromium'], 'The console in a browser', () => {
       member = await newMember(console, 'support');
       await logIn(page);
       for (const where of [...inside, `${path}/replay/${job.id}`]) await expectFine(where);
-      expect(complaints).to.deep.equal([]);
+      expect(problems).to.deep.equal([]);
     }
   });
 });
