@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { UPDATED_OFTEN } from './storage.ts';
 
-/** The people, and machines, that use the operator's command line. */
+/** The people, and machines, that use the operator's command line and the support console. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE staff (
@@ -15,7 +15,12 @@ export async function up(knex: Knex): Promise<void> {
       -- The beginning of the token, to recognize it by.
       token_prefix text NOT NULL,
       token_expires_at timestamptz NOT NULL,
-      -- Changes of staff need a one-time password of this member. Its secret is in staff_totp_secrets.
+      -- In the form of users.password_hash. NULL: the member cannot log in to the console.
+      password_hash text,
+      -- Sessions of the console are good while this is the number that they began with.
+      session_no integer NOT NULL DEFAULT 1,
+      -- Log-ins to the console, and changes of staff, need a one-time password of this member. Its
+      -- secret is in staff_totp_secrets.
       totp boolean NOT NULL DEFAULT false,
       created_at timestamptz NOT NULL DEFAULT now()
     );

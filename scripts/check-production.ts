@@ -67,6 +67,8 @@ async function bootEverything(folder: string, databaseUrl: string, reaper: Reape
     DATABASE_URL: databaseUrl,
     HOST: '127.0.0.1',
     PORT: '0',
+    CONSOLE_PORT: '0',
+    CONSOLE_URL: 'http://127.0.0.1',
     METRICS_PORT: '0',
     DRAIN_DELAY_MS: '0',
     PUBLIC_URL: 'http://127.0.0.1',
@@ -77,7 +79,7 @@ async function bootEverything(folder: string, databaseUrl: string, reaper: Reape
     execFileSync(process.execPath, args, { cwd: folder, env, stdio: 'inherit' });
   run('dist/scripts/migrate.js');
   run('bin/malipo', 'merchant', 'list');
-  for (const args of [['start'], ['run', 'worker', '--', 'all']]) {
+  for (const args of [['start'], ['run', 'console'], ['run', 'worker', '--', 'all']]) {
     const name = `npm ${args.join(' ')}`;
     let port: number | undefined;
     const npm = await startProgram({

@@ -73,12 +73,9 @@ async function start(
   return sandbox;
 }
 
-async function stay(
-  { baseUrl, folder, crashed }: Sandbox,
-  stopSignal: Promise<undefined>,
-): Promise<void> {
-  say(whereToGoNext(baseUrl, folder));
-  await Promise.race([stopSignal, crashed.then(fail)]);
+async function stay(sandbox: Sandbox, stopSignal: Promise<undefined>): Promise<void> {
+  say(whereToGoNext(sandbox));
+  await Promise.race([stopSignal, sandbox.crashed.then(fail)]);
   say('\nStopping …');
 }
 
@@ -86,12 +83,16 @@ function fail(problem: string): never {
   throw new EmbeddedServiceError(problem);
 }
 
-function whereToGoNext(baseUrl: string, folder: string): string {
+function whereToGoNext({ baseUrl, consoleUrl, staff, folder }: Sandbox): string {
   return `
 The sandbox runs until Ctrl-C.
 
   API          ${baseUrl}
   its manual   ${new URL('/docs', baseUrl)}
+  console      ${consoleUrl}
+    e-mail     ${staff.email}
+    password   ${staff.password}
+    secret     ${staff.totp_secret} (of the one-time passwords, for an authenticator app)
   credentials  ${folder}/sandbox.json
   logs         ${folder}/logs/
 

@@ -7,7 +7,7 @@ import type { KeyRing } from '../../src/process/key-ring.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { topUpPayoutWallet } from './top-up.ts';
 
-const EMAIL_DOMAIN = 'sandbox.example';
+export const EMAIL_DOMAIN = 'sandbox.example';
 const PAYOUT_WALLET_CENTS = 50_000_000;
 const ROLES: Role[] = ['Admin', 'Finance', 'Operator'];
 

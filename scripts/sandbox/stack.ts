@@ -4,7 +4,8 @@ import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
 /** Every process type that does one kind of work, and the simulators of gateways. */
 export const STACK_TYPES = ['simulator', 'daraja', 'web', ...PROCESS_TYPES] as const;
-export type StackType = (typeof STACK_TYPES)[number];
+/** No payment needs the console. */
+export type StackType = (typeof STACK_TYPES)[number] | 'console';
 
 export interface StackOptions {
   /** The environment of the service's processes. */
@@ -35,10 +36,11 @@ function programOf(
   // The simulators are never part of the build.
   if (type === 'simulator') return { program: 'scripts/simulator/main.ts' };
   if (type === 'daraja') return { program: 'scripts/daraja-simulator/main.ts' };
-  const program = type === 'web' ? 'src/api/main' : 'src/workers/main';
+  const own = { web: 'src/api/main', console: 'src/console/main' };
+  const program = type in own ? own[type as keyof typeof own] : 'src/workers/main';
   return {
     program: from === 'built' ? `dist/${program}.js` : `${program}.ts`,
-    args: type === 'web' ? [] : [type],
+    args: type in own ? [] : [type],
   };
 }
 

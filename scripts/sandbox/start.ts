@@ -9,11 +9,13 @@ import { findFreePort, isPortTaken } from './processes/port.ts';
 import { type Reaper, startReaper } from './processes/reaper.ts';
 import { openRunFolder, type RunFolder } from './run-folder.ts';
 import { type SandboxMerchant, seedMerchants } from './seed.ts';
+import { type SandboxStaff, seedStaff } from './seed-staff.ts';
 import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
 import { STACK_TYPES, startStack } from './stack.ts';
 
 const FOLDER = join(ROOT_FOLDER, '.sandbox');
 const DEFAULT_API_PORT = 8080;
+const DEFAULT_CONSOLE_PORT = 8070;
 const DEFAULT_SIMULATOR_PORT = 8090;
 const DEFAULT_DARAJA_PORT = 8091;
 const MAX_PORT = 65_535;
@@ -46,8 +48,10 @@ export interface SandboxOptions {
 
 export interface Sandbox {
   baseUrl: string;
+  consoleUrl: string;
   database: Database;
   merchant: SandboxMerchant;
+  staff: SandboxStaff;
   /** Where its credentials and logs are. */
   folder: string;
   /** Resolves with what happened when a process ends by itself. */
@@ -73,16 +77,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
   say('  two merchants    each with an app, users and a filled payout wallet');
-  const types = STACK_TYPES.filter((type) => type !== 'daraja' || mpesa === 'daraja');
+  const staff = await seedStaff(database, config.secretsKeys);
+  say('  an admin         who may log in to the support console');
+  const paying = STACK_TYPES.filter((type) => type !== 'daraja' || mpesa === 'daraja');
+  const types = [...paying, 'console'] as const;
   const stack = await startStack({ env, logFolder: run.logs, reaper, reload }, types);
   const processes = [...stack.values()];
   stops.push(() => Promise.all(processes.map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
-  run.publish(contentOf(config, baseUrl, processes, merchants));
+  run.publish(contentOf(config, { baseUrl, processes, merchants, staff }));
   const crashed = Promise.race(processes.map((child) => endOf(child, run)));
   const folder = relative(ROOT_FOLDER, run.path);
-  return { baseUrl, database, folder, merchant: merchants[0]!, crashed };
+  const { consoleUrl } = config;
+  return { baseUrl, consoleUrl, database, folder, merchant: merchants[0]!, staff, crashed };
 }
 
 /**
@@ -97,6 +105,7 @@ async function environment(
     throw new EmbeddedServiceError('MALIPO_ENV is production: the sandbox does not run there');
   }
   const apiPort = await freePort('PORT', DEFAULT_API_PORT);
+  const consolePort = await freePort('CONSOLE_PORT', DEFAULT_CONSOLE_PORT);
   const simulatorPort = await freePort('SIMULATOR_PORT', DEFAULT_SIMULATOR_PORT);
   let databaseUrl = process.env.DATABASE_URL;
   let ownerUrl = process.env.DATABASE_MIGRATION_URL || databaseUrl;
@@ -120,6 +129,9 @@ async function environment(
     HOST: '127.0.0.1',
     PORT: String(apiPort),
     PUBLIC_URL: `http://127.0.0.1:${apiPort}`,
+    CONSOLE_HOST: '127.0.0.1',
+    CONSOLE_PORT: String(consolePort),
+    CONSOLE_URL: `http://127.0.0.1:${consolePort}`,
     SIMULATOR_PORT: String(simulatorPort),
     SIMULATOR_URL: `http://127.0.0.1:${simulatorPort}`,
   };
@@ -147,21 +159,25 @@ function portIn(variable: string, standard: number): number {
   throw new EmbeddedServiceError(`${variable} must be a port from 0 to ${MAX_PORT}`);
 }
 
+interface Seeded {
+  baseUrl: string;
+  processes: ServiceProcess[];
+  merchants: SandboxMerchant[];
+  staff: SandboxStaff;
+}
+
 /** All that a script or a person needs, passwords included. */
-function contentOf(
-  config: Config,
-  baseUrl: string,
-  processes: ServiceProcess[],
-  merchants: SandboxMerchant[],
-) {
+function contentOf(config: Config, { baseUrl, processes, merchants, staff }: Seeded) {
   return {
     base_url: baseUrl,
     gateway_url: config.daraja?.baseUrl ?? config.simulatorUrl,
+    console_url: config.consoleUrl,
     metrics_urls: processes.flatMap(({ operatorUrl }) =>
       operatorUrl ? [`${operatorUrl}/metrics`] : [],
     ),
     database_url: config.databaseUrl,
     redis_url: config.redisUrl ?? null,
+    staff,
     merchants,
   };
 }

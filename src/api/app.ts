@@ -1,6 +1,8 @@
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { Refusal } from '../domain/errors.ts';
+import { requestContext } from '../http/request-context.ts';
+import { strictRouter } from '../http/strict-router.ts';
 import type { Service } from '../process/boot.ts';
 import { BASE_PATH } from './base-path.ts';
 import { documentationRoutes } from './documentation/routes.ts';
@@ -9,7 +11,6 @@ import { errorHandler } from './errors.ts';
 import { measureRequests } from './middleware/measure.ts';
 import { refuseOtherMethods } from './middleware/methods.ts';
 import { parseQueryText } from './middleware/query-text.ts';
-import { requestContext } from './middleware/request-context.ts';
 import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
 import { addAuthRoutes } from './routes/auth.ts';
 import { addChannelRoutes } from './routes/channels.ts';
@@ -23,7 +24,6 @@ import { addReversalRoutes } from './routes/reversals.ts';
 import { securityTextRoutes } from './routes/security-text.ts';
 import { addWalletRoutes } from './routes/wallets.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
-import { strictRouter } from './strict-router.ts';
 
 /**
  * Creates the HTTP app. It validates and records; the workers do everything slow. A process that

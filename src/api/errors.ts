@@ -1,11 +1,11 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { Refusal } from '../domain/errors.ts';
+import { addressOf } from '../http/caller-address.ts';
+import { refusedEvents } from '../http/refused-events.ts';
+import { logFieldsOf } from '../http/request-context.ts';
 import type { Service } from '../process/boot.ts';
 import { type AnswerCode, ERROR_ANSWERS, errorBody } from './error-answers.ts';
-import { addressOf } from './middleware/caller.ts';
-import { logFieldsOf } from './middleware/request-context.ts';
-import { refusedEvents } from './refused-events.ts';
 
 const RETRY_AFTER_S = 5;
 

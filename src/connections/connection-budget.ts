@@ -1,10 +1,12 @@
 /**
  * The most connections to PostgreSQL of each type of process. One process of each type, and a
- * command beside them, fit into the 20 connections of a small managed database.
+ * command beside them, need 24: a little more than a small managed database has.
  */
 const POOL_MAX: Readonly<Record<string, number>> = {
   // Requests are short. One that finds no free connection waits in line.
   web: 4,
+  // A page asks several questions at once. Each request also reads its session.
+  console: 4,
   // Its loops take turns, while verifying the ledger takes one.
   dispatcher: 3,
   // No connection is held during a call out, so two serve many jobs. On a full machine PostgreSQL
@@ -20,6 +22,9 @@ const POOL_MAX: Readonly<Record<string, number>> = {
   admin: 2,
   migrate: 2,
 };
+
+/** These ask the queues for a moment, if at all. */
+const WITHOUT_QUEUES = ['web', 'console', 'admin'];
 
 /** Connections of one process that all its queues in PostgreSQL share. */
 export const QUEUE_POOL_MAX = 3;
@@ -41,6 +46,6 @@ export function connectionsAtMost(
   config: { databasePoolMax?: number | undefined; redisUrl?: string | undefined },
 ): number {
   const pool = config.databasePoolMax ?? defaultPoolMax(processName);
-  const hasQueues = !config.redisUrl && processName !== 'web' && processName !== 'admin';
+  const hasQueues = !config.redisUrl && !WITHOUT_QUEUES.includes(processName);
   return hasQueues ? pool + QUEUE_POOL_MAX + QUEUE_LISTENERS : pool;
 }

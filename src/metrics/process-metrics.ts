@@ -85,6 +85,8 @@ function startAtZero(
   const { http, paymentsEnded, paymentsSettled, securityEvents, webhookAttempts } = meters;
   if (types.includes('web')) {
     http.refusals.inc({ code: 'channel_paused' }, 0);
+  }
+  if (types.includes('web') || types.includes('console')) {
     for (const kind of SECURITY_EVENT_KINDS) securityEvents.inc({ kind }, 0);
   }
   if (types.includes('dispatcher')) {

@@ -54,7 +54,10 @@ function configOf(values: Settings) {
     ...inCamelCase(others),
     secretsKeys: SECRETS_KEY,
     /** Only the web process may use it without PUBLIC_URL: another process has another port. */
-    publicUrl: values.PUBLIC_URL ?? ownAddress(values),
+    publicUrl: values.PUBLIC_URL ?? ownAddress(values.HOST, values.PORT, values),
+    consoleUrl: values.CONSOLE_URL ?? ownAddress(values.CONSOLE_HOST, values.CONSOLE_PORT, values),
+    /** False when `consoleUrl` is only an address of this machine. */
+    consoleUrlIsGiven: values.CONSOLE_URL !== undefined,
     /** Null when it is the web process that knows. */
     gatewayCallbackUrl: values.GATEWAY_CALLBACK_URL ?? values.PUBLIC_URL ?? null,
     trustProxy: values.TRUST_PROXY ?? (false as const),
@@ -92,10 +95,10 @@ const WEBHOOK_PORTS_IN_PRODUCTION: readonly number[] = [443, 8443];
 
 const EVERY_ADDRESS = ['0.0.0.0', '::'];
 
-/** Returns the address at which this machine reaches a web process with these settings. */
-function ownAddress({ HOST, PORT, TLS_CERT }: Settings): string {
-  const host = EVERY_ADDRESS.includes(HOST) ? '127.0.0.1' : HOST;
-  return `${TLS_CERT ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${PORT}`;
+/** Returns the address at which this machine reaches a server with these settings. */
+function ownAddress(listensOn: string, port: number, { TLS_CERT }: Settings): string {
+  const host = EVERY_ADDRESS.includes(listensOn) ? '127.0.0.1' : listensOn;
+  return `${TLS_CERT ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /** A CA alone is reason enough to verify: it is given to be used. */

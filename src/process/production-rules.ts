@@ -55,6 +55,7 @@ function networkRules(
       values.PUBLIC_URL && !hasReachableHost(values.PUBLIC_URL),
       'PUBLIC_URL must name a host that merchants can reach',
     ],
+    [given.CONSOLE_URL?.startsWith('http:'), 'CONSOLE_URL must be https in production'],
     [
       given.GATEWAY_CALLBACK_URL?.startsWith('http:'),
       'GATEWAY_CALLBACK_URL must be https in production: whoever reads a callback’s address can report an outcome',

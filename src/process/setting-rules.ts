@@ -41,10 +41,18 @@ function apiRules(given: GivenTexts, values: KnownValues): Check[] {
       values.PORT === 0 && !given.PUBLIC_URL,
       'PUBLIC_URL is required when PORT is 0: gateways and merchants must know it',
     ],
+    [
+      values.CONSOLE_PORT === 0 && !given.CONSOLE_URL,
+      'CONSOLE_URL is required when CONSOLE_PORT is 0: the console must know its own address',
+    ],
     [!given.TLS_CERT !== !given.TLS_KEY, 'TLS_CERT and TLS_KEY go together'],
     [
       !isLocalHost(values.HOST ?? '') && knownKeys.some(hasDevelopmentKey),
       'HOST must be an address of this machine alone while SECRETS_KEY or JWT_KEYS is the published development key',
+    ],
+    [
+      !isLocalHost(values.CONSOLE_HOST ?? '') && knownKeys.some(hasDevelopmentKey),
+      'CONSOLE_HOST must be an address of this machine alone while SECRETS_KEY or JWT_KEYS is the published development key',
     ],
   ];
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { GATEWAYS, PAYMENTS } from './settings/gateways.ts';
-import { API, PROCESS } from './settings/service.ts';
+import { API, CONSOLE, PROCESS } from './settings/service.ts';
 import { KEYS, STORES } from './settings/stores.ts';
 import { WEBHOOKS, WORKERS } from './settings/workers.ts';
 
@@ -14,6 +14,7 @@ import { WEBHOOKS, WORKERS } from './settings/workers.ts';
 export const TOPICS = {
   'Every process': PROCESS,
   'The API': API,
+  'The support console': CONSOLE,
   'PostgreSQL and Redis': STORES,
   Keys: KEYS,
   Gateways: GATEWAYS,
@@ -25,6 +26,7 @@ export const TOPICS = {
 export const settings = z.object({
   ...PROCESS,
   ...API,
+  ...CONSOLE,
   ...STORES,
   ...KEYS,
   ...GATEWAYS,

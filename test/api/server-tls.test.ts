@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { type ApiServer, startApiServer } from '../../src/api/server.ts';
+import { startApiServer } from '../../src/api/server.ts';
+import type { HttpServer } from '../../src/http/http-server.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';
 import { describeWith } from '../support/programs.ts';
 
 describeWith(['openssl'], 'The API’s own HTTPS', () => {
   let certificates: Certificates;
-  let server: ApiServer;
+  let server: HttpServer;
 
   before(async () => {
     certificates = await makeCertificates('IP:127.0.0.1');

@@ -3,13 +3,14 @@ import { Agent, type RequestListener, request, type ServerResponse } from 'node:
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { type ApiServer, SERVER_LIMITS, startApiServer } from '../../src/api/server.ts';
+import { startApiServer } from '../../src/api/server.ts';
+import { type HttpServer, SERVER_LIMITS } from '../../src/http/http-server.ts';
 import { eventually } from '../support/eventually.ts';
 
 describe('A server', () => {
   const agent = new Agent({ keepAlive: true });
   let stopping: AbortController;
-  let server: ApiServer;
+  let server: HttpServer;
   let waiting: ServerResponse[];
 
   beforeEach(async () => {
@@ -104,7 +105,7 @@ describe('A server', () => {
 describe('A server with strangers', () => {
   const app: RequestListener = (_incoming, response) => void response.end('done');
   const config = { tls: null, port: 0, host: '127.0.0.1' };
-  let server: ApiServer;
+  let server: HttpServer;
   const sockets: Socket[] = [];
 
   async function start(limits: Partial<typeof SERVER_LIMITS>): Promise<void> {

@@ -23,7 +23,13 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
     ...['outbox', 'leases', 'attempts', 'callbacks', 'idempotency_keys', 'token_families'],
     ...['failed_jobs', 'statement_lines', 'paused_channels'],
     ...['ledger_checkpoints', 'journal_checkpoints', 'totp_secrets', 'log_in_limits'],
-    ...['staff_totp_secrets', 'webhook_endpoints', 'webhook_notices', 'webhook_workers'],
+    ...[
+      'staff_totp_secrets',
+      'console_sessions',
+      'webhook_endpoints',
+      'webhook_notices',
+      'webhook_workers',
+    ],
   ],
   // What has happened: nobody changes it.
   'INSERT SELECT': [

@@ -17,7 +17,7 @@ import { makeFolder } from '../support/make-folder.ts';
 import { describeWith, findProgram } from '../support/programs.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 
-const TYPES = ['web', ...PROCESS_TYPES];
+const TYPES = ['web', 'console', ...PROCESS_TYPES];
 
 describeWith(['foreman'], 'The plain command of a process manager', () => {
   let testDatabase: TestDatabase;
@@ -38,6 +38,7 @@ describeWith(['foreman'], 'The plain command of a process manager', () => {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',
       DATABASE_URL: testDatabase.url,
+      CONSOLE_PORT: String(await findFreePort()),
       METRICS_PORT: '0',
       // A manager kills what has not ended after 5 s.
       DRAIN_DELAY_MS: '0',

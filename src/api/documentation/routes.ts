@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { RequestHandler, Router } from 'express';
+import { strictRouter } from '../../http/strict-router.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
-import { strictRouter } from '../strict-router.ts';
 import { scalarScript, scalarVersion } from './assets.ts';
 import { ICON } from './frame.ts';
 import { guidePage, readGuides } from './guides.ts';

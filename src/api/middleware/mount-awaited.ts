@@ -1,6 +1,7 @@
 import type { Response } from 'express';
 import { isOutage, messageOf } from '../../connections/database-errors.ts';
 import { type IdempotentRequest, type Kept, replaceKept } from '../../domain/idempotency.ts';
+import { logFieldsOf } from '../../http/request-context.ts';
 import type { ApiContext } from '../context.ts';
 import type { Endpoint } from '../endpoints/endpoints.ts';
 import type { WaitingRoom } from '../waiting-room.ts';
@@ -14,7 +15,6 @@ import {
   send,
   serve,
 } from './mount.ts';
-import { logFieldsOf } from './request-context.ts';
 
 /** An operation that is recorded first and answered later. */
 export interface AwaitedOperation {

@@ -8,13 +8,14 @@ import {
   requireProduct,
 } from '../../domain/identity/authenticate.ts';
 import { requireTotp } from '../../domain/identity/require-totp.ts';
+import { addressOf } from '../../http/caller-address.ts';
+import { logFieldsOf } from '../../http/request-context.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, patternOf, takesKey } from '../endpoints/endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
-import { addressOf, callerOfRequest } from './caller.ts';
+import { callerOfRequest } from './caller.ts';
 import { readJson } from './json-body.ts';
 import { limitMerchant } from './rate-limit.ts';
-import { logFieldsOf } from './request-context.ts';
 
 /** A request that passed all checks. */
 export interface Call {

@@ -1,9 +1,9 @@
 import type { Response } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import type { Caller } from '../../domain/identity/authenticate.ts';
+import { networkOf } from '../../http/caller-network.ts';
 import type { ApiContext } from '../context.ts';
 import type { Decision, Limit } from '../rate-limiter.ts';
-import { networkOf } from './caller-network.ts';
 
 const SECOND_MS = 1_000;
 

@@ -6,9 +6,9 @@ import {
   type LogInLimit,
   takeBackLogIn,
 } from '../../domain/security/log-in-limit.ts';
+import { networkOf } from '../../http/caller-network.ts';
 import type { ApiContext } from '../context.ts';
 import type { BucketUse, Limit } from '../rate-limiter.ts';
-import { networkOf } from './caller-network.ts';
 import { inPlace } from './check-places.ts';
 import { rateLimited } from './rate-limit.ts';
 

@@ -5,15 +5,15 @@ import { retiredCallbackKey } from '../../domain/settlement/retired-callback-key
 import { noteDropped, storeCallback } from '../../domain/settlement/store-callback.ts';
 import { storeStrayCallback } from '../../domain/settlement/stray-callbacks.ts';
 import { isUnread, readCallbackToken, readFloatToken } from '../../gateways/callback-address.ts';
+import { atMost } from '../../http/at-most.ts';
+import { addressOf } from '../../http/caller-address.ts';
+import { networkOf } from '../../http/caller-network.ts';
+import { logFieldsOf } from '../../http/request-context.ts';
+import { strictRouter } from '../../http/strict-router.ts';
 import type { Service } from '../../process/boot.ts';
 import { isInNetworks } from '../../process/networks.ts';
-import { atMost } from '../at-most.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
-import { addressOf } from '../middleware/caller.ts';
-import { networkOf } from '../middleware/caller-network.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
-import { logFieldsOf } from '../middleware/request-context.ts';
-import { strictRouter } from '../strict-router.ts';
 
 const PATH = '/gateway/callbacks/{gateway}/{token}';
 const MAX_CALLBACK_BYTES = 64 * 1_024;

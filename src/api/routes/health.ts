@@ -1,8 +1,8 @@
 import type { Router } from 'express';
 import { createReadiness } from '../../connections/readiness.ts';
+import { strictRouter } from '../../http/strict-router.ts';
 import type { Service } from '../../process/boot.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
-import { strictRouter } from '../strict-router.ts';
 
 /**
  * Serves `/healthz`, which says that the process lives, and `/readyz`, which says that it may get

@@ -1,9 +1,9 @@
 import type { Router } from 'express';
 import type { Registry } from 'prom-client';
 import { Refusal } from '../../domain/errors.ts';
+import { strictRouter } from '../../http/strict-router.ts';
 import { equalInConstantTime } from '../../process/key-ring.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
-import { strictRouter } from '../strict-router.ts';
 
 const BEARER = /^Bearer +(\S+)$/i;
 

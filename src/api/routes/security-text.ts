@@ -1,7 +1,7 @@
 import type { Router } from 'express';
+import { strictRouter } from '../../http/strict-router.ts';
 import type { Config } from '../../process/config.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
-import { strictRouter } from '../strict-router.ts';
 
 const PATH = '/.well-known/security.txt';
 /** RFC 9116 wants less than a year. What is served now is true now. */

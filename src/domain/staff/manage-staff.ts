@@ -67,8 +67,8 @@ export function listStaff(
 }
 
 /**
- * Changes a member of staff. A deactivation ends the token for good: who is let in again needs a
- * new one.
+ * Changes a member of staff. A deactivation ends token and password for good: who is let in again
+ * needs new ones.
  * @throws OperatorRefusal when there is no such member, or no active admin would be left
  */
 export async function updateStaff(
@@ -77,7 +77,7 @@ export async function updateStaff(
   wanted: StaffChanges,
 ): Promise<{ member: StaffMember; changed: Differences }> {
   const found = await requireMember(trx, email);
-  const before = wanted.active === false ? await endToken(trx, found) : found;
+  const before = wanted.active === false ? await endAccess(trx, found) : found;
   const table = { name: 'staff', key: ['id'], columns: STAFF_COLUMNS };
   const { row: member, changed } = await updateRow<StaffMember>(trx, table, before, wanted);
   await requireAdmin(trx);
@@ -125,10 +125,11 @@ export async function requireStillAdmin(trx: Transaction, { id }: StaffMember): 
   if (!(await hasRow(trx, isAdmin, { id }))) throw new OperatorRefusal('You are no admin any more');
 }
 
-async function endToken(trx: Transaction, { id }: StaffMember): Promise<StaffMember> {
+async function endAccess(trx: Transaction, { id }: StaffMember): Promise<StaffMember> {
   const ended = await firstRow<StaffMember>(
     trx,
-    `UPDATE staff SET token_expires_at = least(token_expires_at, now())
+    `UPDATE staff SET token_expires_at = least(token_expires_at, now()), password_hash = NULL,
+       session_no = session_no + 1
      WHERE id = :id RETURNING ${STAFF_COLUMNS}`,
     { id },
   );

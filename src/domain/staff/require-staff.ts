@@ -1,6 +1,6 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import type { SecurityEvent } from '../security/security-events.ts';
+import type { SecurityEvent, SecurityEventKind } from '../security/security-events.ts';
 import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
 import { hashOf, prefixOf } from './staff-token.ts';
 
@@ -8,9 +8,13 @@ import { hashOf, prefixOf } from './staff-token.ts';
 export class StaffRefusal extends OperatorRefusal {
   readonly event: SecurityEvent;
 
-  constructor(message: string, event: Omit<SecurityEvent, 'kind'>) {
+  constructor(
+    message: string,
+    event: Omit<SecurityEvent, 'kind'>,
+    kind: SecurityEventKind = 'staff_refused',
+  ) {
     super(message);
-    this.event = { ...event, kind: 'staff_refused' };
+    this.event = { ...event, kind };
   }
 }
 
@@ -18,9 +22,12 @@ const NO_TOKEN =
   'This needs the token of a member of staff: set MALIPO_STAFF_TOKEN or MALIPO_STAFF_TOKEN_FILE';
 const UNKNOWN = 'The staff token is not valid, or another one has replaced it';
 
-/** Tells whether there has ever been a member of staff. None is ever deleted. */
+/**
+ * Tells whether a member of staff has ever had a token. No member is ever deleted. Only the sandbox
+ * makes one without: its member logs in to the console, and its command line asks for no token.
+ */
 export function hasStaff(executor: Database | Transaction): Promise<boolean> {
-  return hasRow(executor, 'SELECT FROM staff LIMIT 1');
+  return hasRow(executor, "SELECT FROM staff WHERE token_prefix <> '' LIMIT 1");
 }
 
 /**

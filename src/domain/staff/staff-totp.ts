@@ -20,6 +20,11 @@ const IS_ON =
   'You have one-time passwords already: an admin switches them off with staff reset-totp';
 const WRONG = 'The one-time password is wrong, or was used before';
 
+/** Names a member where failures are counted, so that it is not the user of the same address. */
+export function staffAccount(email: string): string {
+  return `staff ${email}`;
+}
+
 /** Binds a sealed secret to its member, so that it cannot be opened in another row. */
 export function staffTotpContext(staff_id: string): string {
   return `staff_totp_secret:${staff_id}`;
@@ -60,11 +65,14 @@ async function requireTotpOff(trx: Transaction, id: string): Promise<void> {
   if (!(await hasRow(trx, off, { id }))) throw new OperatorRefusal(IS_ON);
 }
 
-/** Switches one-time passwords off for a member who has lost them. @returns whether they were on. */
+/**
+ * Switches one-time passwords off for a member who has lost them, and ends the member's sessions.
+ * @returns whether they were on.
+ */
 export async function resetStaffTotp(trx: Transaction, { id }: StaffMember): Promise<boolean> {
   const wasOn = await hasRow(
     trx,
-    'UPDATE staff SET totp = false WHERE id = :id AND totp RETURNING id',
+    'UPDATE staff SET totp = false, session_no = session_no + 1 WHERE id = :id AND totp RETURNING id',
     { id },
   );
   await rows(trx, 'DELETE FROM staff_totp_secrets WHERE staff_id = :id', { id });
@@ -82,7 +90,7 @@ export async function useStaffTotp(
   member: StaffMember,
   code: string,
 ): Promise<void> {
-  const account_hash = accountHash(keys, `staff ${member.email}`);
+  const account_hash = accountHash(keys, staffAccount(member.email));
   const { limit, retryInMs } = await countLogIn(database, account_hash, null);
   if (!limit) throw refusal(member, 'otp_limited', tooMany(retryInMs));
   if (!(await spend(database, keys, member.id, code))) throw refusal(member, 'otp', WRONG);

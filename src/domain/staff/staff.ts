@@ -2,7 +2,7 @@
 export const STAFF_ROLES = ['viewer', 'support', 'admin'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
 
-/** A person or a machine that uses the command line. */
+/** A person or a machine that uses the command line, or a person at the console. */
 export interface StaffMember {
   id: string;
   name: string;
@@ -10,7 +10,7 @@ export interface StaffMember {
   email: string;
   role: StaffRole;
   active: boolean;
-  /** Changes of staff by this member need a one-time password. */
+  /** Log-ins to the console, and changes of staff, by this member need a one-time password. */
   totp: boolean;
   /** The beginning of the member's only token. */
   token_prefix: string;

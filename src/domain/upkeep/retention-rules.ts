@@ -66,6 +66,11 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   recovery_codes: { keep: 'state', why: 'A row goes when the code is used or replaced' },
   staff: { keep: 'forever', why: DIRECTORY },
   staff_totp_secrets: { keep: 'state', why: 'A row goes when an admin switches it off' },
+  console_sessions: {
+    keep: '2 days',
+    since: 'expire',
+    why: 'Log-ins to the console, after their end',
+  },
   collections: { keep: 'forever', why: 'Payments' },
   payouts: { keep: 'forever', why: 'Payments' },
   reversals: { keep: 'forever', why: 'Payments' },

@@ -26,6 +26,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   token_families: REMOVE,
   staff: CHANGE,
   staff_totp_secrets: REMOVE,
+  console_sessions: REMOVE,
   idempotency_keys: REMOVE,
   collections: CHANGE,
   payouts: CHANGE,

@@ -45,6 +45,23 @@ export const PROCESS = {
     ),
 };
 
+export const CONSOLE = {
+  CONSOLE_HOST: text()
+    .default('127.0.0.1')
+    .describe(
+      'Address that the support console listens on. With the development key, only an address of this machine alone is accepted',
+    ),
+  CONSOLE_PORT: integer(0, MAX_PORT)
+    .default(8070)
+    .describe('Port of the support console. `0` picks a free one'),
+  CONSOLE_URL: httpUrl()
+    .optional()
+    .describe(
+      'Address at which staff reach the console, without path. With https its cookie goes over HTTPS only, and forms from other addresses are refused. Default: its own `CONSOLE_HOST` and `CONSOLE_PORT`. A console in production needs it',
+    )
+    .meta({ example: 'https://console.example.com' }),
+};
+
 export const API = {
   HOST: text()
     .default('127.0.0.1')

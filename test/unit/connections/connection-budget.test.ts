@@ -8,15 +8,15 @@ describe('The connections of all processes', () => {
   const sum = (names: readonly string[], config: typeof onRedis | typeof onPostgres) =>
     names.reduce((total, name) => total + connectionsAtMost(name, config), 0);
 
-  it('come to 20 with those of a command beside them', () => {
-    expect(sum(['web', ...PROCESS_TYPES], onRedis)).to.equal(18);
-    expect(sum(['web', 'worker'], onPostgres)).to.equal(15);
+  it('come to 24 with those of a command beside them', () => {
+    expect(sum(['web', 'console', ...PROCESS_TYPES], onRedis)).to.equal(22);
+    expect(sum(['web', 'console', 'worker'], onPostgres)).to.equal(19);
     expect(defaultPoolMax('admin')).to.equal(2);
     expect(defaultPoolMax('migrate')).to.equal(2);
   });
 
   it('are enough of each, and one setting for all where there is one', () => {
-    for (const name of ['web', ...PROCESS_TYPES, 'worker', 'submission+refunds']) {
+    for (const name of ['web', 'console', ...PROCESS_TYPES, 'worker', 'submission+refunds']) {
       expect(defaultPoolMax(name), name).to.be.at.least(2);
     }
     expect(defaultPoolMax('submission+refunds')).to.equal(4);

@@ -38,8 +38,8 @@ describe('What is deployed', () => {
     expect(Object.fromEntries(processesOf('Procfile'))).to.deep.equal(each);
   });
 
-  it('is the release step, the web, each type of worker and all in one, for platforms', () => {
-    const types = ['release', 'web', ...PROCESS_TYPES, 'worker'];
+  it('is the release step, the web, the console, each type of worker and all in one, for platforms', () => {
+    const types = ['release', 'web', 'console', ...PROCESS_TYPES, 'worker'];
     expect([...procfile.keys()]).to.have.members(types);
     for (const type of PROCESS_TYPES) {
       expect(procfile.get(type)).to.equal(`node dist/src/workers/main.js ${type}`);
@@ -70,7 +70,7 @@ describe('What is deployed', () => {
       (unit) => /^ExecStart=(.+)$/m.exec(read(`deploy/systemd/${unit}`))![1],
     );
     const each = '/bin/sh -c \'exec /usr/bin/node dist/src/workers/main.js "$${0%%%%-*}"\' %i';
-    const others = ['release', 'web'].map((name) => `/usr/bin/${procfile.get(name)}`);
+    const others = ['release', 'web', 'console'].map((name) => `/usr/bin/${procfile.get(name)}`);
     expect(started).to.have.members([...others, each]);
     const wanted = [...read('deploy/systemd/malipo.target').matchAll(/malipo-worker@(\w+)-1/g)];
     expect(wanted.map(([, type]) => type)).to.have.members([...PROCESS_TYPES]);
@@ -84,7 +84,7 @@ describe('What is deployed', () => {
       ),
       ...longestStop(compose, /stop_grace_period: (\d+)s/g),
     ];
-    expect(stops).to.have.length(4);
+    expect(stops).to.have.length(5);
     for (const stopMs of stops) expect(stopMs).to.be.above(mostMs);
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
-import type { LogFields, Logger } from '../../process/logger.ts';
+import type { LogFields, Logger } from '../process/logger.ts';
 
 /** A caller's own id is used if it is short and plain, so that it cannot forge log lines. */
 const PLAIN_ID = /^[\w.-]{1,64}$/;

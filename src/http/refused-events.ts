@@ -7,7 +7,7 @@ import {
 } from '../domain/security/security-events.ts';
 import type { Service } from '../process/boot.ts';
 import { atMost } from './at-most.ts';
-import { networkOf } from './middleware/caller-network.ts';
+import { networkOf } from './caller-network.ts';
 
 /** Events of one kind that one process records for refusals. A stranger must not fill the disk. */
 const MAX_EVENTS_PER_MINUTE = 60;

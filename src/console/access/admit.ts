@@ -1,0 +1,80 @@
+import type { Request } from 'express';
+import { StaffRefusal } from '../../domain/staff/require-staff.ts';
+import { mayActAs } from '../../domain/staff/staff.ts';
+import {
+  type MissingProof,
+  memberOfSession,
+  missingProof,
+} from '../../domain/staff/staff-session.ts';
+import { addressOf } from '../../http/caller-address.ts';
+import type { Service } from '../../process/boot.ts';
+import { pathTo, type Route, type RouteName } from '../routes.ts';
+import type { OpenVisit, ProvenVisit } from '../visit.ts';
+import { csrfTokenOf } from './csrf.ts';
+import { endSession } from './session.ts';
+
+/** Where a member gives what a session still lacks. */
+const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
+  'one-time password': 'otpForm',
+  'set-up': 'setUpForm',
+};
+
+/** Returns a request as its handlers take it. */
+export function openVisit(service: Service, req: Request): OpenVisit {
+  return {
+    ...{ service, req, ip: addressOf(req), csrfToken: csrfTokenOf(req) },
+    params: req.params as Record<string, string>,
+    query: textsOf(req.query),
+    form: textsOf(req.body),
+  };
+}
+
+/**
+ * Finds out who sends a request, and requires that this member may use the route.
+ * @returns the address to go to instead, when the session has ended or lacks something
+ * @throws StaffRefusal when the role of the member may not
+ */
+export async function admit(
+  service: Service,
+  req: Request,
+  route: Route,
+): Promise<{ visit: ProvenVisit } | { goTo: string }> {
+  const { staff } = req.session;
+  const found = staff && (await memberOfSession(service.database, staff, !route.isPart));
+  if (!found) {
+    if (staff) await endSession(req);
+    return { goTo: logInPath(req) };
+  }
+  const { member, session } = found;
+  if (session !== staff) req.session.staff = session;
+  if (route.role !== 'password') {
+    const missing = missingProof(member, session);
+    if (missing) return { goTo: pathTo(NEXT[missing]) };
+    requireRole(member, route);
+  }
+  return { visit: { ...openVisit(service, req), member, session } };
+}
+
+function requireRole({ email: staff, role }: ProvenVisit['member'], route: Route): void {
+  const needed = route.role;
+  if (needed === 'anyone' || needed === 'password' || mayActAs(role, needed)) return;
+  const detail = { why: 'role', action: `console ${route.method} ${route.path}` };
+  throw new StaffRefusal(`This needs the role ${needed}, and you have the role ${role}`, {
+    staff,
+    detail,
+  });
+}
+
+/** After the log-in the member comes back to the page. */
+function logInPath(req: Request): string {
+  const here = req.method === 'GET' && req.originalUrl !== '/' ? req.originalUrl : null;
+  const next = here === null ? '' : `?${new URLSearchParams({ next: here })}`;
+  return `${pathTo('logInForm')}${next}`;
+}
+
+function textsOf(fields: unknown): Record<string, string> {
+  const given = Object.entries((fields ?? {}) as Record<string, unknown>);
+  return Object.fromEntries(
+    given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.trim()]] : [])),
+  );
+}

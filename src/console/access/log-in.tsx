@@ -1,0 +1,75 @@
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { recordSecurityEvent } from '../../domain/security/security-events.ts';
+import { proveStaffPassword } from '../../domain/staff/log-in-staff.ts';
+import { missingProof, startStaffSession } from '../../domain/staff/staff-session.ts';
+import { networkOf } from '../../http/caller-network.ts';
+import { pathTo } from '../routes.ts';
+import { Field, FormProblem, Token } from '../shell/form.tsx';
+import type { Answer, OpenVisit, ProvenVisit } from '../visit.ts';
+import { recordLogIn } from './record-log-in.ts';
+import { endSession, keepShortly, renewSession } from './session.ts';
+
+/** Log-in by e-mail address and password, and log-out. */
+export const logInHandlers = {
+  logInForm: async (visit: OpenVisit): Promise<Answer> => form(visit),
+
+  logIn: async (visit: OpenVisit): Promise<Answer> => {
+    const { service, req, ip } = visit;
+    const { database, config } = service;
+    const { email = '', password = '' } = visit.form;
+    try {
+      const network = ip && networkOf(ip);
+      const proven = await proveStaffPassword(
+        database,
+        config.secretsKeys,
+        { email, password },
+        network,
+      );
+      const session = await startStaffSession(database, proven);
+      await renewSession(req, session);
+      if (missingProof(proven.member, session) === null) await recordLogIn(visit, proven.member);
+      return { goTo: ownPath(visit.form.next) };
+    } catch (error) {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      return form(visit, error);
+    }
+  },
+
+  logOut: async ({ service, req, member, ip }: ProvenVisit): Promise<Answer> => {
+    await endSession(req);
+    const event = { kind: 'logged_out', staff: member.email, ip } as const;
+    await recordSecurityEvent(service.database, event);
+    return { goTo: pathTo('logInForm') };
+  },
+};
+
+/** An address of this console. Anything else could lead to a copy of the console. */
+function ownPath(next = '/'): string {
+  return /^\/(?![/\\])/.test(next) ? next : '/';
+}
+
+function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
+  keepShortly(visit.req);
+  const { email } = visit.form;
+  const page = (
+    <form class="card narrow" method="post" action={pathTo('logIn')}>
+      <h1>Log in</h1>
+      <Token visit={visit} />
+      <input type="hidden" name="next" value={ownPath(visit.query.next ?? visit.form.next)} />
+      <FormProblem words={refusal?.message} />
+      <Field
+        name="email"
+        label="E-mail address"
+        type="email"
+        value={email}
+        autocomplete="username"
+      />
+      <Field name="password" label="Password" type="password" autocomplete="current-password" />
+      <p class="buttons">
+        <button type="submit">Log in</button>
+        <a href={pathTo('passwordForm')}>Set a password</a>
+      </p>
+    </form>
+  );
+  return { page, title: 'Log in', ...(refusal && { status: 401, refusal }) };
+}

@@ -1,0 +1,56 @@
+import { plainCode } from '../../domain/identity/one-time-password.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { useStaffTotp } from '../../domain/staff/staff-totp.ts';
+import { pathTo } from '../routes.ts';
+import { Field, FormProblem, Token } from '../shell/form.tsx';
+import type { Answer, ProvenVisit } from '../visit.ts';
+import { recordLogIn } from './record-log-in.ts';
+import { renewSession } from './session.ts';
+
+/** The second step of a log-in, for members who use one-time passwords. */
+export const otpHandlers = {
+  otpForm: async (visit: ProvenVisit): Promise<Answer> => form(visit),
+
+  useOtp: async (visit: ProvenVisit): Promise<Answer> => {
+    const { service, req, member, session } = visit;
+    if (!member.totp || session.with_totp) return { goTo: '/' };
+    try {
+      const code = plainCode(visit.form.code ?? '');
+      await useStaffTotp(service.database, service.config.secretsKeys, member, code);
+      await renewSession(req, { ...session, with_totp: true });
+      await recordLogIn(visit, member);
+      return { goTo: '/' };
+    } catch (error) {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      return form(visit, error);
+    }
+  },
+};
+
+/** The field for a code of an authenticator app. */
+export function CodeField() {
+  const hint = 'Six digits, from your authenticator app';
+  return (
+    <Field
+      {...{ name: 'code', label: 'One-time password', inputmode: 'numeric', hint }}
+      autocomplete="one-time-code"
+    />
+  );
+}
+
+function form(visit: ProvenVisit, refusal?: OperatorRefusal): Answer {
+  if (!visit.member.totp || visit.session.with_totp) return { goTo: '/' };
+  const page = (
+    <form class="card narrow" method="post" action={pathTo('useOtp')}>
+      <h1>One-time password</h1>
+      <Token visit={visit} />
+      <FormProblem words={refusal?.message} />
+      <CodeField />
+      <p class="buttons">
+        <button type="submit">Log in</button>
+      </p>
+      <p class="hint">Whoever has lost the app asks an admin: malipo staff reset-totp EMAIL.</p>
+    </form>
+  );
+  return { page, title: 'One-time password', ...(refusal && { status: 401, refusal }) };
+}

@@ -1,0 +1,124 @@
+import { type Audited, auditedFor } from '../../domain/audited-change.ts';
+import { plainCode } from '../../domain/identity/one-time-password.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { beginStaffTotp, enableStaffTotp, useStaffTotp } from '../../domain/staff/staff-totp.ts';
+import { pathTo } from '../routes.ts';
+import { FormProblem, Token } from '../shell/form.tsx';
+import type { Answer, ProvenVisit } from '../visit.ts';
+import { CodeField } from './one-time-password.tsx';
+import { recordLogIn } from './record-log-in.ts';
+import { renewSession } from './session.ts';
+
+interface Begun {
+  secret: string;
+  otpauth_uri: string;
+}
+
+/** A member sets up one-time passwords. Who may act sees nothing else before. */
+export const setUpHandlers = {
+  setUpForm: async (visit: ProvenVisit): Promise<Answer> =>
+    visit.member.totp ? { goTo: '/' } : form(visit, {}),
+
+  beginSetUp: async (visit: ProvenVisit): Promise<Answer> => {
+    const { service, member } = visit;
+    const begun = await ownChange(
+      visit,
+      'staff.begin-totp',
+    )(async (trx) => {
+      const value = await beginStaffTotp(trx, service.config.secretsKeys, member);
+      return { value, audit: subjectOf(visit, {}) };
+    });
+    return form(visit, { begun });
+  },
+
+  confirmSetUp: async (visit: ProvenVisit): Promise<Answer> => {
+    const { service, req, member, session } = visit;
+    try {
+      const code = plainCode(visit.form.code ?? '');
+      await useStaffTotp(service.database, service.config.secretsKeys, member, code);
+      await ownChange(
+        visit,
+        'staff.confirm-totp',
+      )(async (trx) => {
+        await enableStaffTotp(trx, member);
+        const detail = { staff_id: member.id };
+        const event = { kind: 'staff_totp_enabled', ip: visit.ip, detail } as const;
+        return { value: null, audit: subjectOf(visit, { totp: true }), events: [event] };
+      });
+      await renewSession(req, { ...session, with_totp: true });
+      await recordLogIn(visit, { ...member, totp: true });
+      return { goTo: '/' };
+    } catch (error) {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      return form(visit, { refusal: error });
+    }
+  },
+};
+
+function ownChange({ service, member }: ProvenVisit, action: string): Audited {
+  const reason = 'The member set them up at the console';
+  return auditedFor(service.database, { actor: member.email, action, reason });
+}
+
+function subjectOf({ member }: ProvenVisit, details: Record<string, unknown>) {
+  return { merchant_id: null, subject: `staff member ${member.email}`, details };
+}
+
+function form(
+  visit: ProvenVisit,
+  { begun, refusal }: { begun?: Begun; refusal?: OperatorRefusal },
+): Answer {
+  const page = (
+    <section class="card narrow">
+      <h1>Set up one-time passwords</h1>
+      <p>
+        They are a second proof, from an authenticator app on your phone. Whoever may act at the
+        console needs them.
+      </p>
+      {begun && <Secret {...begun} />}
+      {(begun || refusal) && <Confirmation visit={visit} refusal={refusal} />}
+      <form method="post" action={pathTo('beginSetUp')}>
+        <Token visit={visit} />
+        <p class="buttons">
+          <button type="submit" class={begun ? 'quiet' : ''}>
+            {begun || refusal ? 'Begin again with another secret' : 'Show a secret'}
+          </button>
+        </p>
+      </form>
+    </section>
+  );
+  return { page, title: 'Set up one-time passwords', ...(refusal && { status: 422, refusal }) };
+}
+
+function Secret({ secret, otpauth_uri }: Begun) {
+  return (
+    <>
+      <p>
+        Put this secret into the app: six digits, 30 seconds. It is shown once. On this phone,{' '}
+        <a href={otpauth_uri}>open it in the app</a>.
+      </p>
+      <pre id="secret">{secret}</pre>
+      <p class="hint">For a QR code:</p>
+      <pre id="otpauth">{otpauth_uri}</pre>
+    </>
+  );
+}
+
+function Confirmation({
+  visit,
+  refusal,
+}: {
+  visit: ProvenVisit;
+  refusal?: OperatorRefusal | undefined;
+}) {
+  return (
+    <form method="post" action={pathTo('confirmSetUp')}>
+      <Token visit={visit} />
+      <FormProblem words={refusal?.message} />
+      <CodeField />
+      <p class="buttons">
+        <button type="submit">Switch them on</button>
+      </p>
+    </form>
+  );
+}

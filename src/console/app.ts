@@ -1,0 +1,123 @@
+import express, {
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express';
+import helmet from 'helmet';
+import { StaffRefusal } from '../domain/staff/require-staff.ts';
+import { addressOf } from '../http/caller-address.ts';
+import { refusedEvents } from '../http/refused-events.ts';
+import { requestContext } from '../http/request-context.ts';
+import { strictRouter } from '../http/strict-router.ts';
+import type { Service } from '../process/boot.ts';
+import { admit, openVisit } from './access/admit.ts';
+import { refuseForeignForms } from './access/csrf.ts';
+import { createSessions } from './access/session.ts';
+import { ConsoleError } from './console-error.ts';
+import { errorPages } from './error-pages.tsx';
+import { HANDLERS } from './pages.ts';
+import { ROUTES, type Route, type RouteName } from './routes.ts';
+import { assetRoutes } from './shell/assets.ts';
+import { renderPage, renderPart } from './shell/render.tsx';
+import type { Answer, Handler, OpenVisit } from './visit.ts';
+
+const MAX_FORM_BYTES = 65_536;
+
+/** Creates the support console: pages for staff, made on the server. */
+export function createConsole(service: Service): Express {
+  const { config, logger } = service;
+  const { origin } = new URL(config.consoleUrl);
+  const app = express();
+  app.set('trust proxy', config.trustProxy);
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.use(requestContext(logger), helmet(HEADERS));
+  if (config.requireHttps) app.use(refusePlainHttp(origin));
+  app.use(assetRoutes());
+  app.use(forbidStorage, createSessions(service));
+  app.use(express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }));
+  app.use(refuseForeignForms(origin), pageRoutes(service));
+  app.use(() => {
+    throw new ConsoleError(404, 'There is no such page');
+  });
+  app.use(errorPages(service));
+  return app;
+}
+
+function pageRoutes(service: Service): Router {
+  const router = strictRouter();
+  const record = refusalRecorder(service);
+  for (const [name, route] of Object.entries(ROUTES) as [RouteName, Route][]) {
+    router[route.method](route.path, async (req, res) => {
+      try {
+        const admitted =
+          route.role === 'anyone'
+            ? { visit: openVisit(service, req) }
+            : await admit(service, req, route);
+        if ('goTo' in admitted) return leave(res, admitted.goTo, route);
+        const answer = await (HANDLERS[name] as Handler<OpenVisit>)(admitted.visit);
+        if ('refusal' in answer) await record(req, answer.refusal);
+        send(res, admitted.visit, answer);
+      } catch (error) {
+        await record(req, error);
+        throw error;
+      }
+    });
+  }
+  return router;
+}
+
+/** Returns what records the security event of a refusal, if it has one. */
+function refusalRecorder(service: Service) {
+  const write = refusedEvents(service);
+  return async (req: Request, error: unknown): Promise<void> => {
+    if (error instanceof StaffRefusal) await write({ ...error.event, ip: addressOf(req) });
+  };
+}
+
+function send(res: Response, visit: OpenVisit, answer: Answer): void {
+  if ('goTo' in answer) res.redirect(303, answer.goTo);
+  else if ('part' in answer) res.type('html').send(renderPart(answer.part));
+  else
+    res
+      .status(answer.status ?? 200)
+      .type('html')
+      .send(renderPage(visit, answer));
+}
+
+/** A part of a page cannot show another page: the whole page must go there. */
+function leave(res: Response, path: string, { isPart }: Route): void {
+  if (isPart) res.set('HX-Redirect', path).status(204).end();
+  else res.redirect(303, path);
+}
+
+/** Pages have data of customers: neither the browser nor a proxy may keep them. */
+const forbidStorage: RequestHandler = (_req, res, next) => {
+  res.set('Cache-Control', 'no-store');
+  next();
+};
+
+function refusePlainHttp(origin: string): RequestHandler {
+  return (req, _res, next) => {
+    if (!req.secure) throw new ConsoleError(403, `The console needs HTTPS. Open ${origin}`);
+    next();
+  };
+}
+
+const SELF = ["'self'"];
+const NONE = ["'none'"];
+
+const HEADERS = {
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: NONE,
+      ...{ scriptSrc: SELF, styleSrc: SELF, connectSrc: SELF, imgSrc: SELF, fontSrc: SELF },
+      ...{ formAction: SELF, frameAncestors: NONE, baseUri: NONE },
+    },
+  },
+  // Without a referrer, browsers would not say where a form comes from.
+  referrerPolicy: { policy: 'same-origin' },
+} as const;

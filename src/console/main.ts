@@ -1,0 +1,30 @@
+import { startHttpServer } from '../http/http-server.ts';
+import { createMetrics } from '../metrics/process-metrics.ts';
+import { boot } from '../process/boot.ts';
+import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
+import { startOperatorServer } from '../process/operator-server.ts';
+import { createConsole } from './app.ts';
+
+await runMain(async () => {
+  const service = await boot('console');
+  const { config, logger, database } = service;
+  if (config.malipoEnv === 'production' && !config.consoleUrlIsGiven) {
+    throw new BootError('CONSOLE_URL is required for the console in production');
+  }
+  const registry = createMetrics(service, 'console');
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const operators = await startOperatorServer({ ...service, registry, stopping: signal });
+  const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
+  const server = await startHttpServer(
+    { ...listening, setting: 'CONSOLE_PORT' },
+    createConsole(service),
+    signal,
+  );
+  shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
+    { name: 'server', close: () => server.close() },
+    operators,
+    { name: 'database', close: () => database.destroy() },
+  ]);
+  logger.info('ready', { port: server.port, url: config.consoleUrl });
+});

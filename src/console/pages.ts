@@ -1,0 +1,26 @@
+import { logInHandlers } from './access/log-in.tsx';
+import { otpHandlers } from './access/one-time-password.tsx';
+import { passwordHandlers } from './access/password.tsx';
+import { setUpHandlers } from './access/set-up.tsx';
+import { overviewHandlers } from './overview/routes.tsx';
+import { paymentHandlers } from './payment/routes.tsx';
+import type { ROUTES, RouteName } from './routes.ts';
+import { searchHandlers } from './search/routes.tsx';
+import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
+
+type HandlerOf<Role> = Role extends 'anyone'
+  ? Handler<OpenVisit>
+  : Role extends 'password'
+    ? Handler<ProvenVisit>
+    : Handler<Visit>;
+
+/** The handler of every route. It does not compile while a route has none. */
+export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['role']> } = {
+  ...logInHandlers,
+  ...passwordHandlers,
+  ...otpHandlers,
+  ...setUpHandlers,
+  ...overviewHandlers,
+  ...paymentHandlers,
+  ...searchHandlers,
+};

@@ -1,0 +1,76 @@
+import { mayActAs, type StaffRole } from '../domain/staff/staff.ts';
+
+/**
+ * Who may use a route. `anyone` needs no session. `password` needs a session that may still lack
+ * its one-time password. A role needs a whole session of a member with this role or a higher one.
+ */
+export type Access = 'anyone' | 'password' | StaffRole;
+
+export interface Route {
+  method: 'get' | 'post';
+  path: string;
+  role: Access;
+  /** A part of a page that refreshes itself. Reading it is no use of the session. */
+  isPart?: boolean;
+}
+
+const PAYMENT = '/payments/:kind/:merchant_id/:id';
+
+/** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
+export const ROUTES = {
+  logInForm: { method: 'get', path: '/log-in', role: 'anyone' },
+  logIn: { method: 'post', path: '/log-in', role: 'anyone' },
+  passwordForm: { method: 'get', path: '/password', role: 'anyone' },
+  setPassword: { method: 'post', path: '/password', role: 'anyone' },
+  otpForm: { method: 'get', path: '/one-time-password', role: 'password' },
+  useOtp: { method: 'post', path: '/one-time-password', role: 'password' },
+  setUpForm: { method: 'get', path: '/set-up', role: 'password' },
+  beginSetUp: { method: 'post', path: '/set-up', role: 'password' },
+  confirmSetUp: { method: 'post', path: '/set-up/confirm', role: 'password' },
+  logOut: { method: 'post', path: '/log-out', role: 'password' },
+  overview: { method: 'get', path: '/', role: 'viewer' },
+  search: { method: 'get', path: '/search', role: 'viewer' },
+  payment: { method: 'get', path: PAYMENT, role: 'viewer' },
+  paymentLive: { method: 'get', path: `${PAYMENT}/live`, role: 'viewer', isPart: true },
+  paymentReveal: { method: 'post', path: `${PAYMENT}/reveal`, role: 'support' },
+  paymentRevealed: { method: 'get', path: `${PAYMENT}/reveal`, role: 'viewer' },
+  paymentAskForm: { method: 'get', path: `${PAYMENT}/ask`, role: 'support' },
+  paymentAsk: { method: 'post', path: `${PAYMENT}/ask`, role: 'support' },
+  paymentReplayForm: { method: 'get', path: `${PAYMENT}/replay/:job`, role: 'support' },
+  paymentReplay: { method: 'post', path: `${PAYMENT}/replay/:job`, role: 'support' },
+  paymentResendForm: { method: 'get', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
+  paymentResend: { method: 'post', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
+  paymentDecideForm: { method: 'get', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
+  paymentDecide: { method: 'post', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof ROUTES;
+
+/** The navigation, in its order. It shows what the role may. */
+const NAVIGATION: readonly [RouteName, string][] = [
+  ['overview', 'Overview'],
+  ['search', 'Search'],
+];
+
+/** Tells whether a role may use a route. Views show no link and no button without it. */
+export function mayUse(role: StaffRole, name: RouteName): boolean {
+  const needed: Access = ROUTES[name].role;
+  return needed === 'anyone' || needed === 'password' || mayActAs(role, needed);
+}
+
+/** Returns the entries of the navigation for a role. */
+export function navigationFor(role: StaffRole): { path: string; label: string }[] {
+  return NAVIGATION.filter(([name]) => mayUse(role, name)).map(([name, label]) => ({
+    label,
+    path: ROUTES[name].path,
+  }));
+}
+
+/** Returns the address of a route. @throws Error when a parameter of its path is missing */
+export function pathTo(name: RouteName, params: Readonly<Record<string, unknown>> = {}): string {
+  return ROUTES[name].path.replace(/:(\w+)/g, (_, key: string) => {
+    const value = params[key];
+    if (value === undefined) throw new Error(`The path of ${name} needs ${key}`);
+    return encodeURIComponent(String(value));
+  });
+}

@@ -1,0 +1,110 @@
+import type { ComponentChildren, VNode } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import type { StaffMember } from '../../domain/staff/staff.ts';
+import { missingProof, type StaffSession } from '../../domain/staff/staff-session.ts';
+import { navigationFor, pathTo } from '../routes.ts';
+import type { OpenVisit } from '../visit.ts';
+import { ASSETS } from './assets.ts';
+import { Token } from './form.tsx';
+
+/** Renders a page with everything that all pages have. Preact escapes every text. */
+export function renderPage(visit: OpenVisit, { title, page }: { title: string; page: VNode }) {
+  const { member, session } = visit as Partial<{ member: StaffMember; session: StaffSession }>;
+  const isInside = member && session && missingProof(member, session) === null;
+  return document(
+    <Page title={title}>
+      <header>
+        <a class="brand" href="/">
+          Malipo
+        </a>
+        {isInside && <Navigation visit={visit} member={member} />}
+        {isInside && visit.req.path !== pathTo('search') && <QuickSearch />}
+        {member && <Account visit={visit} member={member} />}
+      </header>
+      <main id="main">{page}</main>
+    </Page>,
+  );
+}
+
+/** Renders a page without navigation, for errors: nothing is known of the caller. */
+export function renderBarePage(title: string, body: VNode): string {
+  return document(
+    <Page title={title}>
+      <header>
+        <a class="brand" href="/">
+          Malipo
+        </a>
+      </header>
+      <main id="main">{body}</main>
+    </Page>,
+  );
+}
+
+/** Renders a part of a page, for htmx to put in its place. */
+export function renderPart(part: VNode): string {
+  return renderToString(part);
+}
+
+function document(page: VNode): string {
+  return `<!doctype html>${renderToString(page)}`;
+}
+
+const HTMX_CONFIG = JSON.stringify({ includeIndicatorCSS: false, history: false });
+
+function Page({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="htmx-config" content={HTMX_CONFIG} />
+        <title>{`${title} · Malipo`}</title>
+        <link rel="icon" href={ASSETS.icon.path} />
+        <link rel="stylesheet" href={ASSETS.style.path} />
+        <script src={ASSETS.htmx.path} defer />
+        <script src={ASSETS.script.path} defer />
+      </head>
+      <body>
+        <a class="skip" href="#main">
+          Skip to the content
+        </a>
+        {children}
+      </body>
+    </html>
+  );
+}
+
+function Navigation({ visit, member }: { visit: OpenVisit; member: StaffMember }) {
+  return (
+    <nav aria-label="Pages">
+      {navigationFor(member.role).map(({ path, label }) => (
+        <a href={path} aria-current={visit.req.path === path ? 'page' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+function QuickSearch() {
+  return (
+    <search>
+      <form class="search" method="get" action={pathTo('search')}>
+        <input type="search" name="q" aria-label="Search" placeholder="Search" />
+      </form>
+    </search>
+  );
+}
+
+function Account({ visit, member }: { visit: OpenVisit; member: StaffMember }) {
+  return (
+    <form class="account" method="post" action={pathTo('logOut')}>
+      <Token visit={visit} />
+      <span title={`Role: ${member.role}`}>{member.email}</span>
+      <button type="submit" class="quiet">
+        Log out
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,46 @@
+import type { Request } from 'express';
+import type { VNode } from 'preact';
+import type { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { StaffMember } from '../domain/staff/staff.ts';
+import type { StaffSession } from '../domain/staff/staff-session.ts';
+import type { Service } from '../process/boot.ts';
+
+/** A request that may use its route. */
+export interface OpenVisit {
+  service: Service;
+  req: Request;
+  params: Record<string, string>;
+  /** The fields of the address and of the form that are texts, without spaces around them. */
+  query: Readonly<Record<string, string>>;
+  form: Readonly<Record<string, string>>;
+  /** Every form must carry it. */
+  csrfToken: string;
+  /** The caller's address; null when the connection is gone. */
+  ip: string | null;
+}
+
+/** A request of somebody who has given a password. */
+export interface ProvenVisit extends OpenVisit {
+  member: StaffMember;
+  session: StaffSession;
+}
+
+/** A request of a member whose role may use the route. */
+export type Visit = ProvenVisit;
+
+/** What a handler answers. */
+export type Answer =
+  | {
+      /** A whole page, without the layout that all have. */
+      page: VNode;
+      title: string;
+      status?: number;
+      /** Why nothing was done. Its security event is recorded before the answer. */
+      refusal?: OperatorRefusal;
+    }
+  /** A part of a page. */
+  | { part: VNode }
+  /** Another page, after a form that was taken. */
+  | { goTo: string };
+
+export type Handler<Kind extends OpenVisit = Visit> = (visit: Kind) => Promise<Answer>;

@@ -1,0 +1,93 @@
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { StaffRefusal } from './require-staff.ts';
+import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A session that nobody uses for so long has ended. */
+export const SESSION_IDLE_MS = 30 * MINUTE_MS;
+/** Nobody stays logged in for longer, however busy. */
+export const SESSION_MAX_MS = 12 * 60 * MINUTE_MS;
+/** Uses within this time count as one. */
+const SAME_USE_MS = MINUTE_MS;
+
+/** What a session of the console knows of its member. Times are those of the database, in ms. */
+export interface StaffSession {
+  staff_id: string;
+  /** The member's `session_no` when it began. A change of access ends all that began before. */
+  session_no: number;
+  /** The member has given a one-time password too. */
+  with_totp: boolean;
+  started_at_ms: number;
+  used_at_ms: number;
+}
+
+/** What a member must do before anything else; null when nothing is left. */
+export type MissingProof = 'one-time password' | 'set-up' | null;
+
+/**
+ * Reads the member of a session, as the member is now. A page that refreshes itself is no use.
+ * @returns null when the session has ended: idle for too long, too old, or its member has no
+ * access any more
+ */
+export async function memberOfSession(
+  database: Database,
+  session: StaffSession,
+  isUse: boolean,
+): Promise<{ member: StaffMember; session: StaffSession } | null> {
+  const found = await firstRow<StaffMember & { now_ms: number }>(
+    database,
+    `SELECT ${STAFF_COLUMNS}, ${NOW_MS} AS now_ms FROM staff
+     WHERE id = :staff_id AND active AND session_no = :session_no`,
+    session,
+  );
+  if (!found) return null;
+  const { now_ms, ...member } = found;
+  const isOver =
+    now_ms - session.used_at_ms >= SESSION_IDLE_MS ||
+    now_ms - session.started_at_ms >= SESSION_MAX_MS;
+  if (isOver) return null;
+  const isLater = isUse && now_ms - session.used_at_ms >= SAME_USE_MS;
+  return { member, session: isLater ? { ...session, used_at_ms: now_ms } : session };
+}
+
+/** Starts a session that knows no one-time password yet. */
+export async function startStaffSession(
+  database: Database,
+  { member, session_no }: { member: StaffMember; session_no: number },
+): Promise<StaffSession> {
+  const { now_ms } = (await firstRow<{ now_ms: number }>(database, `SELECT ${NOW_MS} AS now_ms`))!;
+  const times = { started_at_ms: now_ms, used_at_ms: now_ms };
+  return { staff_id: member.id, session_no, with_totp: false, ...times };
+}
+
+/**
+ * Requires that the member of a session still has access and the role, until the commit.
+ * @throws StaffRefusal
+ */
+export async function requireStillMember(
+  trx: Transaction,
+  session: StaffSession,
+  needed: StaffRole,
+): Promise<void> {
+  const member = await firstRow<Pick<StaffMember, 'email' | 'role'>>(
+    trx,
+    `SELECT email, role FROM staff
+     WHERE id = :staff_id AND active AND session_no = :session_no FOR SHARE`,
+    session,
+  );
+  if (member && mayActAs(member.role, needed)) return;
+  const event = { staff: member?.email, detail: { why: member ? 'role' : 'session ended' } };
+  throw new StaffRefusal('You may not do this any more', event);
+}
+
+const NOW_MS = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)';
+
+/** Says what a session still lacks. Who may act must use one-time passwords. */
+export function missingProof(
+  { role, totp }: StaffMember,
+  { with_totp }: StaffSession,
+): MissingProof {
+  if (totp) return with_totp ? null : 'one-time password';
+  return mayActAs(role, 'support') ? 'set-up' : null;
+}

@@ -1,0 +1,211 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import { FAILURES_AT_ONCE } from '../../src/domain/security/log-in-limit.ts';
+import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../../src/domain/staff/staff-session.ts';
+import {
+  givePassword,
+  logIn,
+  newMember,
+  startTestConsole,
+  type TestConsole,
+} from '../support/console.ts';
+import { otpOf, wrongOtpOf } from '../support/totp.ts';
+
+const COOKIE = 'malipo-console';
+
+describe('The log-in to the console', () => {
+  let test: TestConsole;
+
+  before(async () => {
+    test = await startTestConsole();
+  });
+
+  after(() => test.close());
+
+  const change = (sql: string, bindings: object) => rows(test.testDatabase.database, sql, bindings);
+  const isIn = async (browser: { get(path: string): Promise<{ status: number }> }) =>
+    (await browser.get('/')).status === 200;
+  const tryPassword = async (email: string, password: string) => {
+    const browser = test.client();
+    await browser.get('/log-in');
+    return browser.post('/log-in', { email, password });
+  };
+
+  it('lets a viewer in by e-mail address and password', async () => {
+    const viewer = await newMember(test, 'viewer');
+    const browser = test.client();
+    const first = await browser.get('/payments');
+    expect([first.status, first.location]).to.deep.equal([404, null]);
+    const { status, location } = await browser.get('/?a=1');
+    expect([status, location]).to.deep.equal([303, '/log-in?next=%2F%3Fa%3D1']);
+    await browser.get(location!);
+    const { email, password } = viewer;
+    const back = await browser.post('/log-in', {
+      email: email.toUpperCase(),
+      password,
+      next: '/?a=1',
+    });
+    expect([back.status, back.location]).to.deep.equal([303, '/?a=1']);
+    expect((await browser.get('/')).text).to.include(email);
+  });
+
+  it('never leads to another site', async () => {
+    const { email, password } = await newMember(test, 'viewer');
+    for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example']) {
+      const browser = test.client();
+      await browser.get('/log-in');
+      expect((await browser.post('/log-in', { email, password, next })).location).to.equal('/');
+    }
+  });
+
+  it('asks whoever has one-time passwords for one, before anything else', async () => {
+    const support = await newMember(test, 'support');
+    const browser = await givePassword(test, support);
+    const half = await browser.get('/');
+    expect([half.status, half.location]).to.deep.equal([303, '/one-time-password']);
+    await browser.get('/one-time-password');
+    const wrong = await browser.post('/one-time-password', { code: wrongOtpOf(support.secret!) });
+    expect([wrong.status, /wrong, or was used/.test(wrong.text)]).to.deep.equal([401, true]);
+    expect(await isIn(browser)).to.equal(false);
+    const spaced = otpOf(support.secret!).replace(/^.../, '$& ');
+    const right = await browser.post('/one-time-password', { code: spaced });
+    expect([right.status, right.location]).to.deep.equal([303, '/']);
+    expect(await isIn(browser)).to.equal(true);
+    const again = await givePassword(test, support);
+    await again.get('/one-time-password');
+    const used = await again.post('/one-time-password', { code: otpOf(support.secret!) });
+    expect(used.status).to.equal(401);
+  });
+
+  it('lets those who may act set up one-time passwords first, and see nothing else', async () => {
+    const admin = await newMember(test, 'admin', false);
+    const browser = await givePassword(test, admin);
+    expect((await browser.get('/')).location).to.equal('/set-up');
+    await browser.get('/set-up');
+    const begun = await browser.post('/set-up');
+    const secret = /<pre id="secret">([A-Z2-7]+)<\/pre>/.exec(begun.text)![1]!;
+    expect(begun.text).to.include('otpauth://totp/');
+    const wrong = await browser.post('/set-up/confirm', { code: wrongOtpOf(secret) });
+    expect([wrong.status, wrong.text.includes(secret)]).to.deep.equal([422, false]);
+    const confirmed = await browser.post('/set-up/confirm', { code: otpOf(secret) });
+    expect([confirmed.status, confirmed.location]).to.deep.equal([303, '/']);
+    expect(await isIn(browser)).to.equal(true);
+    const again = await givePassword(test, { ...admin, secret });
+    expect((await again.get('/')).location).to.equal('/one-time-password');
+    expect((await again.get('/set-up')).location).to.equal('/');
+    const actions = await rows(
+      test.testDatabase.database,
+      'SELECT action FROM audit_log WHERE actor = :email AND reason IS NOT NULL ORDER BY id',
+      admin,
+    );
+    expect(actions.map((row) => (row as { action: string }).action)).to.deep.equal([
+      ...['staff.set-password', 'staff.begin-totp', 'staff.confirm-totp'],
+    ]);
+  });
+
+  it('says the same about a wrong password, an unknown account and one without a password', async () => {
+    const viewer = await newMember(test, 'viewer');
+    const bare = await newMember(test, 'viewer');
+    await change('UPDATE staff SET password_hash = NULL WHERE id = :id', bare);
+    const texts = [];
+    for (const email of [viewer.email, bare.email, 'nobody@x.example', '']) {
+      const { status, text } = await tryPassword(email, 'wrong');
+      expect(status).to.equal(401);
+      texts.push(/role="alert">([^<]+)</.exec(text)![1]);
+    }
+    expect(new Set(texts)).to.deep.equal(new Set(['The e-mail address or the password is wrong.']));
+  });
+
+  it('is refused after too many failures of an account, also with the right password', async () => {
+    const { email, password } = await newMember(test, 'viewer');
+    for (let tries = 0; tries < FAILURES_AT_ONCE; tries++) await tryPassword(email, 'wrong');
+    const { status, text } = await tryPassword(email, password);
+    expect([status, /Too many log-ins/.test(text)]).to.deep.equal([401, true]);
+    const unknown = 'nobody-else@x.example';
+    for (let tries = 0; tries < FAILURES_AT_ONCE; tries++) await tryPassword(unknown, 'wrong');
+    expect((await tryPassword(unknown, 'wrong')).text).to.match(/Too many log-ins/);
+    const other = await newMember(test, 'viewer');
+    expect((await tryPassword(other.email, other.password)).status).to.equal(303);
+  });
+
+  it('gives the session a new id at each step, so that nobody knows it from before', async () => {
+    const support = await newMember(test, 'support');
+    const browser = test.client();
+    await browser.get('/log-in');
+    const ids = [browser.cookies.get(COOKIE)];
+    const fixed = test.client();
+    fixed.cookies.set(COOKIE, ids[0]!);
+    await browser.post('/log-in', support as never);
+    ids.push(browser.cookies.get(COOKIE));
+    await browser.get('/one-time-password');
+    await browser.post('/one-time-password', { code: otpOf(support.secret!) });
+    ids.push(browser.cookies.get(COOKIE));
+    expect(new Set(ids).size).to.equal(3);
+    expect(await isIn(browser)).to.equal(true);
+    for (const id of ids.slice(0, 2)) {
+      fixed.cookies.set(COOKIE, id!);
+      expect((await fixed.get('/')).location).to.match(/^\/log-in/);
+    }
+  });
+
+  it('takes no id that it has not given out', async () => {
+    const browser = test.client();
+    browser.cookies.set(COOKIE, 's%3Achosen.signature');
+    await browser.get('/log-in');
+    expect(browser.cookies.get(COOKIE)).to.not.include('chosen');
+  });
+
+  it('ends with the log-out, on the server too', async () => {
+    const browser = await logIn(test, await newMember(test, 'support'));
+    await browser.get('/');
+    const stolen = test.client();
+    stolen.cookies.set(COOKIE, browser.cookies.get(COOKIE)!);
+    expect(await isIn(stolen)).to.equal(true);
+    expect((await browser.post('/log-out')).location).to.equal('/log-in');
+    expect(await isIn(stolen)).to.equal(false);
+  });
+
+  const agings = [
+    ['used_at_ms', SESSION_IDLE_MS, 'half an hour without use'],
+    ['started_at_ms', SESSION_MAX_MS, 'twelve hours, however busy'],
+  ] as const;
+  for (const [time, ms, words] of agings) {
+    it(`ends after ${words}`, async () => {
+      const viewer = await newMember(test, 'viewer');
+      const browser = await logIn(test, viewer);
+      const age = (by: number) =>
+        change(
+          `UPDATE console_sessions
+           SET sess = jsonb_set(sess, CAST(ARRAY['staff', :time] AS text[]),
+             to_jsonb(CAST(sess -> 'staff' ->> :time AS bigint) - CAST(:by AS bigint)))
+           WHERE sess -> 'staff' ->> 'staff_id' = :id`,
+          { time, by, id: viewer.id },
+        );
+      await age(ms - 60_000);
+      expect(await isIn(browser)).to.equal(true);
+      await age(ms);
+      expect((await browser.get('/')).location).to.equal('/log-in');
+    });
+  }
+
+  it('ends at once when the member is deactivated, and has another role at once', async () => {
+    const viewer = await newMember(test, 'viewer');
+    const browser = await logIn(test, viewer);
+    await change("UPDATE staff SET role = 'support' WHERE id = :id", viewer);
+    expect((await browser.get('/')).location).to.equal('/set-up');
+    await change("UPDATE staff SET role = 'viewer', active = false WHERE id = :id", viewer);
+    expect((await browser.get('/')).location).to.equal('/log-in');
+    expect((await tryPassword(viewer.email, viewer.password)).status).to.equal(401);
+  });
+
+  it('keeps cookies from scripts and other sites, and pages from caches and frames', async () => {
+    const { headers } = await test.client().get('/log-in');
+    expect(headers.get('set-cookie')).to.match(/HttpOnly; SameSite=Lax/);
+    expect(headers.get('cache-control')).to.equal('no-store');
+    const policy = headers.get('content-security-policy')!;
+    for (const rule of ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"]) {
+      expect(policy).to.include(rule);
+    }
+    expect(policy).to.not.include('unsafe');
+  });
+});

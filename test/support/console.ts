@@ -1,0 +1,121 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import winston from 'winston';
+import { inTransaction } from '../../src/connections/database.ts';
+import { createConsole } from '../../src/console/app.ts';
+import { createStaff } from '../../src/domain/staff/manage-staff.ts';
+import { hasStaff } from '../../src/domain/staff/require-staff.ts';
+import type { StaffRole } from '../../src/domain/staff/staff.ts';
+import { setStaffPassword } from '../../src/domain/staff/staff-password.ts';
+import { beginStaffTotp, enableStaffTotp } from '../../src/domain/staff/staff-totp.ts';
+import { createService, type Service } from '../../src/process/boot.ts';
+import { loadConfig } from '../../src/process/config.ts';
+import { type ConsoleClient, consoleClient } from './console-client.ts';
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { otpOf } from './totp.ts';
+
+/** The console in this process, over a database of its own or that of another service. */
+export interface TestConsole {
+  service: Service;
+  testDatabase: Pick<TestDatabase, 'database' | 'owner' | 'url'>;
+  origin: string;
+  client(): ConsoleClient;
+  close(): Promise<void>;
+}
+
+export interface TestMember {
+  id: string;
+  email: string;
+  password: string;
+  token: string;
+  /** Null for a member without one-time passwords. */
+  secret: string | null;
+}
+
+export async function startTestConsole(
+  beside?: Service & Pick<TestDatabase, 'owner'>,
+): Promise<TestConsole> {
+  const own = beside ? null : await createTestDatabase();
+  const testDatabase = own ?? {
+    ...{ database: beside!.database, owner: beside!.owner },
+    url: beside!.config.databaseUrl,
+  };
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const config = loadConfig({ DATABASE_URL: testDatabase.url, CONSOLE_URL: origin });
+  const service = beside
+    ? { ...beside, config: { ...beside.config, consoleUrl: origin } }
+    : createService(config, silentLogger(), testDatabase.database);
+  server.on('request', createConsole(service));
+  return {
+    ...{ service, testDatabase, origin },
+    client: () => consoleClient(origin),
+    close: async () => {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      await own?.drop();
+    },
+  };
+}
+
+function silentLogger() {
+  return winston.createLogger({
+    silent: process.env.TEST_LOGS !== '1',
+    transports: [new winston.transports.Console()],
+  });
+}
+
+let members = 0;
+
+/** Makes a member of staff with a password. Who may act has one-time passwords too. */
+export async function newMember(
+  { service: { database, config } }: TestConsole,
+  role: StaffRole,
+  withTotp = role !== 'viewer',
+): Promise<TestMember> {
+  members += 1;
+  const email = `${role}-${members}@x.example`;
+  const { member, token } = await inTransaction(database, async (trx) =>
+    createStaff(trx, { name: `The ${role}`, email, role }, !(await hasStaff(trx))),
+  );
+  const password = `correct horse ${members}`;
+  const origin = { ip: null, network: null };
+  await setStaffPassword(database, config.secretsKeys, { email, token, password }, origin);
+  const secret = withTotp
+    ? await inTransaction(database, async (trx) => {
+        const begun = await beginStaffTotp(trx, config.secretsKeys, member);
+        await enableStaffTotp(trx, member);
+        return begun.secret;
+      })
+    : null;
+  return { id: member.id, email, password, token, secret };
+}
+
+/** Gives the password of a member. What comes next is up to the test. */
+export async function givePassword(
+  { client }: Pick<TestConsole, 'client'>,
+  { email, password }: TestMember,
+): Promise<ConsoleClient> {
+  const browser = client();
+  await browser.get('/log-in');
+  const { status } = await browser.post('/log-in', { email, password });
+  expect(status).to.equal(303);
+  return browser;
+}
+
+/** Logs a member in, with a one-time password where the member has them. */
+export async function logIn(
+  test: Pick<TestConsole, 'client'>,
+  member: TestMember,
+): Promise<ConsoleClient> {
+  const browser = await givePassword(test, member);
+  if (member.secret === null) return browser;
+  await browser.get('/one-time-password');
+  const { status } = await browser.post('/one-time-password', { code: otpOf(member.secret) });
+  expect(status).to.equal(303);
+  return browser;
+}
