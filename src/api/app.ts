@@ -23,6 +23,7 @@ import { addPayoutRoutes } from './routes/payouts.ts';
 import { addReversalRoutes } from './routes/reversals.ts';
 import { securityTextRoutes } from './routes/security-text.ts';
 import { addWalletRoutes } from './routes/wallets.ts';
+import { addWebhookRoutes } from './routes/webhooks.ts';
 
 /**
  * Creates the HTTP app. It validates and records; the workers do everything slow. A process that
@@ -70,11 +71,12 @@ function apiRoutes(service: Service, rateLimiter: RateLimiter): Router {
   addReversalRoutes(context);
   addWalletRoutes(context);
   addChannelRoutes(context);
+  addWebhookRoutes(context);
   refuseOtherMethods(context.router, Object.values(endpoints));
   return context.router;
 }
 
-/** Pages may load our own style sheet, and nothing else from anywhere. */
+/** Answers may load our own style sheet, and nothing else. Pages of the documentation have other policies. */
 const CONTENT_POLICY = {
   defaultSrc: ["'none'"],
   styleSrc: ["'self'"],

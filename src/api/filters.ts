@@ -4,6 +4,7 @@ import type { PaymentFilter } from '../domain/payments/list-payments.ts';
 import { type PaymentStatus, STATUS_CODES } from '../domain/payments/payment.ts';
 import { spanOf } from '../domain/period.ts';
 import type { TransactionFilter } from '../domain/wallets/list-transactions.ts';
+import type { OwnDeliveryFilter } from '../domain/webhooks/list-own-deliveries.ts';
 
 /**
  * Each function turns the valid query of a list into a filter of the domain.
@@ -38,6 +39,19 @@ const STATUS_OF_WORD: ReadonlyMap<string, PaymentStatus> = new Map([
 export function transactionFilterIn(query: Query): TransactionFilter {
   const { wallet, type } = query as TransactionFilter;
   return { ...sharedFilterIn(query), wallet, type, phone: phoneIn(query) };
+}
+
+/** For the list of webhooks. */
+export function deliveryFilterIn(query: Query): OwnDeliveryFilter {
+  const { status, event, type, payment_id, endpoint } = query as Record<string, string | undefined>;
+  return {
+    ...sharedFilterIn(query),
+    status: status as OwnDeliveryFilter['status'],
+    kind: type as OwnDeliveryFilter['kind'],
+    event,
+    payment_id,
+    endpoint,
+  };
 }
 
 function sharedFilterIn(query: Query) {

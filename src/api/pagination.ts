@@ -1,5 +1,6 @@
 import { Refusal } from '../domain/errors.ts';
 import type { AsOf, PageRequest } from '../domain/lists.ts';
+import type { FeedEvent, FeedPage } from '../domain/webhooks/event-feed.ts';
 import type { Config } from '../process/config.ts';
 import { BASE_PATH } from './base-path.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
@@ -25,13 +26,8 @@ export function envelopeOf<Row>(
   present: (row: Row) => unknown,
 ) {
   const number = query.page as number;
-  const address = (to: number, asOf: string | undefined) => {
-    const parameters = new URLSearchParams();
-    for (const [name, value] of Object.entries({ ...query, page: to, as_of: asOf })) {
-      if (value !== undefined) parameters.set(name, String(value));
-    }
-    return `${publicUrl}${BASE_PATH}${path}?${parameters}`;
-  };
+  const address = (to: number, asOf: string | undefined) =>
+    addressOf(publicUrl, path, { ...query, page: to, as_of: asOf });
   const asOf = query.as_of as string | undefined;
   return {
     count: page.count,
@@ -40,6 +36,33 @@ export function envelopeOf<Row>(
     previous: number > 1 ? address(number - 1, asOf) : null,
     results: page.rows.map(present),
   };
+}
+
+/**
+ * Builds the envelope of a feed, which goes forward only: `next` is the address of what comes after
+ * the last record of this page.
+ */
+export function feedEnvelopeOf(
+  { publicUrl }: Config,
+  { path }: Endpoint,
+  query: Record<string, unknown>,
+  page: FeedPage,
+  present: (event: FeedEvent) => unknown,
+) {
+  return {
+    count: page.count,
+    next: page.next && addressOf(publicUrl, path, { ...query, after: page.next }),
+    previous: null,
+    results: page.events.map(present),
+  };
+}
+
+function addressOf(publicUrl: string, path: string, query: Record<string, unknown>): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  return `${publicUrl}${BASE_PATH}${path}?${parameters}`;
 }
 
 function encodeAsOf({ newest, count, page, after }: AsOf): string {

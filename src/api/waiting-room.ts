@@ -1,5 +1,5 @@
-import { Refusal } from '../domain/errors.ts';
-import type { HttpMeters } from '../metrics/meters.ts';
+import type { Counter, Gauge } from 'prom-client';
+import { type ErrorCode, Refusal } from '../domain/errors.ts';
 
 export type WaitingRoom = ReturnType<typeof createWaitingRoom>;
 
@@ -8,28 +8,40 @@ export type WaitingRoom = ReturnType<typeof createWaitingRoom>;
  * that one merchant leaves room for the others.
  */
 export function createWaitingRoom(
-  { places, placesOfMerchant }: { places: number; placesOfMerchant: number },
-  meters: Pick<HttpMeters, 'reversalWaiters' | 'reversalWaitersRefused'>,
+  {
+    places,
+    placesOfMerchant,
+    refusalOfMerchant = 'unavailable',
+  }: {
+    places: number;
+    placesOfMerchant: number;
+    /** Refuses a merchant that has all of its own places taken. */
+    refusalOfMerchant?: ErrorCode;
+  },
+  meters: { waiters: Gauge; refused: Counter },
 ) {
   /** The requests inside, each with its merchant. */
   const inside = new Map<object, number>();
   const countOf = (merchantId: number) =>
     [...inside.values()].filter((each) => each === merchantId).length;
+  const refuse = (code: ErrorCode): never => {
+    meters.refused.inc();
+    throw new Refusal(code);
+  };
   return {
-    /** Takes a place, one for each request. @throws Refusal `unavailable` when none is free */
+    /** Takes a place, one for each request. @throws Refusal when none is free */
     enter(who: object, merchantId: number) {
-      const isFull = inside.size >= places || countOf(merchantId) >= placesOfMerchant;
-      if (isFull && !inside.has(who)) {
-        meters.reversalWaitersRefused.inc();
-        throw new Refusal('unavailable');
+      if (!inside.has(who)) {
+        if (countOf(merchantId) >= placesOfMerchant) refuse(refusalOfMerchant);
+        if (inside.size >= places) refuse('unavailable');
       }
       inside.set(who, merchantId);
-      meters.reversalWaiters.set(inside.size);
+      meters.waiters.set(inside.size);
     },
     /** Gives the place back, if the request has one. */
     leave(who: object) {
       inside.delete(who);
-      meters.reversalWaiters.set(inside.size);
+      meters.waiters.set(inside.size);
     },
   };
 }

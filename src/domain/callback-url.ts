@@ -12,3 +12,22 @@ export function isCallbackUrl(value: string): boolean {
   const { username, password, hostname } = new URL(value);
   return username === '' && password === '' && hostname.length <= MAX_HOST_LENGTH;
 }
+
+/** Checks for an endpoint as we show it: scheme, host and port, the usual port left out. */
+export function isEndpoint(value: string): boolean {
+  return isCallbackUrl(value) && new URL(value).origin === value;
+}
+
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+
+/** Tells whether webhooks may go to the port of an address. `allowed` is null for any. */
+export function isPortAllowed(url: URL, allowed: readonly number[] | null): boolean {
+  return allowed === null || allowed.includes(portOf(url));
+}
+
+/** Returns the port to which an address leads. */
+export function portOf({ protocol, port }: URL): number {
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? HTTPS_PORT : HTTP_PORT;
+}

@@ -32,19 +32,29 @@ export interface PageRequest {
 
 /** The parts of the SQL that a list is read with. */
 export interface ListSource {
-  /** Selected from the rows of a page, which are named `listed`. */
+  /** Selected from the rows of a page, which are named `listed`, and from what is joined to them. */
   columns: string;
   table: string;
+  /** SQL that joins something to each row of a page. */
+  joins?: string;
   /** The columns by which the list is ordered. */
   createdAt: string;
   id: string;
   /** Conditions, of which one always binds the merchant. */
   where: string[];
   bindings: Record<string, unknown>;
+  /** Counts no further. Without it all rows that match are counted. */
+  countLimit?: number;
 }
 
+/** A list that may be very long counts up to here. */
+export const MAX_COUNT = 10_000;
+
 export interface Page<Row> {
-  /** The number of rows that match. Pages reached by `next` repeat that of the first page. */
+  /**
+   * The number of rows that match, up to the limit of the list. Pages reached by `next` repeat that
+   * of the first page.
+   */
   count: number;
   rows: Row[];
   /** Null on the last page. */
@@ -66,7 +76,8 @@ export async function readPage<Row>(
   const count = asOf?.count ?? (await countRows(database, source));
   const isNext = asOf !== null && asOf.page === page;
   const offset = isNext ? 0 : (page - 1) * pageSize;
-  if (!isNext && offset >= count) return { count, rows: [], next: null };
+  const isWhole = count !== source.countLimit;
+  if (!isNext && isWhole && offset >= count) return { count, rows: [], next: null };
   // Read before the page, so that no row that is added in between is in any page.
   const newest = asOf?.newest ?? (page > 1 ? await newestOf(database, source) : null);
   // The counted rows may no longer match the filter.
@@ -108,31 +119,37 @@ function narrowed(
   return { ...source, where: [...where, condition], bindings: { ...bindings, ...place } };
 }
 
-async function countRows(database: Database, source: ListSource): Promise<number> {
+async function countRows(
+  database: Database,
+  { table, where, bindings, countLimit }: ListSource,
+): Promise<number> {
+  const matching = `${table} WHERE ${where.join(' AND ')}`;
+  const counted =
+    countLimit === undefined ? matching : `(SELECT FROM ${matching} LIMIT :count_limit) AS counted`;
   const row = await firstRow<{ count: number }>(
     database,
-    `SELECT count(*) AS count FROM ${source.table} WHERE ${source.where.join(' AND ')}`,
-    source.bindings,
+    `SELECT count(*) AS count FROM ${counted}`,
+    { ...bindings, count_limit: countLimit },
   );
   return row!.count;
 }
 
 async function select<Row>(
   database: Database,
-  { columns, table, createdAt, id, where, bindings }: ListSource,
+  { columns, table, joins = '', createdAt, id, where, bindings }: ListSource,
   limit: number,
   offset: number,
 ): Promise<Positioned<Row>[]> {
   return rows<Positioned<Row>>(
     database,
     // Finds the page first, so that costly columns are not computed for the rows before it.
-    `SELECT ${columns}, ${id} AS position_id,
-       (extract(epoch FROM ${createdAt}) * 1000000)::bigint::text AS position_us
+    `SELECT ${columns}, listed.${id} AS position_id,
+       (extract(epoch FROM listed.${createdAt}) * 1000000)::bigint::text AS position_us
      FROM (
        SELECT * FROM ${table} WHERE ${where.join(' AND ')}
        ORDER BY ${createdAt} DESC, ${id} DESC LIMIT :limit OFFSET :offset
-     ) AS listed
-     ORDER BY ${createdAt} DESC, ${id} DESC`,
+     ) AS listed ${joins}
+     ORDER BY listed.${createdAt} DESC, listed.${id} DESC`,
     { ...bindings, limit, offset },
   );
 }

@@ -37,13 +37,14 @@ export function queued(kind: StepKind, queue = ':queue', condition = ''): string
  * Returns SQL that changes a row's step and queues its job: `assignments` is for the SET list of
  * an UPDATE … RETURNING called `moved`, and `queued` are the CTEs after it. The row gets a new
  * number, so its earlier job is stale.
+ * @param delayMs is SQL for the delay, where it differs from row to row
  */
-export function stepSql(kind: StepKind, change: StepChange) {
+export function stepSql(kind: StepKind, change: StepChange, delayMs = ':delay_ms') {
   const next = change !== 'none' && 'next' in change ? change : null;
   const reason = change !== 'none' && 'park' in change ? change.park : null;
   return {
     assignments: `step_no = step_no + 1, step_swept_at = NULL,
-      ${next ? NEXT : 'next_step = NULL, next_step_at = NULL'},
+      ${next ? nextIn(delayMs) : 'next_step = NULL, next_step_at = NULL'},
       parked_reason = ${reason === null ? 'NULL' : ':parked_reason'}`,
     queued: next?.queue ? [queued(kind, ':outbox_queue')] : [],
     bindings: {
@@ -54,7 +55,9 @@ export function stepSql(kind: StepKind, change: StepChange) {
   };
 }
 
-const NEXT = `next_step = :step, next_step_at = now() + :delay_ms * interval '1 millisecond'`;
+function nextIn(delayMs: string): string {
+  return `next_step = :step, next_step_at = now() + ${delayMs} * interval '1 millisecond'`;
+}
 
 /**
  * Changes a row's step, and columns with it, and queues the step's job, in one statement:

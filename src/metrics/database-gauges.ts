@@ -23,6 +23,18 @@ const COUNT_LIMIT = 100_000;
 /** As many rows as two rounds of the dispatcher move: the oldest is among them. */
 const OUTBOX_HEAD = 1_000;
 
+/** Deliveries without a job, by their state. */
+const WAITING_DELIVERIES = {
+  due: `next_step_at <= now() AND NOT ${IS_HELD}`,
+  held: `next_step_at <= now() AND ${IS_HELD}`,
+  later: 'next_step_at > now()',
+};
+
+/** SQL: something waits for an endpoint. Where nothing does, nobody learns whether it works again. */
+const HAS_WAITING = `EXISTS (SELECT FROM webhook_deliveries d
+  WHERE d.merchant_id = webhook_endpoints.merchant_id AND d.endpoint = webhook_endpoints.endpoint
+    AND d.next_step IS NOT NULL AND d.admitted_at IS NULL)`;
+
 export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
   payments: {
     gauges: {
@@ -63,25 +75,22 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
         'Deliveries not over: admitted; due, without room at their endpoint; held, because their endpoint does not work; for later',
         'state',
       ],
-      malipo_webhook_endpoints_open: ['Endpoints of merchants that do not work'],
+      malipo_webhook_endpoints_open: ['Endpoints that do not work and that webhooks wait for'],
+      malipo_webhook_endpoints_oldest_open_seconds: ['How long the oldest of them has failed'],
     },
     sql: [
       `SELECT count(*) AS malipo_events_unnumbered,
          ${secondsSince('min(created_at)')} AS malipo_events_oldest_unnumbered_seconds
        FROM ${upToLimit('events', 'sequence IS NULL', 'created_at, id')}`,
-      `SELECT state, malipo_webhook_deliveries FROM (
-         SELECT count(*) FILTER (WHERE next_step_at <= now() AND NOT is_held) AS due,
-           count(*) FILTER (WHERE next_step_at <= now() AND is_held) AS held,
-           count(*) FILTER (WHERE next_step_at > now()) AS later
-         FROM ${deliveries('admitted_at IS NULL', 'next_step_at')},
-           LATERAL (SELECT ${IS_HELD.replaceAll('webhook_deliveries', 'counted')} AS is_held) held
-       ) waiting, LATERAL (
-         VALUES ('due', due), ('held', held), ('later', later)
-       ) states(state, malipo_webhook_deliveries)`,
+      ...Object.entries(WAITING_DELIVERIES).map(
+        ([state, condition]) => `SELECT '${state}' AS state, count(*) AS malipo_webhook_deliveries
+         FROM ${deliveries(`admitted_at IS NULL AND ${condition}`, 'next_step_at')}`,
+      ),
       `SELECT 'admitted' AS state, count(*) AS malipo_webhook_deliveries
        FROM ${deliveries('admitted_at IS NOT NULL', 'merchant_id, endpoint')}`,
-      `SELECT count(*) AS malipo_webhook_endpoints_open
-       FROM ${upToLimit('webhook_endpoints', "breaker = 'open'", 'merchant_id, endpoint')}`,
+      `SELECT count(*) AS malipo_webhook_endpoints_open,
+         ${secondsSince('min(failing_since)')} AS malipo_webhook_endpoints_oldest_open_seconds
+       FROM ${upToLimit('webhook_endpoints', `breaker = 'open' AND ${HAS_WAITING}`, 'merchant_id, endpoint')}`,
     ],
   },
   'open matters': {

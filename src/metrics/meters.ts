@@ -43,6 +43,16 @@ export function createMeters() {
         help: 'Reversals refused because too many requests were waiting',
         registers,
       }),
+      webhookTests: new Gauge({
+        name: 'malipo_http_webhook_tests',
+        help: 'Webhook tests under way now',
+        registers,
+      }),
+      webhookTestsRefused: new Counter({
+        name: 'malipo_http_webhook_tests_refused_total',
+        help: 'Webhook tests refused because too many were under way',
+        registers,
+      }),
     },
     securityEvents: new Counter({
       name: 'malipo_security_events_total',
@@ -87,6 +97,12 @@ export function createMeters() {
       help: 'Webhooks sent, by what follows from the attempt',
       labelNames: ['result'],
       buckets: CALL_SECONDS,
+      registers,
+    }),
+    webhookNotices: new Counter({
+      name: 'malipo_webhook_notices_total',
+      help: 'Notices of outages of endpoints, by what they tell, by way and by what came of it',
+      labelNames: ['kind', 'way', 'result'],
       registers,
     }),
     paymentsEnded: new Histogram({

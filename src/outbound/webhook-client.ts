@@ -2,16 +2,30 @@ import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { performance } from 'node:perf_hooks';
 import { messageOf } from '../connections/database-errors.ts';
+import { isPortAllowed, portOf } from '../domain/callback-url.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
+import type { Config } from '../process/config.ts';
 import { type Fence, fencedLookup, refuseHost } from './public-addresses.ts';
 import { readAnswer, type WebhookAnswer } from './webhook-answer.ts';
 
 const MAX_ERROR_LENGTH = 300;
 
-interface PostOptions extends Fence {
+export interface PostOptions extends Fence {
   /** For the whole attempt. A status that is known by then counts, however its body goes on. */
   timeoutMs: number;
+  /** The ports that are allowed. Null: any. */
+  ports: readonly number[] | null;
+}
+
+/** Returns how webhooks are posted by these settings. */
+export function postOptionsOf(config: Config): PostOptions {
+  return {
+    timeoutMs: config.webhookTimeoutMs,
+    allowPrivate: config.webhookAllowPrivate,
+    blocked: config.webhookBlock ?? [],
+    ports: config.webhookPorts,
+  };
 }
 
 /**
@@ -30,6 +44,7 @@ export async function postWebhook(
   const deadline = startDeadline(options.timeoutMs);
   try {
     const address = new URL(url);
+    refusePort(address, options.ports);
     refuseHost(address, options);
     const answer = await post({ url: address, body, headers, options, signal: deadline.signal });
     return { ...answer, error: null, timedOut: false, durationMs: durationMs() };
@@ -43,6 +58,12 @@ export async function postWebhook(
   } finally {
     deadline.end();
   }
+}
+
+/** The port was checked with the payment. The setting may have changed since. */
+function refusePort(url: URL, ports: PostOptions['ports']): void {
+  if (isPortAllowed(url, ports)) return;
+  throw new Error(`port ${portOf(url)} is not in WEBHOOK_PORTS (${ports?.join(', ')})`);
 }
 
 const NO_ANSWER = { status: null, retryAfterMs: null, answer: null };

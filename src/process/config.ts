@@ -85,8 +85,13 @@ function configOf(values: Settings) {
       webhooks: values.WEBHOOKS_CONCURRENCY,
     },
     webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE ?? !isProduction,
+    /** Null: any. */
+    webhookPorts: values.WEBHOOK_PORTS ?? (isProduction ? WEBHOOK_PORTS_IN_PRODUCTION : null),
   };
 }
+
+/** Where servers listen for HTTPS. A webhook must not speak to other services. */
+const WEBHOOK_PORTS_IN_PRODUCTION: readonly number[] = [443, 8443];
 
 const EVERY_ADDRESS = ['0.0.0.0', '::'];
 

@@ -73,6 +73,10 @@ function networkRules(
       'WEBHOOK_ALLOW_PRIVATE must not be true in production: merchants could call what is inside your network',
     ],
     [
+      values.NOTICE_HOOK_URL?.startsWith('http:') && hasReachableHost(values.NOTICE_HOOK_URL),
+      'NOTICE_HOOK_URL must be https in production, unless it is on this machine',
+    ],
+    [
       environment.NODE_TLS_REJECT_UNAUTHORIZED === '0',
       'NODE_TLS_REJECT_UNAUTHORIZED must not be 0 in production: anybody could answer for a gateway (NODE_EXTRA_CA_CERTS adds an authority)',
     ],

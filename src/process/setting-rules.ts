@@ -24,6 +24,7 @@ export function brokenRules(
     ...apiRules(given, values),
     ...storeRules(given, values),
     ...gatewayRules(given, values),
+    ...noticeRules(given),
     ...(values.MALIPO_ENV === 'production' ? productionRules(given, values, environment) : []),
   ].filter(([isBroken]) => isBroken);
   return [
@@ -106,6 +107,13 @@ function gatewayRules(given: GivenTexts, values: KnownValues): Check[] {
       usesDaraja && values.DARAJA && !collections && !payouts,
       'DARAJA must name the shortcode of new collections or payouts, because CHANNELS names its driver',
     ],
+  ];
+}
+
+function noticeRules(given: GivenTexts): Check[] {
+  return [
+    [given.SMTP_URL && !given.NOTICE_FROM, 'NOTICE_FROM is required with SMTP_URL'],
+    [given.NOTICE_FROM && !given.SMTP_URL, 'SMTP_URL is required with NOTICE_FROM'],
   ];
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isEmail } from '../domain/email.ts';
 
 /**
  * The kinds of value that an environment variable can have. Each reads the variable's text.
@@ -43,6 +44,16 @@ export function url(...schemes: string[]) {
     .regex(new RegExp(`^(${beginnings.join('|')})`), `must begin with ${beginnings.join(' or ')}`);
 }
 
+/** An address that is used as it stands, with its path. */
+export function wholeUrl(...schemes: string[]) {
+  return url(...schemes).refine((address) => URL.canParse(address), 'is no address');
+}
+
+/** The address of a mailbox, without a name. */
+export function mailAddress() {
+  return z.string().refine(isEmail, 'must be an e-mail address');
+}
+
 /** An address to which people report a problem, as RFC 9116 wants it. */
 export function contact() {
   return z
@@ -53,6 +64,18 @@ export function contact() {
 /** An HTTP address, without the slashes at its end, so that a path can be added. */
 export function httpUrl() {
   return url('http', 'https').overwrite((address) => address.replace(/\/+$/, ''));
+}
+
+const MAX_PORT = 65_535;
+
+/** Ports, separated by commas. */
+export function ports() {
+  return parsed((text): readonly number[] => {
+    const items = text.split(',').map((item) => item.trim());
+    const isPort = (item: string) => /^[1-9]\d{0,4}$/.test(item) && Number(item) <= MAX_PORT;
+    if (items.every(isPort)) return items.map(Number);
+    throw new Error(`must be a list of ports from 1 to ${MAX_PORT}, such as 443,8443`);
+  });
 }
 
 /** Text that `read` turns into a value, or refuses with an Error that says why. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
+import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting } from '../domain/webhooks/give-up-waiting.ts';
 import { prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import {
@@ -22,6 +23,7 @@ import { Bell } from './bell.ts';
 import { askForFloats, FLOAT_TICK_MS } from './float-schedule.ts';
 import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
 import { watchRound } from './liveness-probes.ts';
+import { NOTICES_INTERVAL_MS, tellNotice, tellsNotices } from './notices.ts';
 import { createPartitions, PARTITIONS_INTERVAL_MS } from './partition-schedule.ts';
 import { RETENTION_TICK_MS, removeOldOnSchedule } from './retention-schedule.ts';
 
@@ -40,8 +42,8 @@ const SWEEP_LEASE_ROUNDS = 3;
 
 /**
  * Starts the dispatcher's loops: they move the outbox to the queues, give due questions their
- * jobs, number events and admit their deliveries, list overdue payments, sweep up lost steps and run what is
- * done on schedule. Several dispatchers may run at once. Calls `onWork` for every round of the
+ * jobs, number events and admit their deliveries, tell notices of outages, list overdue payments,
+ * sweep up lost steps and run what is done on schedule. Several dispatchers may run at once. Calls `onWork` for every round of the
  * outbox that shows that it works.
  * @returns the function that stops it after the rounds under way
  */
@@ -63,6 +65,7 @@ export function startDispatcher(
   const loops = [
     { name: 'outbox', idleMs: IDLE_DELAY_MS, round: outbox },
     ...paymentLoops(service),
+    ...noticeLoops(service),
     ...scheduledLoops(service, holder, stopping.signal),
   ];
   const bells = new Map(loops.map(({ name }) => [name, new Bell()]));
@@ -91,7 +94,8 @@ interface Loop {
 
 function paymentLoops({ database, config, meters }: Service): Loop[] {
   const onEnded = countEnded(meters);
-  const prepare = () => prepareDeliveries(database, config.concurrency.webhooks, onEnded);
+  const walk: Walk = { after: null };
+  const prepare = () => prepareDeliveries(database, config.concurrency.webhooks, onEnded, walk);
   const idleMs = IDLE_DELAY_MS;
   return [
     { name: 'questions', idleMs, round: () => sendDueQuestions(database), wakes: 'outbox' },
@@ -99,6 +103,12 @@ function paymentLoops({ database, config, meters }: Service): Loop[] {
     { name: 'given up', idleMs: GIVE_UP_INTERVAL_MS, round: () => giveUpWaiting(database) },
     { name: 'overdue', idleMs: OVERDUE_INTERVAL_MS, round: () => openOverdue(database) },
   ];
+}
+
+function noticeLoops(service: Service): Loop[] {
+  if (!tellsNotices(service)) return [];
+  const round = () => tellNotice(service);
+  return [{ name: 'notices', idleMs: NOTICES_INTERVAL_MS, round }];
 }
 
 function scheduledLoops(service: Service, holder: string, stopping: AbortSignal): Loop[] {

@@ -6,7 +6,7 @@ import {
   recordAttempt,
 } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
-import { postWebhook } from '../outbound/webhook-client.ts';
+import { postOptionsOf, postWebhook } from '../outbound/webhook-client.ts';
 import type { Service } from '../process/boot.ts';
 import type { LogFields } from '../process/logger.ts';
 
@@ -37,11 +37,8 @@ export async function deliverWebhook(
       openSecret(config.secretsKeys, signs_webhooks_with, sealed, delivery),
     ),
   });
-  const outcome = await postWebhook(delivery.callback_url, delivery.body, headers, {
-    timeoutMs: config.webhookTimeoutMs,
-    allowPrivate: config.webhookAllowPrivate,
-    blocked: config.webhookBlock ?? [],
-  });
+  const { callback_url, body } = delivery;
+  const outcome = await postWebhook(callback_url, body, headers, postOptionsOf(config));
   const result = await recordAttempt(database, delivery, outcome);
   meters.webhookAttempts.observe({ result }, outcome.durationMs / MS_PER_SECOND);
   logger.info('webhook attempted', {

@@ -126,6 +126,27 @@ describe('admin webhooks list', () => {
     expect(pending[1]).to.include({ attempts: 0, last_status: null, last_attempt_at: null });
   });
 
+  it('lists those whose events came in a period', async () => {
+    const ids = [await exhaust(), await exhaust(), await exhaust()];
+    for (const [day, id] of ids.entries()) {
+      await rows(
+        admin.database,
+        `UPDATE events SET created_at = CAST('2026-03-01T12:00:00+03:00' AS timestamptz)
+           + :day * interval '1 day' WHERE id = :id`,
+        { day, id },
+      );
+    }
+    const found = async (period: string) => idsOf(await list(period));
+    expect(await found('--since 2026-03-02')).to.deep.equal(ids.slice(1));
+    expect(await found('--until 2026-03-02')).to.deep.equal(ids.slice(0, 2));
+    expect(await found('--since 2026-03-02 --until 2026-03-02')).to.deep.equal([ids[1]]);
+    expect(await found('--since 2026-03-02T12:00:00+03:00')).to.deep.equal(ids.slice(1));
+    expect(await found('--until 2026-03-02T12:00:00+03:00')).to.deep.equal(ids.slice(0, 1));
+    expect(await found(`--since 2026-03-01 --limit 1 --after ${ids[0]}`)).to.deep.equal([ids[1]]);
+    const ofPayer = '--payment 0712345678 --since 2026-03-03';
+    expect(await found(ofPayer)).to.deep.equal(ids.slice(2));
+  });
+
   it('shows a pending one that is parked, with the reason', async () => {
     const id = await deliver(0, { status: null });
     await rows(
@@ -168,8 +189,8 @@ describe('admin webhooks list', () => {
     );
     await rows(
       admin.database,
-      `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, status, attempts)
-       SELECT merchant_id, id, endpoint, 'delivered', 1 FROM events e
+      `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status, attempts)
+       SELECT merchant_id, id, endpoint, created_at, 'delivered', 1 FROM events e
        WHERE sequence > 1000000 AND merchant_id = :merchant_id`,
       bindings,
     );

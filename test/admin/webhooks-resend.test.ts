@@ -9,6 +9,7 @@ import { countExhausted } from '../../src/domain/webhooks/list-deliveries.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
+import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { outboxOf } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -142,9 +143,7 @@ describe('admin webhooks', () => {
       await recordAttempt(admin.database, delivery, outcomeOf({ status: 410 }));
       expect(await next()).to.match(/^none: the receiver answered 410/);
       await resend(id);
-      expect(await next()).to.match(
-        /^attempt 2, due: .*, because an operator has resent it, at \d/,
-      );
+      expect(await next()).to.match(/^attempt 2, due: .*, because it was resent, at \d/);
       await attempt(id, { status: 500 }, LADDER);
       expect(await next()).to.equal(
         `none by itself: attempt ${LADDER + 1} was the last one of the ladder`,
@@ -263,6 +262,35 @@ describe('admin webhooks', () => {
       expect(await resend(id)).to.include({ resent: true, attempts: 9 });
       expect((await deliveryOf(admin.database, id)).step_no).to.equal(step_no + 1);
       expect(await prepareDeliveries(admin.database, CAP)).to.equal(1);
+    });
+
+    it('says that it waits for its endpoint, since when, and when that is tried next', async () => {
+      const id = await newWebhook();
+      await attempt(id, { status: 500 });
+      expect(await show(id)).to.include({ endpoint_failing_since: null, endpoint_probe_at: null });
+      const endpoint = new URL(SHOP).origin;
+      const failing_since = new Date('2026-03-01T09:00:00Z');
+      const probe_at = new Date('2126-03-01T09:00:00Z');
+      const state = { ...OPEN, failing_since, probe_at };
+      await makeEndpoint(admin.database, merchant.merchant_id, endpoint, state);
+      const waits = 'waits: the endpoint has failed since 2026-03-01 12:00:00 EAT, next probe';
+      const shown = await show(id);
+      expect(shown).to.include({
+        endpoint_failing_since: failing_since.toISOString(),
+        endpoint_probe_at: probe_at.toISOString(),
+      });
+      expect(shown.next).to.match(
+        new RegExp(`^attempt 2, not before \\d.* EAT, ${waits} 2126-03-01 12:00:00 EAT$`),
+      );
+      expect(await admin.change(`webhooks resend ${id}`))
+        .to.include('goes out again, as attempt 2')
+        .and.include(`  next  attempt 2, ${waits} `)
+        // It is worth a try now.
+        .and.not.include('2126');
+      const { next } = await show(id);
+      expect(next).to.match(new RegExp(`^attempt 2, ${waits} `));
+      await admit(id);
+      expect((await show(id)).next).to.match(/^attempt 2, under way/);
     });
 
     it('does not double one that is due or under way, nor when it is asked twice at once', async () => {

@@ -10,6 +10,7 @@ const OVER_HTTPS = { 'x-forwarded-proto': 'https' };
 describe('When HTTPS is required', () => {
   let behindProxy: TestService;
   let direct: TestService;
+  let withPorts: TestService;
   let merchant: TestMerchant;
 
   before(async () => {
@@ -19,10 +20,17 @@ describe('When HTTPS is required', () => {
       env: { ...env, TRUST_PROXY: '127.0.0.1' },
     });
     direct = await startTestService({ workers: [], env, beside: behindProxy });
+    const ports = { TRUST_PROXY: '127.0.0.1', WEBHOOK_PORTS: '443,8443' };
+    withPorts = await startTestService({
+      workers: [],
+      env: { ...env, ...ports },
+      beside: behindProxy,
+    });
     merchant = await createTestMerchant(behindProxy);
   });
 
   after(async () => {
+    await withPorts.close();
     await direct.close();
     await behindProxy.close();
   });
@@ -75,5 +83,33 @@ describe('When HTTPS is required', () => {
     for (const callback_url of ['https://shop.example/', 'HTTPS://shop.example/']) {
       expect((await initiate({ callback_url }, OVER_HTTPS)).status).to.equal(200);
     }
+  });
+
+  it('the address of the outcome must have a port that is allowed', async () => {
+    const { initiate, post, get } = clientOf(withPorts, merchant);
+    const initiatePayout = (callback_url: string) =>
+      post('/payouts/initiate', payoutBody(merchant, { callback_url }), OVER_HTTPS);
+    const countBefore = (await get('/collections/checkouts/', OVER_HTTPS)).body.count;
+    for (const callback_url of [
+      ...['https://shop.example:444/', 'https://shop.example:80/', 'https://shop.example:22'],
+      ...['https://[2001:db8::1]:6379/', 'https://shop.example:443@x.example:22/'],
+    ]) {
+      const answer = await initiate({ callback_url }, OVER_HTTPS);
+      expectRefusal(answer, 400, 'Invalid callback_url');
+      expect(answer.body).to.include({ code: 'invalid_field', field: 'callback_url' });
+      expectRefusal(await initiatePayout(callback_url), 400, 'Invalid callback_url');
+    }
+    expect((await get('/collections/checkouts/', OVER_HTTPS)).body.count).to.equal(countBefore);
+    for (const callback_url of [
+      ...['https://shop.example/', 'https://shop.example:443/', 'https://shop.example:8443/x'],
+      'https://shop.example:/',
+    ]) {
+      const { status } = await initiate({ callback_url }, OVER_HTTPS);
+      expect(status, callback_url).to.equal(200);
+    }
+    // Where nothing says which ports, any will do.
+    const elsewhere = clientOf(behindProxy, merchant);
+    const odd = { callback_url: 'https://shop.example:444/' };
+    expect((await elsewhere.initiate(odd, OVER_HTTPS)).status).to.equal(200);
   });
 });

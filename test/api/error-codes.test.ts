@@ -19,6 +19,8 @@ import {
   reversalBody,
 } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
+import { eventually } from '../support/eventually.ts';
+import { startFakeMerchant } from '../support/fake-merchant.ts';
 import { newCompletedCollection, reversalRequest } from '../support/payment-kinds.ts';
 import { learn, succeeded } from '../support/payments.ts';
 import { createTestMerchant, createTestUser, type TestMerchant } from '../support/test-merchant.ts';
@@ -29,6 +31,8 @@ const MPESA = 63902;
 const RICH_CENTS = 1_000_000;
 const MAX_BODY_BYTES = 64 * 1_024;
 const NOWHERE = 'postgres://malipo:none@127.0.0.1:9/malipo';
+const TEST = '/webhooks/test';
+const NO_RECEIVER = 'http://127.0.0.1:9/hook';
 const [COLLECT, PAY, REVERSE] = ['collections/checkouts', 'payouts', 'reversals'].map(
   (path) => `/${path}/initiate`,
 ) as [string, string, string];
@@ -121,6 +125,27 @@ describe('Every code of an error', () => {
       await rows(trx, 'SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))', { name });
       return collect({}, { key: 'k' });
     });
+  }
+
+  async function whileTesting(): Promise<Answer> {
+    const shop = await startFakeMerchant();
+    try {
+      let answer = (_status: number) => {};
+      shop.answerWith(
+        () =>
+          new Promise((resolve) => {
+            answer = resolve;
+          }),
+      );
+      const first = post(TEST, { callback_url: shop.url });
+      await eventually('the first test', async () => shop.received.length === 1);
+      const second = await post(TEST, { callback_url: shop.url });
+      answer(200);
+      await first;
+      return second;
+    } finally {
+      await shop.close();
+    }
   }
 
   async function whilePaused(): Promise<Answer> {
@@ -316,6 +341,15 @@ describe('Every code of an error', () => {
     reversal_in_progress: ['checkout_ref_no', () => reversed('open')],
     request_timeout: [null, () => unread('GET / HTTP/1.1\r\nHost')],
     headers_too_large: [null, () => unread(`GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`)],
+    webhook_not_found: [null, () => get(`/webhooks/deliveries/${crypto.randomUUID()}`)],
+    webhook_test_running: [null, whileTesting],
+    signing_secret_missing: [
+      'app_code',
+      async () => {
+        await set('apps', `signs_webhooks_with = 'own'`);
+        return post(TEST, { callback_url: NO_RECEIVER });
+      },
+    ],
     idempotency_key_running: ['Idempotency-Key', whileKeyIsLocked],
     body_too_large: [null, () => collect({ account_number: 'x'.repeat(MAX_BODY_BYTES) })],
     media_type_unsupported: [
@@ -355,18 +389,16 @@ describe('Every code of an error', () => {
 
   it('is described in the documentation, with its status', async () => {
     const { body: document } = await request('GET', `${service.origin}/openapi.json`);
-    const { body: page } = await request('GET', `${service.origin}/docs`);
-    const { type, enum: closed, ...described } = document.components.schemas.Error.properties.code;
+    // What the reference shows.
+    const { description: shown, properties } = document.components.schemas.Error;
+    const { type, enum: closed, ...described } = properties.code;
     const meanings = described['x-enumDescriptions'];
     // A client that is made from the document must take a code that is added.
     expect([type, closed]).to.deep.equal(['string', undefined]);
     expect(Object.keys(meanings)).to.have.members(Object.keys(WAYS));
-    expect(page).to.include('<th>Code</th><th>Status</th><th>Meaning</th>');
     for (const code of Object.keys(meanings) as AnswerCode[]) {
       expect(meanings[code]).to.match(new RegExp(`^${ERROR_ANSWERS[code].status}\\. \\w`));
-      expect(page).to.include(
-        `<tr><th><code>${code}</code></th><td>${ERROR_ANSWERS[code].status}</td>`,
-      );
+      expect(shown).to.include(`- \`${code}\` (${ERROR_ANSWERS[code].status}): `);
     }
   });
 });

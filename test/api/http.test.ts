@@ -250,7 +250,7 @@ describe('The API over HTTP', () => {
     it('a request without a path by leading to the documentation', async () => {
       const answer = await fetch(`${origin}/`, { redirect: 'manual' });
       expect([answer.status, answer.headers.get('location')]).to.deep.equal([302, '/docs']);
-      expect((await request('GET', `${origin}/`)).body).to.include('<h1>Malipo API</h1>');
+      expect((await request('GET', `${origin}/`)).body).to.include('<title>Malipo API</title>');
     });
 
     it('more than 1,000 query parameters with Invalid request, and reads all of fewer', async () => {

@@ -1,11 +1,19 @@
 import { expect } from 'chai';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
+import { rows } from '../../src/connections/database.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { type Client, clientOf, reversalBody } from '../support/api-client.ts';
+import { makeEndpoint } from '../support/endpoints.ts';
 import { newPayout, reversalRequest } from '../support/payment-kinds.ts';
 import { learn, newCollection, succeeded } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
-import { createTestApp, createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+import {
+  createTestApp,
+  createTestMerchant,
+  createTestUser,
+  type TestMerchant,
+} from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
 const LISTS = [
@@ -21,6 +29,12 @@ const LISTS = [
   '/reversals?ref_no=own-1&checkout_ref_no=own-1&status=0',
   '/wallets/transactions',
   '/wallets/transactions?ref_no=own-1&phone=%2B254712345678',
+  '/events',
+  '/events?after=0&page_size=1',
+  '/webhooks/deliveries',
+  '/webhooks/deliveries?ref_no=own-1&status=pending&type=collection&event=transaction.completed',
+  '/webhooks/deliveries?endpoint=http://127.0.0.1:9&date_from=2020-01-01',
+  '/webhooks/endpoints',
 ];
 
 /** Where nothing belongs to anybody. */
@@ -30,6 +44,7 @@ const DETAILS = [
   '/collections/checkouts/{checkout_id}',
   '/payouts/{payout_id}',
   '/reversals/{ref_no}',
+  '/webhooks/deliveries/{id}',
 ] as const;
 const SINGLE = ['/wallets/balance'];
 /** A person's own. test/api/own-access.test.ts has those of other people. */
@@ -48,7 +63,11 @@ const WRITES = [
   '/payouts/initiate',
   '/reversals/initiate',
   '/wallets/transfers',
+  '/webhooks/deliveries/{id}/resend',
+  '/webhooks/recover',
 ];
+/** What sends an example, and has nothing of anybody's but the app's signature. */
+const TEST = '/webhooks/test';
 
 describe('What a merchant owns', () => {
   let service: TestService;
@@ -71,6 +90,9 @@ describe('What a merchant owns', () => {
     ids['/payouts/{payout_id}'] = payout.id;
     const reversal = reversalRequest(collection, { ref_no: 'own-1' });
     ids['/reversals/{ref_no}'] = (await createReversal(service.database, reversal)).ref_no;
+    await prepareDeliveries(service.database, 0);
+    await makeEndpoint(service.database, owner.merchant_id, 'http://127.0.0.1:9');
+    ids['/webhooks/deliveries/{id}'] = (await owning.get('/events')).body.results[0].id;
     await owning.post('/wallets/transfers', { amount: '10.00', ref_no: 'own-1' });
   });
 
@@ -83,6 +105,7 @@ describe('What a merchant owns', () => {
       ...DETAILS,
       ...SINGLE,
       ...WRITES,
+      TEST,
       ...PERSONAL,
     ]);
     const all = (Object.values(endpoints) as Endpoint[]).filter(({ roles }) => roles);
@@ -108,7 +131,8 @@ describe('What a merchant owns', () => {
       expect([own.body.id, own.body.ref_no]).to.include(ids[path]);
       expect((await sister.get(place)).body).to.deep.equal(own.body);
       const theirs = await strange.get(place);
-      expectRefusal(theirs, 404, 'Transaction not found');
+      const what = path.startsWith('/webhooks') ? 'Webhook' : 'Transaction';
+      expectRefusal(theirs, 404, `${what} not found`);
       const nobodys = await strange.get(at(crypto.randomUUID()));
       expect(theirs.body).to.deep.equal(nobodys.body);
     });
@@ -135,6 +159,35 @@ describe('What a merchant owns', () => {
     const reversal = reversalBody('own-1', { ref_no: 'theirs-1' });
     const answer = await strange.post('/reversals/initiate', reversal);
     expectRefusal(answer, 404, 'Transaction not found');
+  });
+
+  it('is not for others to send again', async () => {
+    const id = ids['/webhooks/deliveries/{id}']!;
+    await rows(
+      service.database,
+      `UPDATE webhook_deliveries SET status = 'exhausted', next_step = NULL, next_step_at = NULL
+       WHERE event_id = :id`,
+      { id },
+    );
+    const before = (await owning.get(`/webhooks/deliveries/${id}`)).body;
+    const theirs = await strange.post(`/webhooks/deliveries/${id}/resend`, {});
+    expectRefusal(theirs, 404, 'Webhook not found');
+    const nobodys = await strange.post(`/webhooks/deliveries/${crypto.randomUUID()}/resend`, {});
+    expect(theirs.body).to.deep.equal(nobodys.body);
+    const recovered = await strange.post('/webhooks/recover', { since: '2020-01-01T00:00:00Z' });
+    expect(recovered.body).to.deep.equal({ resent: 0, remaining: 0 });
+    expect((await owning.get(`/webhooks/deliveries/${id}`)).body).to.deep.equal(before);
+    const sisters = await sister.post(`/webhooks/deliveries/${id}/resend`, {});
+    expect(sisters.body).to.include({ id, resent: true });
+  });
+
+  it('is not for others to sign with', async () => {
+    const body = { callback_url: 'http://127.0.0.1:9/hook', app_code: owner.app_code };
+    const other = await createTestMerchant(service);
+    const admin = clientOf(service, await createTestUser(service, other.merchant_id));
+    expectRefusal(await admin.post(TEST, body), 404, 'App not found');
+    const nobodys = await admin.post(TEST, { ...body, app_code: 1 });
+    expectRefusal(nobodys, 404, 'App not found');
   });
 
   it('includes its references, which others may use too', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
+import type { Walk } from '../../src/domain/webhooks/admit-deliveries.ts';
 import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { announceWorker, withdrawWorker } from '../../src/domain/webhooks/worker-slots.ts';
@@ -9,7 +10,7 @@ import { deliveriesOf, deliveryOf, makeDue, newEvent, outcomeOf } from '../suppo
 import { countOf, createTestStore, outboxOf, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
-/** An endpoint gets 2 of these at once, a merchant 4, and each half of them is 8. */
+/** An endpoint gets 2 of these at once, a merchant 2 of each half, and each half is 8. */
 const SLOTS = 16;
 const SHOP = 'http://shop.example';
 
@@ -115,12 +116,14 @@ describe('Webhooks are admitted for delivery', () => {
 
   it('for each endpoint by itself, however long the line before another is', async () => {
     const slow = await numbered(4);
-    await proven('http://quick.example');
-    await proven(`${SHOP}:8080`);
-    const quick = await numbered(1, 'http://quick.example');
-    const otherPort = await numbered(1, `${SHOP}:8080`);
-    await admit();
-    expect(await admittedOf()).to.deep.equal([...slow.slice(0, 2), ...quick, ...otherPort]);
+    const others = [];
+    for (const endpoint of ['http://quick.example', `${SHOP}:8080`]) {
+      await proven(endpoint);
+      others.push(...(await numbered(1, endpoint)));
+    }
+    await proven(SHOP, merchant, { concurrency: 1 });
+    await admit(SLOTS * 2);
+    expect(await admittedOf()).to.deep.equal([slow[0], ...others]);
   });
 
   it('for each merchant by itself, even at one endpoint', async () => {
@@ -134,12 +137,91 @@ describe('Webhooks are admitted for delivery', () => {
   });
 
   it('to all endpoints of a merchant up to its share', async () => {
-    const endpoints = ['a', 'b', 'c'].map((name) => `http://${name}.example`);
-    for (const endpoint of endpoints) {
-      await proven(endpoint);
-      await numbered(2, endpoint);
+    for (const name of ['a', 'b', 'c']) {
+      await proven(`http://${name}.example`);
+      await numbered(2, `http://${name}.example`);
     }
-    expect(await admit()).to.equal(4);
+    expect(await admit()).to.equal(2);
+  });
+
+  it('to a proven endpoint though the merchant’s doubtful ones wait in line', async () => {
+    for (const name of ['a', 'b', 'c']) await numbered(1, `http://${name}.example`);
+    const ids = await numbered(1);
+    expect(await admit()).to.equal(3);
+    expect(await admittedOf()).to.include(ids[0]);
+  });
+
+  it('to a merchant that has nothing under way before others that hold many slots', async () => {
+    const busy = [];
+    for (let n = 0; n < 4; n += 1) {
+      const owner = await store.newMerchant();
+      await proven(SHOP, owner);
+      busy.push({ owner, ids: await numbered(4, SHOP, owner) });
+    }
+    expect(await admit()).to.equal(SLOTS / 2);
+    const ids = await numbered(1);
+    const [{ owner, ids: held }] = busy as [(typeof busy)[0]];
+    await attempt(held[0]!, 200, owner);
+    expect(await admit()).to.equal(1);
+    expect(await admittedOf()).to.deep.equal(ids);
+  });
+
+  it('to a probe before the first attempts of others, though its delivery is a retry', async () => {
+    const [id] = await numbered(1);
+    await admit();
+    await attempt(id!, 500);
+    await makeDue(store.database, id!);
+    await proven(SHOP, merchant, OPEN);
+    for (let n = 0; n < SLOTS; n += 1) {
+      await numbered(1, 'http://new.example', await store.newMerchant());
+    }
+    expect(await admit()).to.equal(SLOTS / 2);
+    expect(await admittedOf()).to.deep.equal([id]);
+  });
+
+  it('a retry that has been due for long before a first attempt', async () => {
+    const old = await numbered(2);
+    await admit();
+    for (const id of old) await attempt(id, 500);
+    await rows(
+      store.database,
+      `UPDATE webhook_deliveries SET next_step_at = now() - interval '2 minutes'
+       WHERE event_id = ANY(:old)`,
+      { old },
+    );
+    await proven(SHOP);
+    const other = await store.newMerchant();
+    await proven(SHOP, other);
+    await numbered(1, SHOP, other);
+    expect(await admit(2)).to.equal(1);
+    expect(await admittedOf()).to.have.length(1);
+  });
+
+  it('to ever more endpoints, round by round, when there are too many for one', async () => {
+    await rows(
+      store.database,
+      `INSERT INTO events (merchant_id, id, app_code, payment_kind, payment_id, type,
+         callback_url, endpoint, body)
+       SELECT :merchant_id, gen_random_uuid(), :app_code, 'collection', gen_random_uuid(),
+         'transaction.completed', 'http://x/', 'http://' || n || '.example', '{}'
+       FROM generate_series(10000, 15100) n`,
+      { merchant_id: merchant.merchant_id, app_code: merchant.app_code },
+    );
+    while ((await prepareDeliveries(store.database, 0)) > 0);
+    // None of the first is due, so only a round that goes on finds the last one.
+    await rows(
+      store.database,
+      `UPDATE webhook_deliveries SET next_step_at = now() + interval '1 day'
+       WHERE merchant_id = :merchant_id AND endpoint < 'http://15100'`,
+      { merchant_id: merchant.merchant_id },
+    );
+    const walk: Walk = { after: null };
+    const rounds = [];
+    for (let round = 0; round < 2; round += 1) {
+      rounds.push(await prepareDeliveries(store.database, SLOTS, () => {}, walk));
+    }
+    expect(rounds).to.deep.equal([0, 1]);
+    expect(walk.after).to.equal(null);
   });
 
   it('one at first to an endpoint that nothing is known of, then ever more', async () => {
@@ -162,7 +244,7 @@ describe('Webhooks are admitted for delivery', () => {
     expect(await admit()).to.equal(0);
   });
 
-  it('to half of the slots while as many endpoints as you like hang, the rest to others', async () => {
+  it('to half of the slots at once, and to the other half when those in it begin to hang', async () => {
     const hanging = [];
     for (let n = 0; n < SLOTS; n += 1) {
       const owner = await store.newMerchant();

@@ -168,6 +168,19 @@ describe('What is recorded of a receiver', () => {
       expect(await noticesOf()).to.deep.equal(['failing', 'recovered', 'failing']);
     });
 
+    it('not by a notice that is taken back while it is being sent', async () => {
+      const id = await fail(OPENS_AFTER);
+      await attempt(id, 200);
+      await rows(
+        store.database,
+        `UPDATE webhook_notices SET tries = 1, send_at = now() + interval '1 minute'
+         WHERE merchant_id = :merchant_id AND kind = 'recovered'`,
+        { merchant_id: merchant.merchant_id },
+      );
+      await fail(OPENS_AFTER);
+      expect(await noticesOf()).to.deep.equal(['failing', 'recovered', 'failing']);
+    });
+
     it('once in an outage that deliveries were given up', async () => {
       await fail(RETRY_DELAYS_MS.length + 1);
       await fail(RETRY_DELAYS_MS.length + 1);

@@ -102,6 +102,24 @@ describe('Recovering webhooks', () => {
     expect(await Promise.all(ids.map(isDue))).to.deep.equal([true, true, false]);
   });
 
+  it('does not put off again what waits for its turn after it was sent again', async () => {
+    const id = await webhook('exhausted');
+    const later = () =>
+      inTransaction(store.database, (trx) =>
+        recoverDeliveries(
+          trx,
+          { merchant_id: merchant.merchant_id, since: LONG_AGO },
+          { limit: LIMIT, delayMs: 60_000 },
+        ),
+      );
+    expect(await later()).to.equal(1);
+    const waiting = await deliveryOf(store.database, id);
+    expect(waiting.next_step_at!.getTime()).to.be.above(Date.now());
+    expect(await later()).to.equal(0);
+    expect(await recover()).to.equal(0);
+    expect(await deliveryOf(store.database, id)).to.deep.equal(waiting);
+  });
+
   it('has an endpoint whose breaker is open probed at once', async () => {
     await webhook('exhausted');
     const probe_at = new Date(Date.now() + 60_000);

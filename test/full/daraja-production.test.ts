@@ -37,6 +37,7 @@ describeWith(['openssl'], 'Production with Daraja', () => {
   let env: NodeJS.ProcessEnv;
   let merchant: TestMerchant;
   let receiver: MerchantReceiver;
+  let hook: TlsFront;
   const fronts: TlsFront[] = [];
   const running: ServiceProcess[] = [];
 
@@ -51,6 +52,8 @@ describeWith(['openssl'], 'Production with Daraja', () => {
     merchant = await createTestMerchant({ database: store.database, config });
     await topUpPayoutWallet(store.database, merchant.merchant_id, WALLET_CENTS, 'top-up');
     receiver = await startMerchantReceiver(merchant.app_secret);
+    hook = await front(receiver.url);
+    env.WEBHOOK_PORTS = new URL(hook.url).port;
     const { reaper } = environment;
     const common = { logFolder: folder, reaper, from: PROGRAMS_FROM } as const;
     const types = ['web', ...PROCESS_TYPES] as const;
@@ -150,7 +153,7 @@ describeWith(['openssl'], 'Production with Daraja', () => {
   }
 
   it('pays in, out and back by HTTPS, and tells the merchant', async () => {
-    const callback = { callback_url: (await front(receiver.url)).url };
+    const callback = { callback_url: hook.url };
     const collection = await initiate('/collections/checkouts/initiate', collectionBody(callback));
     await expectWebhook(collection.ref_no, 'collection transaction.completed');
     const payout = await initiate('/payouts/initiate', payoutBody(merchant, callback));

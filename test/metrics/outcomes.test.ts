@@ -181,7 +181,10 @@ describe('How the ends of payments were learned', () => {
 describe('What the API counts of requests that wait for a reversal', () => {
   it('is how many wait, and how many were refused: one merchant cannot take all places', async () => {
     const { http, registry } = createMeters();
-    const room = createWaitingRoom({ places: 3, placesOfMerchant: 2 }, http);
+    const room = createWaitingRoom(
+      { places: 3, placesOfMerchant: 2 },
+      { waiters: http.reversalWaiters, refused: http.reversalWaitersRefused },
+    );
     const [first, second, third, fourth] = [{}, {}, {}, {}];
     room.enter(first, 1001);
     room.enter(second, 1001);

@@ -8,6 +8,7 @@ import { changeStep } from '../../src/jobs/outbox.ts';
 import { DATABASE_GAUGES } from '../../src/metrics/database-gauges.ts';
 import { createService } from '../../src/process/boot.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
+import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { newEvent } from '../support/events.ts';
 import { failJob } from '../support/failed-jobs.ts';
 import { type Sample, sumOf, watch } from '../support/metrics.ts';
@@ -153,6 +154,21 @@ describe('What dispatchers show of the whole service', () => {
     expect(await change('malipo_events_unnumbered')).to.deep.equal([0, 0]);
     expect(await change('malipo_webhook_deliveries', { state: 'due' })).to.deep.equal([0, 1]);
     expect(await change('malipo_steps_due', { kind: 'webhook' })).to.deep.equal([0, 1]);
+  });
+
+  it('an endpoint that does not work, and for how long while webhooks wait for it', async () => {
+    const open = 'malipo_webhook_endpoints_open';
+    const age = 'malipo_webhook_endpoints_oldest_open_seconds';
+    const failing_since = new Date(Date.now() - DAY_SECONDS * 1_000);
+    const state = { ...OPEN, failing_since };
+    await makeEndpoint(store.database, merchant.merchant_id, 'http://shop.example', state);
+    expect(await change(open)).to.deep.equal([0, 0]);
+    expect(await change(age)).to.deep.equal([0, 0]);
+    await newEvent(store.database, merchant);
+    await prepareDeliveries(store.database, 0);
+    expect(await change(open)).to.deep.equal([0, 1]);
+    const [, seconds] = await change(age);
+    expect(seconds).to.be.within(DAY_SECONDS, DAY_SECONDS + 60);
   });
 
   it('a discrepancy until it is resolved, with its age', async () => {

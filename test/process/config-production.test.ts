@@ -103,6 +103,15 @@ describe('Production does not start', () => {
     expect(refused({ GATEWAY_CALLBACK_URL: 'https://callbacks.example' })).to.deep.equal([]);
   });
 
+  it('when notices would go to another machine in plain text', () => {
+    const hook = (NOTICE_HOOK_URL: string) => refused({ NOTICE_HOOK_URL });
+    expect(hook('http://ops.example/hook')).to.deep.equal(['NOTICE_HOOK_URL']);
+    expect(hook('http://10.0.0.7/hook')).to.deep.equal(['NOTICE_HOOK_URL']);
+    for (const url of ['https://10.0.0.7/hook', 'http://localhost:9000', 'http://[::1]/hook']) {
+      expect(hook(url), url).to.deep.equal([]);
+    }
+  });
+
   const NOWHERE = [
     ...['https://', 'https:///', 'https:///path', 'https://:8080', 'https://?', 'https://a b'],
     ...['https://localhost', 'https://LOCALHOST.:443', 'https://pay.localhost'],
@@ -130,6 +139,7 @@ describe('Production does not start', () => {
       WEBHOOK_ALLOW_PRIVATE: 'true',
       GATEWAY_CALLBACK_URL: 'http://127.0.0.1:8080',
       PUBLIC_URL: 'http://localhost:8080',
+      NOTICE_HOOK_URL: 'http://ops.example/hook',
       NODE_TLS_REJECT_UNAUTHORIZED: '0',
     };
     expect(refusalOf({ DATABASE_URL, ...harmless }).names).to.deep.equal([]);

@@ -55,7 +55,11 @@ describe('The configuration', () => {
     CHANNELS: '63902=simulator,77777=nobody7',
     REQUIRE_TOTP_FOR: 'payouts,collections7',
     METRICS_TOKEN: 'short7',
+    SMTP_URL: 'imap://me:mailpass7@mail',
+    NOTICE_FROM: 'Malipo7 <x@y.example>',
+    NOTICE_HOOK_URL: 'https://hook7 at home/',
     WEBHOOK_ALLOW_PRIVATE: 'maybe7',
+    WEBHOOK_PORTS: '443,70007',
     SWEEP_GRACE_MS: '7.5',
   };
 
@@ -66,7 +70,7 @@ describe('The configuration', () => {
   it('shows no value of any bad variable in its message', () => {
     const message = problemsOf(BAD).join('\n');
     for (const value of Object.values(BAD)) expect(message).to.not.include(value);
-    for (const secret of ['hunter7', 'redispass7', 'c2VjcmV0Nw', 'notakey7']) {
+    for (const secret of ['hunter7', 'redispass7', 'mailpass7', 'c2VjcmV0Nw', 'notakey7']) {
       expect(message).to.not.include(secret);
     }
   });
@@ -254,10 +258,66 @@ describe('The configuration of Daraja', () => {
   });
 });
 
+describe('The configuration of notices', () => {
+  const NOTICE_FROM = 'malipo@pay.example';
+  const smtpOf = (SMTP_URL: string) => loadConfig({ DATABASE_URL, SMTP_URL, NOTICE_FROM }).smtpUrl;
+
+  it('has the mail server with its port, TLS, user and password', () => {
+    expect(smtpOf('smtps://me%40x:s3cr%2Fet@mail.example:2465')).to.deep.equal({
+      host: 'mail.example',
+      port: 2_465,
+      secure: true,
+      isLocal: false,
+      auth: { user: 'me@x', pass: 's3cr/et' },
+    });
+    expect(smtpOf('smtp://[::1]/')).to.deep.equal({ host: '::1', secure: false, isLocal: true });
+  });
+
+  const WRONG = [
+    ...['smtp://', 'smtps:mail.example', 'https://mail.example', 'mail.example:25'],
+    ...['smtp://me@mail.example', 'smtp://:s3cret@mail.example', 'smtp://me:s3cr%2@mail.example'],
+    ...['smtp://mail.example/path', 'smtp://mail.example?tls.rejectUnauthorized=false'],
+  ];
+  for (const SMTP_URL of WRONG) {
+    it(`is refused with ${SMTP_URL} as the mail server`, () => {
+      const problems = problemsOf({ DATABASE_URL, SMTP_URL, NOTICE_FROM });
+      expect(namesIn(problems)).to.deep.equal(['SMTP_URL']);
+      expect(problems.join()).to.not.include('s3cr');
+    });
+  }
+
+  it('has a mail server and a sender, or neither', () => {
+    const SMTP_URL = 'smtp://mail.example';
+    expect(namesIn(problemsOf({ DATABASE_URL, SMTP_URL }))).to.deep.equal(['NOTICE_FROM']);
+    expect(namesIn(problemsOf({ DATABASE_URL, NOTICE_FROM }))).to.deep.equal(['SMTP_URL']);
+    const two = `${NOTICE_FROM}, eve@evil.example`;
+    const problems = problemsOf({ DATABASE_URL, SMTP_URL, NOTICE_FROM: two });
+    expect(namesIn(problems)).to.deep.equal(['NOTICE_FROM']);
+  });
+
+  it('keeps the address of the hook as it stands, also a private one', () => {
+    const url = 'http://10.0.0.7:9000/hooks/?token=a';
+    expect(loadConfig({ DATABASE_URL, NOTICE_HOOK_URL: url }).noticeHookUrl).to.equal(url);
+  });
+});
+
 describe('The configuration of production', () => {
   it('is accepted with keys of its own, an address and channels', () => {
     expect(problemsOf(PRODUCTION)).to.deep.equal([]);
     expect(loadConfig(PRODUCTION).webhookAllowPrivate).to.equal(false);
+  });
+
+  it('lets webhooks go to the ports of HTTPS servers, unless it is told others', () => {
+    expect(loadConfig(PRODUCTION).webhookPorts).to.deep.equal([443, 8443]);
+    expect(loadConfig({ DATABASE_URL }).webhookPorts).to.equal(null);
+    const portsOf = (text: string) =>
+      loadConfig({ ...PRODUCTION, WEBHOOK_PORTS: text }).webhookPorts;
+    expect(portsOf('9443')).to.deep.equal([9443]);
+    expect(portsOf('443, 8443,65535')).to.deep.equal([443, 8443, 65535]);
+    for (const WEBHOOK_PORTS of ['0', '65536', '443,', '443;8443', '-1', '0x1bb', 'https', '044']) {
+      const problems = problemsOf({ ...PRODUCTION, WEBHOOK_PORTS });
+      expect(namesIn(problems), WEBHOOK_PORTS).to.deep.equal(['WEBHOOK_PORTS']);
+    }
   });
 
   for (const name of ['SECRETS_KEY', 'JWT_KEYS', 'PUBLIC_URL', 'CHANNELS', 'DATABASE_URL']) {

@@ -13,10 +13,16 @@ const SECRETS = {
   SECRETS_KEY: `own:${Buffer.alloc(32, 'only we know it').toString('base64')}`,
   JWT_KEYS: `own:${Buffer.alloc(32, 'for tokens alone').toString('base64')}`,
   METRICS_TOKEN: 'a token of at least 32 characters',
+  SMTP_URL: 'smtps://malipo:pa55word@mail.example',
+  NOTICE_HOOK_URL: 'https://ops.example/hooks/t0ken',
 };
+
+/** Goes with the mail server. */
+const NOTICE_FROM = 'malipo@pay.example';
 
 const PRODUCTION = {
   ...SECRETS,
+  NOTICE_FROM,
   MALIPO_ENV: 'production',
   PUBLIC_URL: 'https://pay.example',
   TRUST_PROXY: 'loopback',
@@ -57,8 +63,12 @@ describe('A secret in a file', () => {
 
   for (const end of ['', '\n', '\r\n']) {
     it(`counts as the variable itself, with ${JSON.stringify(end)} at its end`, () => {
-      const { secretsKeys, jwtKeys, ...config } = loadConfig(inFiles(end));
-      const { secretsKeys: keys, jwtKeys: tokenKeys, ...same } = loadConfig(SECRETS);
+      const { secretsKeys, jwtKeys, ...config } = loadConfig({ ...inFiles(end), NOTICE_FROM });
+      const {
+        secretsKeys: keys,
+        jwtKeys: tokenKeys,
+        ...same
+      } = loadConfig({ ...SECRETS, NOTICE_FROM });
       expect(config).to.deep.equal(same);
       expect([...secretsKeys.byId.keys(), ...jwtKeys.byId.keys()]).to.deep.equal(['own', 'own']);
       expect(secretsKeys.current.secret.equals(keys.current.secret)).to.equal(true);
@@ -68,14 +78,19 @@ describe('A secret in a file', () => {
 
   it('is checked as the variable is, and not shown', () => {
     const path = fileWith('short', 'short7');
-    const problems = problemsOf({ ...SECRETS, METRICS_TOKEN: '', METRICS_TOKEN_FILE: path });
+    const problems = problemsOf({
+      ...SECRETS,
+      NOTICE_FROM,
+      METRICS_TOKEN: '',
+      METRICS_TOKEN_FILE: path,
+    });
     expect(problems).to.deep.equal(['  METRICS_TOKEN must have at least 32 characters']);
   });
 
   it('stops the start when the variable is given too', () => {
     for (const [name, path] of Object.entries(inFiles(''))) {
       const variable = name.replace(/_FILE$/, '');
-      expect(problemsOf({ ...SECRETS, [name]: path })).to.deep.equal([
+      expect(problemsOf({ ...SECRETS, NOTICE_FROM, [name]: path })).to.deep.equal([
         `  ${name} and ${variable} must not both be set`,
       ]);
     }
@@ -93,7 +108,7 @@ describe('A secret in a file', () => {
   });
 
   it('is none where the setting is no secret', () => {
-    const environment = { ...SECRETS, PORT_FILE: fileWith('port', '99999') };
+    const environment = { ...SECRETS, NOTICE_FROM, PORT_FILE: fileWith('port', '99999') };
     expect(problemsOf(environment)).to.deep.equal([]);
   });
 });

@@ -55,7 +55,7 @@ export function argumentsOf(command: CommandLine): string[] {
 /** Reads, and what brings its own reason, are left as they are. */
 export function withReason(command: CommandLine): string[] {
   const args = argumentsOf(command);
-  const isRead = ['list', 'show', 'status', 'check'].includes(args[1] ?? '');
+  const isRead = ['list', 'show', 'status', 'check', 'endpoints'].includes(args[1] ?? '');
   const hasReason = args.some((argument) => argument.startsWith('--reason'));
   return isRead || hasReason || args.length < 2 ? args : [...args, '--reason', REASON];
 }

@@ -9,8 +9,9 @@ export interface Certificates {
   ca: string;
   cert: string;
   key: string;
-  /** Another CA, which has signed nothing here. */
+  /** Another CA, which has signed nothing here but itself. */
   strangeCa: string;
+  strangeKey: string;
 }
 
 const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -45,6 +46,7 @@ export async function makeCertificates(names: string): Promise<Certificates> {
     cert: path('server.pem'),
     key: path('server.key'),
     strangeCa: path('strange.pem'),
+    strangeKey: path('strange.key'),
   };
 }
 

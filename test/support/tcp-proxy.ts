@@ -8,6 +8,8 @@ export interface TcpProxy {
   /** Cuts every connection and refuses new ones. */
   cut(): Promise<void>;
   restore(): Promise<void>;
+  /** Cuts the connection on which the server answers next, in place of the answer. */
+  cutNextAnswer(): void;
   close(): Promise<void>;
 }
 
@@ -15,10 +17,16 @@ export interface TcpProxy {
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
+  let cutsAnswer = false;
   let server: Server;
 
   function relay(client: Socket): void {
     const upstream = connect(Number(port || 5_432), hostname);
+    // Before the pipe, so that nothing of the answer goes through.
+    upstream.on('data', () => {
+      if (cutsAnswer) client.destroy();
+      cutsAnswer = false;
+    });
     for (const [socket, other] of [
       [client, upstream],
       [upstream, client],
@@ -51,5 +59,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const url = new URL(target);
   url.hostname = '127.0.0.1';
   url.port = String(ownPort);
-  return { url: url.href, cut, restore: async () => void (await listen(ownPort)), close: cut };
+  const restore = async () => void (await listen(ownPort));
+  const cutNextAnswer = () => {
+    cutsAnswer = true;
+  };
+  return { url: url.href, cut, restore, cutNextAnswer, close: cut };
 }

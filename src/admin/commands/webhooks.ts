@@ -1,5 +1,6 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { requirePayments } from '../../domain/support/find-payments.ts';
+import { ENDPOINT_STATES, listAllEndpoints } from '../../domain/webhooks/all-endpoints.ts';
 import {
   DELIVERY_STATUSES,
   listDeliveries,
@@ -7,9 +8,12 @@ import {
 } from '../../domain/webhooks/list-deliveries.ts';
 import { isUnderWay, type Resending, resendWebhook } from '../../domain/webhooks/resend-webhook.ts';
 import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
+import { endpointKey } from '../options/endpoints.ts';
 import { optional, required, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
+import * as search from '../options/search.ts';
 import { lists } from '../output/answers.ts';
+import { endpointView } from '../output/endpoints.ts';
 import {
   attemptDocument,
   nextWords,
@@ -18,6 +22,7 @@ import {
   webhookView,
 } from '../output/webhooks.ts';
 import { changes, type Noun, reads } from '../verb.ts';
+import { recover } from './webhook-recovery.ts';
 
 const MAX_TEXT_LENGTH = 200;
 const [EXHAUSTED] = UNDELIVERED;
@@ -26,7 +31,7 @@ const list = lists(webhookView, read.uuid, {
   role: 'viewer',
   summary: 'Lists the webhooks that have not reached their merchant, or those of a payment',
   notes:
-    'Oldest first. exhausted: every attempt has failed, and none follows by itself. stopped: the receiver answered 410. pending: attempts follow, or it is parked. delivered: the receiver has taken it; only with --payment. LAST ANSWER: the status of the answer to the last attempt, or the error without one.',
+    'Oldest first; --since and --until are about the times of their events. exhausted: every attempt has failed, and none follows by itself. stopped: the receiver answered 410. pending: attempts follow, or it is parked. delivered: the receiver has taken it; only with --payment. LAST ANSWER: the status of the answer to the last attempt, or the error without one.',
   options: {
     status: optional(
       'status',
@@ -34,13 +39,15 @@ const list = lists(webhookView, read.uuid, {
       `Those in this state. Default: ${EXHAUSTED}, or all with --payment`,
     ),
     merchant_id: read.ofMerchant,
+    ...search.period,
     payment: optional(
       'payment',
       read.text('WHAT', MAX_TEXT_LENGTH),
       'Only those of the payments that payment show finds, such as by phone',
     ),
   },
-  check: ({ status, payment }) => {
+  check: ({ status, payment, ...given }) => {
+    search.checkPeriod(given);
     if (status !== 'delivered' || payment !== undefined) return;
     throw new UsageError('--status delivered needs --payment: most webhooks are delivered');
   },
@@ -50,6 +57,18 @@ const list = lists(webhookView, read.uuid, {
     const payments = await requirePayments(database, { what, merchant_id: page.merchant_id });
     return listDeliveries(database, { ...page, status, payments });
   },
+});
+
+const endpoints = lists(endpointView, endpointKey, {
+  role: 'viewer',
+  summary: 'Lists the receivers of merchants with their state, why, and how many webhooks wait',
+  notes:
+    'Those that are held come first. held: five attempts in a row have failed, so its webhooks wait, and one at a time is sent as a probe. failing: the last attempt has failed. working: it has not. An endpoint is scheme, host and port of callback addresses of one merchant, and is listed from its first attempt on. LAST FAILURE is the status of the answer, or the error without one, also of one that works by now.',
+  options: {
+    merchant_id: read.ofMerchant,
+    state: optional('state', read.oneOf(ENDPOINT_STATES), 'Only those in this state'),
+  },
+  read: ({ database }, page) => listAllEndpoints(database, page),
 });
 
 const webhookId = {
@@ -102,5 +121,5 @@ function auditOf({ before }: Resending) {
 
 export const webhooks: Noun = {
   summary: 'What merchants were told',
-  verbs: { list, show, resend },
+  verbs: { list, show, resend, endpoints, recover },
 };

@@ -1,4 +1,4 @@
-import type { Zone } from '../zone.ts';
+import type { Zone } from '../../domain/zone.ts';
 
 /** The command line is wrong, and nothing was changed. The message is one line. */
 export class UsageError extends Error {}

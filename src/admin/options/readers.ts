@@ -3,7 +3,7 @@ import { CHANNELS } from '../../domain/channels/channel.ts';
 import { isEmail } from '../../domain/email.ts';
 import { isDay } from '../../domain/period.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
-import { startOfDay, type Zone } from '../zone.ts';
+import { startOfDay, type Zone } from '../../domain/zone.ts';
 import { optional, type Reader, UsageError } from './option.ts';
 
 const MAX_SHOWN_LENGTH = 60;

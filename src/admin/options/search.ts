@@ -1,6 +1,6 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { kenyanMobileIn } from '../../domain/phone.ts';
-import { optional, type Reader, UsageError } from './option.ts';
+import { optional, type Reader, required, UsageError } from './option.ts';
 import * as read from './readers.ts';
 
 /*
@@ -36,11 +36,16 @@ function dayOrMoment(afterStartMs: number): Reader<Date> {
   };
 }
 
+const SINCE_HELP = 'From this day on, or from a moment on';
+
 /** Narrows a list to a time: from `since` on, and before `until`. */
 export const period = {
-  since: optional('since', dayOrMoment(0), 'From this day on, or from a moment on'),
+  since: optional('since', dayOrMoment(0), SINCE_HELP),
   until: optional('until', dayOrMoment(DAY_MS), 'Up to this day, included, or before a moment'),
 };
+
+/** The start of a period that must have one. */
+export const requiredSince = required('since', dayOrMoment(0), SINCE_HELP);
 
 type Period = { since: Date | undefined; until: Date | undefined };
 

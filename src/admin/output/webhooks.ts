@@ -75,8 +75,24 @@ export function nextWords(webhook: Webhook): string {
       return `none by itself: attempt ${attempts} was the last one of the ladder`;
     case 'pending':
       if (!can_be_signed) return `attempt ${attempts! + 1}, ${secretWords(webhook)}`;
+      if (isHeld(webhook)) return `attempt ${attempts! + 1}, ${heldWords(webhook)}`;
       return `attempt ${attempts! + 1}, ${whenWords(webhook)}, ${whyWords(webhook)}, at ${moment(at!)}`;
   }
+}
+
+/** Tells whether it waits for its endpoint to work. One that is under way is the probe. */
+function isHeld(webhook: Webhook): boolean {
+  return webhook.endpoint_probe_at !== null && !isUnderWay(webhook);
+}
+
+function heldWords(webhook: Webhook): string {
+  const {
+    endpoint_failing_since: since,
+    endpoint_probe_at: probeAt,
+    next_attempt_at: at,
+  } = webhook;
+  const earliest = isDue(webhook) ? '' : `not before ${moment(at!)}, `;
+  return `${earliest}waits: the endpoint has failed since ${moment(since!)}, next probe ${moment(probeAt!)}`;
 }
 
 function secretWords({ app_code, signs_webhooks_with }: Webhook): string {
@@ -91,6 +107,6 @@ function whenWords(webhook: Webhook): string {
 
 function whyWords({ attempts, attempts_before_resend }: Webhook): string {
   if (attempts === 0) return 'the first';
-  if (attempts === attempts_before_resend) return 'because an operator has resent it';
+  if (attempts === attempts_before_resend) return 'because it was resent';
   return 'because the one before has failed';
 }

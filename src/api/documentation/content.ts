@@ -13,7 +13,7 @@ export function published(schema: Schema): Schema {
 }
 
 /** Makes a value that a schema takes, from the examples of its parts, without what a token implies. */
-function exampleOf(schema: Schema): unknown {
+export function exampleOf(schema: Schema): unknown {
   const examples = schema.examples as unknown[] | undefined;
   if (examples?.length) return examples[0];
   if (schema.const !== undefined) return schema.const;

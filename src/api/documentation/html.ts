@@ -19,11 +19,6 @@ export function html(parts: TemplateStringsArray, ...values: (string | Raw)[]): 
   });
 }
 
-/** Makes HTML of a description, whose code stands between backticks. */
-export function prose(text: string): Raw {
-  return raw(escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>'));
-}
-
 const ENTITIES: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

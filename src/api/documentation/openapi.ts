@@ -1,9 +1,12 @@
 import { BASE_PATH } from '../base-path.ts';
-import { type Endpoint, SECTIONS, takesKey } from '../endpoints/endpoints.ts';
+import { type Endpoint, SECTION_DESCRIPTIONS, SECTIONS, takesKey } from '../endpoints/endpoints.ts';
 import { type AnswerCode, ERROR_ANSWERS, errorBody } from '../error-answers.ts';
+import { pathParameters } from '../schemas/paths.ts';
 import { error } from '../schemas/records.ts';
 import { contentOf, published } from './content.ts';
+import { introduction } from './introduction.ts';
 import { refusalsOf } from './refusals.ts';
+import { codeSamples } from './samples/samples.ts';
 import { webhooks } from './webhooks.ts';
 
 /** Makes the OpenAPI 3.1 document from the table and the schemas that requests are checked with. */
@@ -13,34 +16,47 @@ export function openApiDocument(publicUrl: string) {
     info: {
       title: 'Malipo API',
       version: '1',
-      description:
-        'Payments for merchants in Kenya. Amounts are strings with two decimals in KES, phones are in E.164 form, and times are UTC. An app gets a token with `POST /auth/app/token`, a person with `POST /auth/login`; send its `access` with every other request, as the header `Authorization: Bearer ACCESS`. Every error has `detail` in words, `code` for programs and, where one is to blame, the `field`. Fields and codes may be added: ignore those that you do not know.',
+      description: introduction(publicUrl),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: `${publicUrl}${BASE_PATH}` }],
-    tags: Object.keys(SECTIONS).map((name) => ({ name })),
-    paths: paths(),
+    tags: Object.entries(SECTION_DESCRIPTIONS).map(([name, description]) => ({
+      name,
+      description,
+    })),
+    paths: paths(publicUrl),
     webhooks: webhooks(),
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' } },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        signature: WEBHOOK_SIGNATURE,
+      },
       schemas: { Error: error },
     },
   };
 }
 
-function paths(): Record<string, Record<string, unknown>> {
+/** Proves to a merchant that a webhook is ours. */
+const WEBHOOK_SIGNATURE = {
+  type: 'apiKey',
+  in: 'header',
+  name: 'X-Service-Signature',
+  description: 'Of webhooks: hex HMAC-SHA256 over the timestamp, a dot and the raw body',
+};
+
+function paths(publicUrl: string): Record<string, Record<string, unknown>> {
   const result: Record<string, Record<string, unknown>> = {};
   for (const [tag, endpoints] of Object.entries(SECTIONS)) {
     for (const [id, endpoint] of Object.entries<Endpoint>(endpoints)) {
       const { path, method } = endpoint;
-      result[path] = { ...result[path], [method]: operation(id, tag, endpoint) };
+      result[path] = { ...result[path], [method]: operation(id, tag, endpoint, publicUrl) };
     }
   }
   return result;
 }
 
 /** Fields that are undefined are not in the JSON. */
-function operation(operationId: string, tag: string, endpoint: Endpoint) {
+function operation(operationId: string, tag: string, endpoint: Endpoint, publicUrl: string) {
   const { summary, description, roles, body, deprecated } = endpoint;
   return {
     operationId,
@@ -52,6 +68,7 @@ function operation(operationId: string, tag: string, endpoint: Endpoint) {
     parameters: parameters(endpoint),
     requestBody: body && { required: true, content: contentOf(body) },
     responses: { 200: success(endpoint), ...failures(endpoint) },
+    'x-codeSamples': codeSamples(operationId, endpoint, publicUrl),
   };
 }
 
@@ -60,12 +77,14 @@ function parameters(endpoint: Endpoint) {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    description: pathParameters[name!]?.description,
+    schema: pathParameters[name!] ?? { type: 'string' },
   }));
   const inQuery = Object.entries(endpoint.query?.properties ?? {}).map(([name, schema]) => ({
     name,
     in: 'query',
     required: false,
+    description: schema.description,
     schema: published(schema),
   }));
   return [...inPath, ...inQuery, ...(takesKey(endpoint) ? [IDEMPOTENCY_KEY] : [])];
@@ -135,6 +154,7 @@ function consequence(endpoint: Endpoint, status: number): string {
   if (status === 502) return RECORDED;
   if (!isUnsure) return `${status === 500 ? 'A fault of ours' : 'Refused'}; nothing was changed`;
   if (!takesKey(endpoint)) return endpoint.roles ? MAYBE_CHANGED : MAYBE_DONE;
+  if (!endpoint.body?.properties.ref_no) return MAYBE_REPEATED;
   const pauses = endpoint.refusals?.some(([code]) => code === 'channel_paused');
   const paused = status === 503 && pauses ? '`channel_paused`: nothing was recorded. ' : '';
   return `${paused}${status === 500 ? '`internal_error`' : '`unavailable`'}: ${MAYBE_RECORDED}`;
@@ -144,6 +164,8 @@ const RECORDED =
   'Recorded; the outcome is not known yet. The same request with the same Idempotency-Key answers 200 with the reversal as it is then, however often; without a key it answers 409 `duplicate_ref_no`';
 const MAYBE_RECORDED =
   'it may have been recorded. Send it again with the same `ref_no`, never with a new one. With the same Idempotency-Key the answer that was kept comes; without a key 409 `duplicate_ref_no` means that it is recorded';
+const MAYBE_REPEATED =
+  'It may have been done. Send it again: what is under way or due stays as it is. With the same Idempotency-Key the answer that was kept comes';
 const MAYBE_CHANGED = 'It may have been done: look before you send it again';
 const MAYBE_DONE =
   'It may have been done: a refresh token may be spent. If it is refused from now on, log in again';

@@ -2,6 +2,7 @@ import { accessEndpoints } from './access.ts';
 import { ownAccessEndpoints } from './own-access.ts';
 import { collectionsEndpoints, payoutsEndpoints, reversalsEndpoints } from './payments.ts';
 import { channelsEndpoints, walletsEndpoints } from './wallets.ts';
+import { webhooksEndpoints } from './webhooks.ts';
 
 export { type Endpoint, patternOf, type Refused, takesKey } from './endpoint.ts';
 
@@ -14,6 +15,19 @@ export const SECTIONS = {
   Reversals: reversalsEndpoints,
   Wallets: walletsEndpoints,
   Channels: channelsEndpoints,
+  'Events and webhooks': webhooksEndpoints,
+};
+
+/** What each section is about. A new section does not compile without its line. */
+export const SECTION_DESCRIPTIONS: Readonly<Record<keyof typeof SECTIONS, string>> = {
+  Access: 'Tokens for apps and for people.',
+  'Own access': 'Sessions, passwords and one-time passwords, each of the person who asks.',
+  Collections: 'Money that customers pay in.',
+  Payouts: 'Money that is paid out of the payout wallet.',
+  Reversals: 'Collections that are given back, in full.',
+  Wallets: 'Balances, movements and transfers of the two wallets.',
+  Channels: 'The ways to move money, with their limits.',
+  'Events and webhooks': 'What you were told, and what became of it. Resend it, or read it again.',
 };
 
 /** Every endpoint of the API by its id. Requests are checked by this table, and documented from it. */
@@ -25,4 +39,5 @@ export const endpoints = {
   ...reversalsEndpoints,
   ...walletsEndpoints,
   ...channelsEndpoints,
+  ...webhooksEndpoints,
 };

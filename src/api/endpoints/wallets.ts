@@ -22,7 +22,7 @@ export const walletsEndpoints = {
     query: queries.walletTransactions,
     answer: envelope(records.walletTransaction),
   },
-  transfer: {
+  createTransfer: {
     method: 'post',
     path: '/wallets/transfers',
     summary: 'Move money to the payout wallet',

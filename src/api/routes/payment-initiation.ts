@@ -1,12 +1,21 @@
+import { isPortAllowed } from '../../domain/callback-url.ts';
 import type { ChannelRoute } from '../../domain/channels/channel.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
 import type { Config } from '../../process/config.ts';
 
-/** Returns the callback URL of a valid body. @throws Refusal when it must be https and is not */
-export function callbackUrlIn({ requireHttps }: Config, body: Record<string, unknown>): string {
+/**
+ * Returns the callback URL of a valid body.
+ * @throws Refusal when it must be https and is not, or when its port is not among WEBHOOK_PORTS
+ */
+export function callbackUrlIn(
+  { requireHttps, webhookPorts }: Config,
+  body: Record<string, unknown>,
+): string {
   const callbackUrl = String(body.callback_url);
-  if (requireHttps && !/^https:/i.test(callbackUrl)) {
+  const url = new URL(callbackUrl);
+  const isPlain = requireHttps && url.protocol !== 'https:';
+  if (isPlain || !isPortAllowed(url, webhookPorts)) {
     throw new Refusal('invalid_field', 'callback_url');
   }
   return callbackUrl;

@@ -17,9 +17,10 @@ const MAX_WAITING = 100;
 export const MAX_WAITING_OF_MERCHANT = 25;
 
 export function addReversalRoutes(context: ApiContext): void {
+  const { http } = context.meters;
   const room = createWaitingRoom(
     { places: MAX_WAITING, placesOfMerchant: MAX_WAITING_OF_MERCHANT },
-    context.meters.http,
+    { waiters: http.reversalWaiters, refused: http.reversalWaitersRefused },
   );
   mountAwaited(context, endpoints.initiateReversal, room, initiation(context));
   mountList(context, endpoints.listReversals, 'reversal', reversalRecord);

@@ -33,7 +33,7 @@ export function addWalletRoutes(context: ApiContext): void {
     return { body };
   });
 
-  mount(context, endpoints.transfer, async ({ caller, body, database: target }) => {
+  mount(context, endpoints.createTransfer, async ({ caller, body, database: target }) => {
     const request = {
       ...caller.asker,
       merchant_id: caller.merchant_id,

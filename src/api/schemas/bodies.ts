@@ -1,6 +1,7 @@
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
 import { PAYOUT_CATEGORIES } from '../../domain/payments/kinds.ts';
 import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
+import { spanOf } from '../../domain/period.ts';
 import {
   accountNumber,
   amount,
@@ -8,6 +9,7 @@ import {
   CHECK,
   callbackUrl,
   described,
+  endpoint,
   IMPLIED,
   phone,
   REFUSALS,
@@ -15,6 +17,7 @@ import {
   reversalRefNo,
   type Schema,
   text,
+  timestamp,
 } from './fields.ts';
 import type { InputSchema } from './validator.ts';
 
@@ -42,15 +45,23 @@ function body(
 const credential = text(MAX_CREDENTIAL_LENGTH);
 
 export const appCredentials = body({
-  app_key: { ...credential, examples: ['ak_3f0c…'] },
-  app_secret: { ...credential, examples: ['as_9Kx…'] },
+  app_key: described(credential, 'The key of your app', 'ak_3f0c…'),
+  app_secret: described(credential, 'The secret of your app', 'as_9Kx…'),
 });
 
 export const refreshToken = body({
-  refresh: { type: 'string', maxLength: MAX_TOKEN_LENGTH, examples: ['eyJhbGciOiJIUzI1NiIs…'] },
+  refresh: described(
+    { type: 'string', maxLength: MAX_TOKEN_LENGTH },
+    'The refresh token of the last answer',
+    'eyJhbGciOiJIUzI1NiIs…',
+  ),
 });
 
-const password = { ...text(MAX_GIVEN_PASSWORD_LENGTH), examples: ['correct horse battery staple'] };
+const password = described(
+  text(MAX_GIVEN_PASSWORD_LENGTH),
+  'Your password',
+  'correct horse battery staple',
+);
 const otp = described(
   text(MAX_OTP_LENGTH),
   'The one-time password, six digits, or a recovery code in its place',
@@ -59,7 +70,7 @@ const otp = described(
 
 export const logIn = body(
   {
-    email: { ...text(MAX_EMAIL_LENGTH), examples: ['owner@duka.example'] },
+    email: described(text(MAX_EMAIL_LENGTH), 'Your e-mail address', 'owner@duka.example'),
     password,
     otp: { ...otp, description: `${otp.description}. Only of people who use them` },
   },
@@ -67,7 +78,7 @@ export const logIn = body(
 );
 
 export const newPassword = body({
-  old_password: password,
+  old_password: { ...password, description: 'The password that you have now' },
   new_password: {
     ...text(MAX_PASSWORD_LENGTH),
     minLength: MIN_PASSWORD_LENGTH,
@@ -112,7 +123,10 @@ export const newPayout = body(
     amount,
     ref_no: refNo,
     callback_url: callbackUrl,
-    category: { enum: PAYOUT_CATEGORIES, default: 'other', examples: ['other'] },
+    category: {
+      ...described({ enum: PAYOUT_CATEGORIES }, 'What you pay for', 'other'),
+      default: 'other',
+    },
     narration: described(
       { ...text(MAX_NARRATION_LENGTH), default: DEFAULT_NARRATION },
       'Sent to the gateway',
@@ -146,6 +160,43 @@ export const newReversal = body(
     ),
   },
   ['reason'],
+);
+
+/** Tells whether two times are in this order. True when one of them is none. */
+function areInOrder(first: unknown, second: unknown): boolean {
+  const [from, to] = [first, second].map((time) =>
+    typeof time === 'string' ? spanOf(time)?.first : undefined,
+  );
+  return !from || !to || from < to;
+}
+
+export const recovery = body(
+  {
+    since: { ...timestamp, description: 'Webhooks of events from this time on. ISO 8601' },
+    until: {
+      ...timestamp,
+      description: 'Webhooks of events before this time. ISO 8601. Left out: up to now',
+      examples: ['2026-11-20T12:00:00Z'],
+      [CHECK]: ({ since, until }) => (areInOrder(since, until) ? null : 'invalid_field'),
+    },
+    endpoint: { ...endpoint, description: 'Only those to this scheme, host and port' },
+  },
+  ['until', 'endpoint'],
+);
+
+export const webhookTest = body(
+  {
+    callback_url: {
+      ...callbackUrl,
+      description: `Where the example is POSTed, by the same rules as webhooks. ${callbackUrl.description}`,
+    },
+    app_code: {
+      ...appCode,
+      description:
+        'Which app of yours signs it; only for people who logged in and have several. An app’s token stands for its own app',
+    },
+  },
+  ['app_code'],
 );
 
 export const newTransfer = body({ amount, ref_no: refNo });

@@ -84,7 +84,7 @@ export const callbackUrl = {
   maxLength: MAX_CALLBACK_URL_LENGTH,
   format: 'callback-url',
   description:
-    'Where the outcome is POSTed: absolute http(s) without user information; https in production',
+    'Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others',
   examples: ['https://shop.example/webhooks'],
 };
 
@@ -100,7 +100,7 @@ export const appCode = {
 export const money = {
   type: 'string',
   pattern: '^-?\\d+\\.\\d{2}$',
-  description: 'KES',
+  description: 'In KES',
   examples: ['250.00'],
 };
 
@@ -123,8 +123,14 @@ export const createdAtIso = { ...timestamp, description: '`created_at` in ISO 86
 export const uuid = {
   type: 'string',
   format: 'uuid',
+  description: 'Our id, a UUID',
   examples: ['01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f'],
 };
+
+/** The description of a count that ends at a limit. */
+export function countUpTo(limit: number, what = COUNT): string {
+  return `${what}. Counted up to ${limit.toLocaleString('en')}: then there may be more`;
+}
 
 /** A field with its description in the documentation, and an example. */
 export function described(schema: Schema, description: string, example: unknown): Schema {
@@ -143,16 +149,23 @@ export function record(properties: Record<string, Schema>): Schema {
   return { type: 'object', properties, required: Object.keys(properties) };
 }
 
+export const endpoint = {
+  type: 'string',
+  maxLength: MAX_CALLBACK_URL_LENGTH,
+  format: 'endpoint',
+  description: 'Scheme, host and port of callback URLs; the usual port is left out',
+  examples: ['https://shop.example'],
+};
+
+const COUNT = 'Records that match, on all pages; along `next`, as many as did at its start';
+
 /** A page of a list, with links to the pages beside it. */
-export function envelope(item: Schema): Schema {
+export function envelope(item: Schema, count = COUNT): Schema {
   const link = { type: ['string', 'null'], description: 'Follow it as it is; null at the end' };
   return record({
-    count: {
-      type: 'integer',
-      description: 'Records that match, on all pages; along `next`, as many as did at its start',
-    },
+    count: { type: 'integer', description: count },
     next: link,
     previous: link,
-    results: { type: 'array', items: item },
+    results: { type: 'array', description: 'The records of this page', items: item },
   });
 }

@@ -29,26 +29,30 @@ const products = {
   examples: [['collections', 'payouts']],
 };
 const jwt = { type: 'string', description: 'A JWT', examples: ['eyJhbGciOiJIUzI1NiIs…'] };
-const code = { type: 'integer', examples: [1001] };
+const merchantCode = described({ type: 'integer' }, 'The number of your merchant account', 1001);
 
 /** The answer of every endpoint that gives tokens. */
 export const tokens = record({
   access: { ...jwt, description: 'Access token, good for 15 minutes' },
   refresh: { ...jwt, description: 'Refresh token, good for 7 days, once' },
-  merchant_id: code,
-  merchant_code: { ...code, description: 'The same as `merchant_id`' },
-  app_code: { ...nullable(code), description: 'Null for people', examples: [5001] },
+  merchant_id: merchantCode,
+  merchant_code: { ...merchantCode, description: 'The same as `merchant_id`' },
+  app_code: described(
+    { type: ['integer', 'null'] },
+    'The number of the app; null for people',
+    5001,
+  ),
   products: { ...nullable(products), description: 'Products of the app; null for people' },
-  name: { type: 'string', examples: ['Duka la Mfano'] },
-  email: { type: 'string', examples: ['owner@duka.example'] },
-  phone_number: { type: 'string', examples: ['+254711000001'] },
+  name: described(string, 'The name of the merchant', 'Duka la Mfano'),
+  email: described(string, 'The merchant’s e-mail address', 'owner@duka.example'),
+  phone_number: described(string, 'The merchant’s phone', '+254711000001'),
   requires_verification: { type: 'boolean', description: 'The profile is not approved yet' },
-  message: { type: 'string', examples: ['Token issued'] },
+  message: described(string, 'What was done', 'Token issued'),
 });
 
 /** The answer of what has nothing else to say. */
 export function done(message: string): Schema {
-  return record({ message: { type: 'string', examples: [message] } });
+  return record({ message: described(string, 'What was done', message) });
 }
 
 export const newTotp = record({
@@ -70,7 +74,7 @@ export const recoveryCodes = record({
 });
 
 export const session = record({
-  id: uuid,
+  id: { ...uuid, description: 'The id of the session' },
   created_at: { ...timestamp, description: 'The log-in. ISO 8601, UTC' },
   refreshed_at: {
     ...timestamp,
@@ -95,8 +99,12 @@ const collectionFields = {
   ref_no: refNo,
   account_number: accountNumber,
   callback_url: callbackUrl,
-  status: { enum: ['pending', 'processing', 'completed', 'failed'] },
-  category: { type: 'string', examples: ['other'] },
+  status: {
+    enum: ['pending', 'processing', 'completed', 'failed'],
+    description:
+      '`pending`: recorded. `processing`: with the gateway, or about to be. `completed` and `failed`: ended',
+  },
+  category: described(string, 'Always `other`', 'other'),
   created_at: createdAt,
 };
 
@@ -109,9 +117,18 @@ const completedAt = described(nullable(timestamp), 'ISO 8601, UTC; null while op
 
 const outcome = {
   result_code: { type: ['integer', 'null'], description: '0 on success; null while open' },
-  result_description: { type: ['string', 'null'] },
-  trans_id: { type: ['string', 'null'], description: 'The network’s receipt' },
-  external_ref: { type: ['string', 'null'], description: 'The gateway’s reference' },
+  result_description: {
+    type: ['string', 'null'],
+    description: 'The gateway’s words about the result; null while open',
+  },
+  trans_id: {
+    type: ['string', 'null'],
+    description: 'The network’s receipt; null while there is none',
+  },
+  external_ref: {
+    type: ['string', 'null'],
+    description: 'The gateway’s reference; null while there is none',
+  },
   payment_completed_at: completedAt,
 };
 
@@ -134,7 +151,10 @@ export const collectionDetail = record({
 });
 
 /** The deprecated lists show `processing` as `pending`. */
-const listedStatus = { enum: ['pending', 'completed', 'failed'] };
+const listedStatus = {
+  enum: ['pending', 'completed', 'failed'],
+  description: '`pending` while open, then `completed` or `failed`',
+};
 
 export const listedCollection = record({ ...collectionFields, status: listedStatus });
 
@@ -144,13 +164,17 @@ const payoutFields = {
   amount: money,
   ref_no: refNo,
   status: collectionFields.status,
-  category: { enum: PAYOUT_CATEGORIES, examples: ['other'] },
+  category: described({ enum: PAYOUT_CATEGORIES }, 'What you pay for', 'other'),
 };
 
+const channelCode = described({ type: 'integer' }, 'The code of the channel', 63902);
+const channelName = described(string, 'The name of the channel', 'M-PESA');
+const channelType = { enum: CHANNEL_TYPES, description: 'What the channel carries money to' };
+
 const channelFields = {
-  channel: { type: 'integer', examples: [63902] },
-  channel_name: { type: 'string', examples: ['M-PESA'] },
-  channel_type: { enum: CHANNEL_TYPES },
+  channel: channelCode,
+  channel_name: channelName,
+  channel_type: channelType,
 };
 
 const createdAtBoth = { created_at: createdAt, created_at_iso: createdAtIso };
@@ -159,11 +183,14 @@ export const payout = record({ ...payoutFields, ...channelFields, ...createdAtBo
 
 export const payoutDetail = record({
   ...payoutFields,
-  status: { ...payoutFields.status, description: '`failed` once the money is back in the wallet' },
+  status: {
+    ...payoutFields.status,
+    description: `${payoutFields.status.description}. \`failed\` once the money is back in the wallet`,
+  },
   ...createdAtBoth,
   ...outcome,
   ...channelFields,
-  narration: { type: 'string', examples: ['Salary November'] },
+  narration: described(string, 'What was sent to the gateway', 'Salary November'),
   fee: described(money, 'KES, debited with the amount', '0.00'),
 });
 
@@ -197,19 +224,31 @@ export const reversal = record({
   },
   status_label: {
     enum: REVERSAL_LABELS,
+    description: '`status` as a word',
     examples: [REVERSAL_STATES.processing.label],
   },
-  result_description: described(nullable(string), 'Null while open', null),
-  trans_id: described(nullable(string), 'The network’s receipt of the reversal itself', null),
-  reason: { type: ['string', 'null'], examples: ['Out of stock'] },
-  created_at: timestamp,
+  result_description: described(
+    nullable(string),
+    'The gateway’s words about the result; null while open',
+    null,
+  ),
+  trans_id: described(
+    nullable(string),
+    'The network’s receipt of the reversal itself; null while there is none',
+    null,
+  ),
+  reason: described(nullable(string), 'Your reason; null when you gave none', 'Out of stock'),
+  created_at: { ...timestamp, description: 'When it was recorded. ISO 8601, UTC' },
   payment_completed_at: completedAt,
 });
 
 export const walletBalance = record({
-  payout_wallet_balance: money,
-  collection_wallet_balance: money,
-  currency: { const: 'KES' },
+  payout_wallet_balance: { ...money, description: 'What you can pay out, in KES' },
+  collection_wallet_balance: {
+    ...money,
+    description: 'What customers have paid you, in KES. May be below zero',
+  },
+  currency: { const: 'KES', description: 'The currency of both' },
 });
 
 export const WALLETS = ['collection', 'payout'] as const;
@@ -226,24 +265,37 @@ export const TRANSACTION_TYPES = [
 ] as const;
 
 export const walletTransaction = record({
-  id: uuid,
-  wallet: { enum: WALLETS },
-  type: { enum: TRANSACTION_TYPES },
-  direction: { enum: ['credit', 'debit'] },
-  amount: money,
-  balance_after: money,
-  ref_no: { type: ['string', 'null'], examples: ['order-1001'] },
-  account: { type: ['string', 'null'], description: 'The other side: phone or bank account' },
-  trans_id: { type: ['string', 'null'], description: 'The network’s receipt' },
-  description: { type: 'string' },
-  created_at: timestamp,
+  id: { ...uuid, description: 'The id of this movement' },
+  wallet: { enum: WALLETS, description: 'Which wallet moved' },
+  type: { enum: TRANSACTION_TYPES, description: 'What moved it' },
+  direction: {
+    enum: ['credit', 'debit'],
+    description: '`credit` into the wallet, `debit` out of it',
+  },
+  amount: { ...money, description: 'In KES, never below zero' },
+  balance_after: { ...money, description: 'The balance of the wallet after it, in KES' },
+  ref_no: described(
+    nullable(string),
+    'Your reference of the payment or transfer; null when there is none',
+    'order-1001',
+  ),
+  account: {
+    type: ['string', 'null'],
+    description: 'The other side: phone or bank account; null when there is none',
+  },
+  trans_id: {
+    type: ['string', 'null'],
+    description: 'The network’s receipt; null when there is none',
+  },
+  description: described(string, 'What it is, in words', 'Collection, net of commission'),
+  created_at: { ...timestamp, description: 'When it was booked. ISO 8601, UTC' },
 });
 
 const active = { type: 'boolean', description: 'Takes new payments now' };
 
 const amountRule = {
-  min_amount: money,
-  max_amount: money,
+  min_amount: { ...money, description: 'The least that one payment may have, in KES' },
+  max_amount: { ...money, description: 'The most that one payment may have, in KES' },
   whole_shillings: { type: 'boolean', description: 'Takes no cents' },
 };
 
@@ -253,9 +305,9 @@ const amountRuleOrNull = (kind: string) => ({
 });
 
 export const channel = record({
-  code: { type: 'integer', examples: [63902] },
-  name: { type: 'string', examples: ['M-PESA'] },
-  type: { enum: CHANNEL_TYPES },
+  code: channelCode,
+  name: channelName,
+  type: channelType,
   active,
   ...amountRule,
   collections: amountRuleOrNull('collections'),
@@ -267,6 +319,10 @@ const CODES = Object.entries(ERROR_ANSWERS);
 /** Every error. Only the codes that blame a field have `field`. */
 export const error: Schema = {
   type: 'object',
+  description: [
+    'Every error has this form. Unless an error says otherwise, nothing was changed.\n',
+    ...CODES.map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`),
+  ].join('\n'),
   properties: {
     detail: { type: 'string', description: 'What is wrong, in words' },
     code: {

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { isCallbackUrl } from '../../domain/callback-url.ts';
+import { isCallbackUrl, isEndpoint } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile } from '../../domain/phone.ts';
@@ -20,6 +20,7 @@ export function createAjv(): Ajv {
   ajv.addVocabulary([...OWN_KEYWORDS, 'example', 'x-enumDescriptions']);
   ajv.addFormat('kenyan-mobile', isKenyanMobile);
   ajv.addFormat('callback-url', isCallbackUrl);
+  ajv.addFormat('endpoint', isEndpoint);
   ajv.addFormat('plain-text', isPlainText);
   ajv.addFormat('date', isDay);
   ajv.addFormat('date-time', (value) => !isDay(value) && spanOf(value) !== null);
@@ -93,11 +94,15 @@ export function queryParser(schema: InputSchema): (query: object) => Record<stri
   };
 }
 
+/** The largest number of a parameter, unless its schema has a larger one. */
+const MAX_NUMBER = 999_999_999;
+
 /** Returns the number that the schema wants, or the text as it is, for the schema to refuse. */
-function numberIn(text: unknown, { type }: Schema): unknown {
+function numberIn(text: unknown, { type, maximum }: Schema): unknown {
   const wantsNumber = [type].flat().includes('integer');
-  const isNumber = wantsNumber && typeof text === 'string' && /^\d{1,9}$/.test(text);
-  return isNumber ? Number(text) : text;
+  const isNumber = wantsNumber && typeof text === 'string' && /^\d{1,15}$/.test(text);
+  const isInRange = Number(text) <= Math.max(MAX_NUMBER, Number(maximum ?? 0));
+  return isNumber && isInRange ? Number(text) : text;
 }
 
 /** Returns the names of the fields that the schema refuses. */

@@ -8,16 +8,17 @@ import { type AccessHolder, addressRefused } from './require-access.ts';
 const ON_ITS_LIST = isOnList('ip_allow_list');
 
 /**
- * Chooses the app that a collection is booked on: the token's app; for a person the named app,
- * or else the merchant's only active app with the product. The app's list of addresses holds,
- * whoever asks.
+ * Chooses the app that a collection is booked on, or that a test is signed for: the token's app; for
+ * a person the named app, or else the merchant's only active app with the product. The app's list of
+ * addresses holds, whoever asks.
+ * @param product null for any
  * @throws Refusal `app_not_found`, `ip_not_allowed`, `app_inactive`, `product_missing`,
  * `field_required`
  */
 export async function chooseApp(
   database: Database | Transaction,
   caller: Caller,
-  product: Product,
+  product: Product | null,
   appCode: number | undefined,
 ): Promise<number> {
   if (caller.app) return caller.app.code;
@@ -25,11 +26,14 @@ export async function chooseApp(
   const able = await rows<{ code: number; ip_allowed: boolean }>(
     database,
     `SELECT code, ${ON_ITS_LIST} AS ip_allowed FROM apps
-     WHERE merchant_id = :merchant_id AND active AND :product = ANY (products) LIMIT 2`,
+     WHERE merchant_id = :merchant_id AND active
+       AND (CAST(:product AS text) IS NULL OR :product = ANY (products)) LIMIT 2`,
     { merchant_id: caller.merchant_id, product, ip: caller.asker.asked_ip },
   );
   if (able.length > 1) throw new Refusal('field_required', 'app_code');
-  if (!able[0]) throw new Refusal('product_missing', product);
+  if (!able[0]) {
+    throw product === null ? new Refusal('app_not_found') : new Refusal('product_missing', product);
+  }
   if (!able[0].ip_allowed) throw addressRefused(holderFor(caller, able[0].code));
   return able[0].code;
 }
@@ -37,18 +41,20 @@ export async function chooseApp(
 /**
  * Checks that a payment may be booked on this app of the caller's merchant. The app's own list of
  * addresses holds for every caller that names it.
+ * @param product null for any
  * @returns the app's code.
  * @throws Refusal `app_not_found`, `ip_not_allowed`, `app_inactive`, `product_missing`
  */
 export async function namedApp(
   database: Database | Transaction,
   caller: Caller,
-  product: Product,
+  product: Product | null,
   appCode: number,
 ): Promise<number> {
   const { merchant_id, app: own, asker } = caller;
+  const hasProduct = (products: Product[]) => product === null || products.includes(product);
   // The token's app was read with the token, and its list was checked.
-  if (own?.code === appCode && own.products.includes(product)) return appCode;
+  if (own?.code === appCode && hasProduct(own.products)) return appCode;
   const app = await firstRow<{ active: boolean; products: Product[]; ip_allowed: boolean }>(
     database,
     `SELECT active, products, ${ON_ITS_LIST} AS ip_allowed FROM apps
@@ -58,7 +64,7 @@ export async function namedApp(
   if (!app) throw new Refusal('app_not_found');
   if (!app.ip_allowed) throw addressRefused(holderFor(caller, appCode));
   if (!app.active) throw new Refusal('app_inactive');
-  if (!app.products.includes(product)) throw new Refusal('product_missing', product);
+  if (!hasProduct(app.products)) throw new Refusal('product_missing', product!);
   return appCode;
 }
 

@@ -135,7 +135,7 @@ const MOVEMENTS = `
   FROM movements m`;
 
 const EVENTS = `
-  SELECT id, type, callback_url, sequence, created_at, d.status, d.attempts, d.delivered_at,
+  SELECT e.id, e.type, callback_url, sequence, e.created_at, d.status, d.attempts, d.delivered_at,
     d.next_step_at, d.parked_reason
   FROM (SELECT * FROM events WHERE ${OF_PAYMENT}) e
   LEFT JOIN webhook_deliveries d ON d.merchant_id = e.merchant_id AND d.event_id = e.id

@@ -86,8 +86,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
   webhook_endpoints: {
     keep: '13 months',
     since: 'changed_at',
-    only: `t.breaker = 'closed'`,
-    why: 'Receivers that have not been called since, or that nothing has happened to',
+    why: 'Receivers that have not been called since',
   },
   webhook_notices: {
     keep: '90 days',

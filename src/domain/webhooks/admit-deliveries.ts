@@ -6,13 +6,24 @@ import { queued } from '../../jobs/outbox.ts';
 const ENDPOINT_PART = 8;
 /** Of an endpoint whose last attempt timed out: each holds its slot for long. */
 const TIMING_OUT_PART = 32;
-/** Of a merchant, over all of its endpoints. */
-const MERCHANT_PART = 4;
-/** Of proven endpoints together, and of doubtful ones together. */
-const POOL_PART = 2;
+/** Of a merchant's proven endpoints together, and of its doubtful ones together. */
+const MERCHANT_PART = 8;
+/** Of all doubtful endpoints together. The others get what is left. */
+const DOUBTFUL_PART = 2;
 
 /** A delivery that takes longer makes its endpoint doubtful: it may hang. */
 const SLOW_AFTER_MS = 2_000;
+
+/** First attempts go before retries, but not before those that have been due for longer. */
+const RETRY_PATIENCE_MS = 60_000;
+
+/** So many endpoints are looked at in a round. With more, the next round goes on with the others. */
+const MAX_ENDPOINTS = 5_000;
+
+/** The endpoint with which a round ended, if it left some out. */
+export interface Walk {
+  after: { merchant_id: number; endpoint: string } | null;
+}
 
 /** SQL that is true when a delivery is due. Ordered, so that it reads the index. */
 export const HAS_DUE = `(SELECT true FROM webhook_deliveries
@@ -20,44 +31,67 @@ export const HAS_DUE = `(SELECT true FROM webhook_deliveries
   ORDER BY next_step_at LIMIT 1)`;
 
 /**
- * Admits due deliveries and puts their jobs into the outbox, first attempts before others. What may
- * be under way at once are shares of the slots that run: of an endpoint, of a merchant, and of all
- * doubtful endpoints together. An endpoint is proven while its last attempt succeeded and none takes
- * long. So however many endpoints hang, they leave half of the slots to those that answer. Where the
- * breaker is open, one delivery at a time goes, when a probe is due. Only the holder of the lock
- * `preparing deliveries` may do it: two at once could exceed the shares together.
+ * Admits due deliveries and puts their jobs into the outbox. What may be under way at once are
+ * shares of the slots that run: of an endpoint, of a merchant, and of all doubtful endpoints
+ * together. An endpoint is proven while its last attempt succeeded and none takes long. So endpoints
+ * that hang leave half of the slots to those that answer; proven ones that begin to hang are known
+ * after two seconds. Where the breaker is open, one delivery at a time goes, when a probe is due.
+ * Only the holder of the lock `preparing deliveries` may do it: two at once could exceed the shares
+ * together.
  * @param slots are those of all workers together. 0 admits none.
+ * @param walk is where the round begins, and afterwards where the next one does.
  * @returns the number of admitted deliveries.
  */
-export async function admitDeliveries(trx: Transaction, slots: number): Promise<number> {
+export async function admitDeliveries(
+  trx: Transaction,
+  slots: number,
+  walk: Walk = { after: null },
+): Promise<number> {
   if (slots === 0) return 0;
   const part = (divisor: number) => Math.max(1, Math.floor(slots / divisor));
+  const doubtful_pool = part(DOUBTFUL_PART);
   const bindings = {
     slots,
+    doubtful_pool,
+    proven_pool: Math.max(1, slots - doubtful_pool),
     endpoint_cap: part(ENDPOINT_PART),
     timing_out_cap: part(TIMING_OUT_PART),
     merchant_cap: part(MERCHANT_PART),
-    pool: part(POOL_PART),
     slow_after_ms: SLOW_AFTER_MS,
+    patience_ms: RETRY_PATIENCE_MS,
+    max_endpoints: MAX_ENDPOINTS,
+    after_merchant: walk.after?.merchant_id ?? 0,
+    after_endpoint: walk.after?.endpoint ?? '',
     queue: queueOf('webhook', 'deliver'),
   };
-  const row = await firstRow<{ admitted: number }>(trx, ADMIT, bindings, 'fresh');
-  return row!.admitted;
+  const row = (await firstRow<Admitted>(trx, ADMIT, bindings, 'fresh'))!;
+  const { last_merchant: merchant_id, last_endpoint: endpoint } = row;
+  walk.after = merchant_id !== null && endpoint !== null ? { merchant_id, endpoint } : null;
+  return row.admitted;
+}
+
+interface Admitted {
+  admitted: number;
+  /** Null when the round has seen all endpoints to the end. */
+  last_merchant: number | null;
+  last_endpoint: string | null;
 }
 
 /** Steps from endpoint to endpoint along the index, so the waiting deliveries are not all read. */
 const WAITING = `waiting AS (
-    (SELECT merchant_id, endpoint FROM webhook_deliveries
+    (SELECT merchant_id, endpoint, 1 AS number FROM webhook_deliveries d
      WHERE next_step IS NOT NULL AND admitted_at IS NULL
+       AND (d.merchant_id, d.endpoint) > (:after_merchant, :after_endpoint)
      ORDER BY merchant_id, endpoint LIMIT 1)
     UNION ALL
-    SELECT next.merchant_id, next.endpoint FROM waiting
+    SELECT next.merchant_id, next.endpoint, number + 1 FROM waiting
     CROSS JOIN LATERAL (
       SELECT merchant_id, endpoint FROM webhook_deliveries d
       WHERE next_step IS NOT NULL AND admitted_at IS NULL
         AND (d.merchant_id, d.endpoint) > (waiting.merchant_id, waiting.endpoint)
       ORDER BY merchant_id, endpoint LIMIT 1
     ) next
+    WHERE number < :max_endpoints
   )`;
 
 /** The endpoints with deliveries under way, which are as few as there are slots. */
@@ -81,7 +115,8 @@ const ROOM = `room AS (
         WHEN p.breaker = 'open' THEN CASE WHEN p.probe_at <= now() THEN 1 ELSE 0 END
         WHEN p.times_out THEN least(p.concurrency, :timing_out_cap)
         ELSE least(coalesce(p.concurrency, 1), :endpoint_cap)
-      END - coalesce(b.under_way, 0) AS free
+      END - coalesce(b.under_way, 0) AS free,
+      p.probe_at
     FROM waiting w
     LEFT JOIN webhook_endpoints p USING (merchant_id, endpoint)
     LEFT JOIN busy b USING (merchant_id, endpoint)
@@ -96,25 +131,34 @@ function dueOnes(isRetry: boolean): string {
       ORDER BY d.next_step_at LIMIT room.free)`;
 }
 
-const ADMIT = `
-  WITH RECURSIVE ${WAITING}, ${BUSY}, ${ROOM},
-  due AS (
-    SELECT due.*, room.is_doubtful,
-      row_number() OVER (PARTITION BY due.merchant_id ORDER BY due.is_retry, due.next_step_at)
+/** A probe is no retry, and is due when the probe is: however long its delivery has waited. */
+const DUE = `due AS (
+    SELECT due.merchant_id, due.event_id, room.is_doubtful, rank.is_retry, rank.due_at,
+      row_number() OVER (PARTITION BY due.merchant_id, room.is_doubtful
+          ORDER BY rank.is_retry, rank.due_at)
+        + (SELECT coalesce(sum(under_way), 0) FROM busy
+           WHERE busy.merchant_id = due.merchant_id AND busy.is_doubtful = room.is_doubtful)
         AS place
     FROM room
     CROSS JOIN LATERAL (
       SELECT * FROM (${dueOnes(false)} UNION ALL ${dueOnes(true)}) either
       ORDER BY is_retry, next_step_at LIMIT room.free
     ) due
+    CROSS JOIN LATERAL (
+      SELECT greatest(due.next_step_at, room.probe_at) AS due_at,
+        due.is_retry AND room.probe_at IS NULL
+          AND due.next_step_at > now() - :patience_ms * interval '1 millisecond' AS is_retry
+    ) rank
     WHERE room.free > 0
-  ), chosen AS (
-    -- Merchants take turns, so that one with much to send is not before all others.
+  )`;
+
+const ADMIT = `
+  WITH RECURSIVE ${WAITING}, ${BUSY}, ${ROOM}, ${DUE},
+  chosen AS (
+    -- Merchants take turns, counting what they have under way: none is before all others.
     SELECT due.*, row_number() OVER (
-        PARTITION BY is_doubtful ORDER BY is_retry, place, next_step_at) AS place_in_pool
-    FROM due
-    WHERE place <= :merchant_cap - (
-      SELECT coalesce(sum(under_way), 0) FROM busy WHERE busy.merchant_id = due.merchant_id)
+        PARTITION BY is_doubtful ORDER BY is_retry, place, due_at) AS place_in_pool
+    FROM due WHERE place <= :merchant_cap
   ), pools AS (
     SELECT coalesce(sum(under_way), 0) AS all_under_way,
       coalesce(sum(under_way) FILTER (WHERE is_doubtful), 0) AS doubtful_under_way
@@ -128,8 +172,11 @@ const ADMIT = `
       AND d.next_step IS NOT NULL AND d.admitted_at IS NULL
       AND chosen.place_in_pool <= least(
         :slots - all_under_way,
-        :pool - CASE WHEN is_doubtful THEN doubtful_under_way
-          ELSE all_under_way - doubtful_under_way END)
+        CASE WHEN is_doubtful THEN :doubtful_pool - doubtful_under_way
+          ELSE :proven_pool - (all_under_way - doubtful_under_way) END)
     RETURNING d.*
   ), ${queued('webhook')}
-  SELECT count(*) AS admitted FROM moved`;
+  SELECT (SELECT count(*) FROM moved) AS admitted,
+    last.merchant_id AS last_merchant, last.endpoint AS last_endpoint
+  FROM (SELECT 1) one
+  LEFT JOIN waiting last ON last.number = :max_endpoints`;

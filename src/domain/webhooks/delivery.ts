@@ -173,8 +173,13 @@ export async function awaitSecret(database: Database, delivery: Delivery): Promi
 const DELIVERED_AT = `delivered_at = coalesce(delivered_at,
   CASE WHEN CAST(:set_status AS text) = 'delivered' THEN clock_timestamp() END)`;
 
+/** Tells whether a receiver has taken a webhook: it answered 2xx. */
+export function isTaken(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
 function resultOf(delivery: Delivery, { status }: AttemptOutcome): DeliveryResult {
-  if (status !== null && status >= 200 && status < 300) return 'delivered';
+  if (isTaken(status)) return 'delivered';
   if (status === STATUS_GONE) return 'stopped';
   return rungOf(delivery) < RETRY_DELAYS_MS.length ? 'retry' : 'exhausted';
 }

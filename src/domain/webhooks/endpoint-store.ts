@@ -9,9 +9,9 @@ export interface EndpointRef {
   endpoint: string;
 }
 
-/** SQL: an endpoint `p` whose next success would change nothing. */
+/** SQL: an endpoint `p` whose next success says nothing new. Once a day its time is noted. */
 export const IS_SETTLED = `p.breaker = 'closed' AND p.failures = 0
-  AND p.concurrency >= ${FULL_CONCURRENCY}`;
+  AND p.concurrency >= ${FULL_CONCURRENCY} AND p.last_success_at > now() - interval '1 day'`;
 
 /** Takes note of an attempt: of the endpoint's state, and of what is to be told about it. */
 export async function noteAttempt(

@@ -63,7 +63,6 @@ export function afterSuccess(endpoint: Endpoint, now: Date): EndpointChange {
       opened_at: null,
       probes: 0,
       probe_at: null,
-      told_exhausted_at: wasOpen ? null : endpoint.told_exhausted_at,
     },
     notice: wasOpen ? 'recovered' : null,
   };

@@ -1,4 +1,10 @@
-import { type Database, inTransaction, rows } from '../../connections/database.ts';
+import {
+  type Database,
+  hasRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { noticeExhausted } from './notices.ts';
 
@@ -38,6 +44,8 @@ export async function giveUpWaiting(database: Database): Promise<number> {
 function giveUp(database: Database, delivery: Waiting): Promise<boolean> {
   const { merchant_id, event_id, step_no } = delivery;
   return inTransaction(database, async (trx) => {
+    // It may have come back while others were given up.
+    if (!(await isHeld(trx, delivery))) return false;
     const ref = { kind: 'webhook', merchant_id, id: event_id } as const;
     const isGivenUp = await changeStep(trx, ref, 'none', {
       set: { status: 'exhausted' },
@@ -46,4 +54,13 @@ function giveUp(database: Database, delivery: Waiting): Promise<boolean> {
     if (isGivenUp) await noticeExhausted(trx, delivery);
     return isGivenUp;
   });
+}
+
+function isHeld(trx: Transaction, { merchant_id, endpoint }: Waiting): Promise<boolean> {
+  return hasRow(
+    trx,
+    `SELECT FROM webhook_endpoints
+     WHERE merchant_id = :merchant_id AND endpoint = :endpoint AND breaker = 'open'`,
+    { merchant_id, endpoint },
+  );
 }

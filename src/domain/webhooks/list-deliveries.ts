@@ -35,6 +35,10 @@ export interface DeliveryFilter {
   /** Undefined: all of them. Only for the deliveries of `payments`: most are delivered. */
   status?: DeliveryStatus | undefined;
   merchant_id?: number | undefined;
+  /** Only those whose event came at this time or later. */
+  since?: Date | undefined;
+  /** Only those whose event came before this time. */
+  until?: Date | undefined;
   /** Only what was told of these. */
   payments?: PaymentRef[] | undefined;
   /** Begins after this one, in the order of the list. */
@@ -51,6 +55,12 @@ const CONDITIONS: Readonly<Record<DeliveryStatus, string>> = {
   delivered: `status = 'delivered'`,
 };
 
+/** The event of a delivery has come in the period. */
+const IN_PERIOD = `EXISTS (
+  SELECT FROM events e WHERE e.merchant_id = listed.merchant_id AND e.id = listed.event_id
+    AND e.created_at >= coalesce(CAST(:since AS timestamptz), '-infinity')
+    AND e.created_at < coalesce(CAST(:until AS timestamptz), 'infinity'))`;
+
 /** Reads the deliveries by the events of their payments. */
 const OF_PAYMENTS = `(
   SELECT d.* FROM unnest(CAST(:merchant_ids AS bigint[]), CAST(:payment_kinds AS text[]),
@@ -58,7 +68,7 @@ const OF_PAYMENTS = `(
   JOIN events e ON e.merchant_id = p.merchant_id AND e.payment_kind = p.payment_kind
     AND e.payment_id = p.payment_id
   JOIN webhook_deliveries d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
-) AS of_payments`;
+)`;
 
 /** SQL: the ref_no of the payment of an event `e`. */
 export const REF_NO = `CASE e.payment_kind ${ENDING_KINDS.map(
@@ -66,38 +76,46 @@ export const REF_NO = `CASE e.payment_kind ${ENDING_KINDS.map(
     WHERE p.merchant_id = e.merchant_id AND p.id = e.payment_id)`,
 ).join(' ')} END`;
 
+/** SQL: the columns of a ListedDelivery, from deliveries named `listed` and LISTED_JOINS. */
+export const LISTED_COLUMNS = `e.id, e.merchant_id, e.payment_kind, e.payment_id,
+  ${REF_NO} AS ref_no, e.type, e.callback_url, listed.status, listed.attempts, listed.delivered_at,
+  a.response_status AS last_status, a.error AS last_error, a.attempted_at AS last_attempt_at,
+  listed.next_step_at AS next_attempt_at, listed.parked_reason, e.created_at`;
+
+/** SQL: the event and the last attempt of each delivery. */
+export const LISTED_JOINS = `
+  JOIN events e ON e.merchant_id = listed.merchant_id AND e.id = listed.event_id
+  LEFT JOIN LATERAL (
+    SELECT response_status, error, attempted_at FROM webhook_attempts
+    WHERE merchant_id = listed.merchant_id AND event_id = listed.event_id
+    ORDER BY attempted_at DESC LIMIT 1
+  ) AS a ON true`;
+
 /** Lists webhooks of all merchants, oldest event first. Ids sort by time. */
 export function listDeliveries(
   database: Database,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
-  const { status, merchant_id, payments, after } = filter;
+  const { status, merchant_id, since, until, payments, after } = filter;
   const where = [
     ...(status === undefined ? [] : [CONDITIONS[status]]),
     ...(merchant_id === undefined ? [] : ['merchant_id = :merchant_id']),
+    ...(since === undefined && until === undefined ? [] : [IN_PERIOD]),
     ...(after === undefined ? [] : ['event_id > CAST(:after AS uuid)']),
   ];
   return rows<ListedDelivery>(
     database,
-    `SELECT e.id, e.merchant_id, e.payment_kind, e.payment_id,
-       ${REF_NO} AS ref_no, e.type, e.callback_url, d.status, d.attempts, d.delivered_at,
-       a.response_status AS last_status, a.error AS last_error,
-       a.attempted_at AS last_attempt_at, d.next_step_at AS next_attempt_at, d.parked_reason,
-       e.created_at
+    `SELECT ${LISTED_COLUMNS}
      FROM (
-       SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'}
+       SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'} AS listed
        WHERE ${where.join(' AND ') || 'true'}
        ORDER BY event_id LIMIT :limit
-     ) AS d
-     JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
-     LEFT JOIN LATERAL (
-       SELECT response_status, error, attempted_at FROM webhook_attempts
-       WHERE merchant_id = d.merchant_id AND event_id = d.event_id
-       ORDER BY attempted_at DESC LIMIT 1
-     ) AS a ON true
+     ) AS listed ${LISTED_JOINS}
      ORDER BY e.id`,
     {
       ...filter,
+      since: since ?? null,
+      until: until ?? null,
       merchant_ids: payments?.map((payment) => payment.merchant_id),
       payment_kinds: payments?.map(({ kind }) => kind),
       payment_ids: payments?.map(({ id }) => id),

@@ -18,7 +18,15 @@ export async function addNotice(
   kind: 'failing' | 'recovered',
   failingSince: Date,
 ): Promise<void> {
-  if (kind === 'failing' && (await takeBackRecovery(trx, ref))) return;
+  if (kind === 'failing') {
+    if (await takeBackRecovery(trx, ref)) return;
+    await rows(
+      trx,
+      `UPDATE webhook_endpoints SET told_exhausted_at = NULL
+       WHERE merchant_id = :merchant_id AND endpoint = :endpoint`,
+      ref,
+    );
+  }
   await rows(trx, INSERT_NOTICE, {
     ...ref,
     id: uuidv7(),
@@ -40,7 +48,7 @@ function takeBackRecovery(trx: Transaction, ref: EndpointRef): Promise<boolean> 
     trx,
     `DELETE FROM webhook_notices
      WHERE merchant_id = :merchant_id AND endpoint = :endpoint AND kind = 'recovered'
-       AND sent_at IS NULL AND send_at > clock_timestamp()
+       AND tries = 0 AND send_at > clock_timestamp()
      RETURNING id`,
     ref,
   );

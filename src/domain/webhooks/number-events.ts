@@ -60,8 +60,9 @@ const NUMBER = `
     WHERE e.merchant_id = waiting.merchant_id AND e.id = waiting.id
     RETURNING e.merchant_id, e.id, e.endpoint, e.payment_kind, e.payment_id, e.type, e.created_at
   ), planned AS (
-    INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, next_step, next_step_at)
-    SELECT merchant_id, id, endpoint, 'deliver', now() FROM numbered
+    INSERT INTO webhook_deliveries
+      (merchant_id, event_id, endpoint, created_at, next_step, next_step_at)
+    SELECT merchant_id, id, endpoint, created_at, 'deliver', now() FROM numbered
   )
   SELECT payment_kind AS kind, numbered.merchant_id,
     CASE type WHEN 'transaction.completed' THEN 'completed' ELSE 'failed' END AS state,

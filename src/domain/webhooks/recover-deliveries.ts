@@ -14,16 +14,18 @@ export interface Recovery {
 
 /**
  * SQL: the deliveries that nobody has taken and whose next attempt is not at hand. One that is due
- * or under way goes anyway. Those that the receiver stopped with 410 are asked for too.
+ * or under way goes anyway, and so does one that was sent again and waits for its turn. Those that
+ * the receiver stopped with 410 are asked for too.
  */
 const FOUND = `
   FROM webhook_deliveries d
-  JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
-  WHERE d.merchant_id = :merchant_id AND d.delivered_at IS NULL
-    AND (d.status IN ('exhausted', 'stopped')
-      OR d.next_step IS NOT NULL AND d.admitted_at IS NULL AND d.next_step_at > now())
-    AND e.created_at >= :since
-    AND e.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
+  WHERE d.merchant_id = :merchant_id AND d.status IN ('exhausted', 'stopped', 'pending')
+    AND d.delivered_at IS NULL
+    AND (d.status <> 'pending'
+      OR d.next_step IS NOT NULL AND d.admitted_at IS NULL AND d.next_step_at > now()
+        AND d.attempts > d.attempts_before_resend)
+    AND d.created_at >= :since
+    AND d.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
     AND d.endpoint = coalesce(CAST(:endpoint AS text), d.endpoint)`;
 
 /** Counts the webhooks that a recovery would send again. */
@@ -43,26 +45,34 @@ export async function countRecoverable(
  * Lets webhooks that have not reached their merchant go out again, oldest first, each under its own
  * id and with the same body. Their ladders begin anew, and the endpoints are probed at once. What
  * somebody else sends again at the same moment is left out.
- * @param options `delayMs` puts them off, `limit` is how many at most
+ * @param options `delayMs` puts them off, `limit` is how many at most, `perSecond` is how many become
+ *   due in each second (all at once, if it is not given)
  * @returns how many go out again
  */
 export async function recoverDeliveries(
   trx: Transaction,
   recovery: Recovery,
-  { limit, delayMs = 0 }: { limit: number; delayMs?: number },
+  {
+    limit,
+    delayMs = 0,
+    perSecond = limit,
+  }: { limit: number; delayMs?: number; perSecond?: number | undefined },
 ): Promise<number> {
-  const step = stepSql('webhook', { next: 'deliver', queue: null, delayMs });
+  const change = { next: 'deliver', queue: null, delayMs } as const;
+  const step = stepSql('webhook', change, '(:delay_ms + found.place / :per_second * 1000)');
   const moved = await rows<{ endpoint: string }>(
     trx,
-    `WITH found AS (
-       SELECT d.merchant_id, d.event_id ${FOUND}
-       ORDER BY d.event_id LIMIT :limit FOR UPDATE OF d SKIP LOCKED
+    `WITH locked AS (
+       SELECT d.merchant_id, d.event_id, d.created_at ${FOUND}
+       ORDER BY d.created_at, d.event_id LIMIT :limit FOR UPDATE OF d SKIP LOCKED
+     ), found AS (
+       SELECT *, row_number() OVER (ORDER BY created_at, event_id) - 1 AS place FROM locked
      )
      UPDATE webhook_deliveries d
      SET ${step.assignments}, status = 'pending', attempts_before_resend = attempts
      FROM found WHERE d.merchant_id = found.merchant_id AND d.event_id = found.event_id
      RETURNING d.endpoint`,
-    { ...bindingsOf(recovery), ...step.bindings, limit },
+    { ...bindingsOf(recovery), ...step.bindings, limit, per_second: perSecond },
   );
   const endpoints = [...new Set(moved.map(({ endpoint }) => endpoint))];
   for (const endpoint of endpoints.sort()) {

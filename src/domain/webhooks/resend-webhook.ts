@@ -1,5 +1,6 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import { Refusal } from '../errors.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { probeNow } from './endpoint-store.ts';
 import { findWebhook, type Webhook } from './webhook-file.ts';
@@ -12,29 +13,50 @@ export interface Resending {
 }
 
 /**
- * Lets a webhook go out again now, under its own id and with the same body, whatever became of
- * it. The dispatcher admits it, and the ladder of attempts begins anew. Where the breaker is open, the
- * next probe goes at once. One that is under way or due stays as it is.
+ * Lets a webhook of whatever merchant go out again, for an operator.
  * @throws OperatorRefusal when there is no such webhook, or it has no delivery yet
  */
 export async function resendWebhook(trx: Transaction, id: string): Promise<Resending> {
   const found = await findWebhook(trx, id);
   if (!found) throw new OperatorRefusal(`There is no webhook ${id}`);
+  if (found.status === null) {
+    throw new OperatorRefusal(
+      `Webhook ${id} has no number yet: it goes out for the first time soon`,
+    );
+  }
+  return resend(trx, found);
+}
+
+/**
+ * Lets a webhook of a merchant go out again, for this merchant.
+ * @throws Refusal `webhook_not_found`, also when it has no delivery yet
+ */
+export async function resendOwnWebhook(
+  trx: Transaction,
+  { merchant_id, id }: { merchant_id: number; id: string },
+): Promise<Resending> {
+  const found = await findWebhook(trx, id, merchant_id);
+  if (!found || found.status === null) throw new Refusal('webhook_not_found');
+  return resend(trx, found);
+}
+
+/**
+ * Lets a webhook go out again now, under its own id and with the same body, whatever became of
+ * it. The dispatcher admits it, and the ladder of attempts begins anew. Where the breaker is open, the
+ * next probe goes at once. One that is under way or due stays as it is.
+ */
+async function resend(trx: Transaction, found: Webhook): Promise<Resending> {
+  const { merchant_id, id } = found;
   await rows(
     trx,
     `SELECT 1 FROM webhook_deliveries
      WHERE merchant_id = :merchant_id AND event_id = :id FOR UPDATE`,
     found,
   );
-  // Read again under the lock: an attempt may have ended, or another operator may have come first.
-  const before = (await findWebhook(trx, id))!;
-  if (before.status === null) {
-    throw new OperatorRefusal(
-      `Webhook ${id} has no number yet: it goes out for the first time soon`,
-    );
-  }
+  // Read again under the lock: an attempt may have ended, or somebody else may have come first.
+  const before = (await findWebhook(trx, id, merchant_id))!;
   if (isUnderWay(before) || isDue(before)) return { before, after: before, isResent: false };
-  const { merchant_id, attempts } = before;
+  const { attempts } = before;
   await changeStep(
     trx,
     { kind: 'webhook', merchant_id, id },
@@ -42,7 +64,7 @@ export async function resendWebhook(trx: Transaction, id: string): Promise<Resen
     { set: { status: 'pending', attempts_before_resend: attempts, admitted_at: null } },
   );
   await probeNow(trx, before);
-  return { before, after: (await findWebhook(trx, id))!, isResent: true };
+  return { before, after: (await findWebhook(trx, id, merchant_id))!, isResent: true };
 }
 
 /** Tells whether an attempt runs, or its job waits. */

@@ -36,6 +36,10 @@ export interface Webhook {
   next_attempt_at: Date | null;
   is_due: boolean | null;
   parked_reason: string | null;
+  /** Since when its endpoint has failed, if that is why it waits. */
+  endpoint_failing_since: Date | null;
+  /** When the endpoint is tried next. Null if it works. */
+  endpoint_probe_at: Date | null;
   signs_webhooks_with: SecretKind;
   /** Its app has a valid secret to sign with. Without one it waits. */
   can_be_signed: boolean;
@@ -53,10 +57,14 @@ export interface WebhookAttempt {
   answer: string | null;
 }
 
-/** Finds a webhook of whatever merchant. Each merchant takes one probe, as in `findPayments`. */
+/**
+ * Finds a webhook of a merchant, or for an operator one of whatever merchant. Each merchant takes one
+ * probe, as in `findPayments`.
+ */
 export function findWebhook(
   database: Database | Transaction,
   id: string,
+  merchantId: number | null = null,
 ): Promise<Webhook | undefined> {
   return firstRow<Webhook>(
     database,
@@ -65,27 +73,36 @@ export function findWebhook(
        e.endpoint, e.callback_url, e.body, e.created_at, d.status, d.attempts,
        d.delivered_at, d.attempts_before_resend, d.admitted_at, d.next_step_at AS next_attempt_at,
        d.next_step_at <= clock_timestamp() AS is_due, d.parked_reason,
+       p.failing_since AS endpoint_failing_since, p.probe_at AS endpoint_probe_at,
        a.signs_webhooks_with, EXISTS (${signingSecretsOf('a')}) AS can_be_signed
      FROM merchants m
      CROSS JOIN LATERAL (
        SELECT * FROM events WHERE merchant_id = m.id AND id = CAST(:id AS uuid) LIMIT 1
      ) AS e
      JOIN apps a ON a.merchant_id = e.merchant_id AND a.code = e.app_code
-     LEFT JOIN ${STEP_TABLES.webhook.table} d ON d.merchant_id = e.merchant_id AND d.event_id = e.id`,
-    { id },
+     LEFT JOIN ${STEP_TABLES.webhook.table} d ON d.merchant_id = e.merchant_id AND d.event_id = e.id
+     LEFT JOIN webhook_endpoints p ON p.merchant_id = e.merchant_id AND p.endpoint = e.endpoint
+       AND p.breaker = 'open' AND d.next_step IS NOT NULL
+     ${merchantId === null ? '' : 'WHERE m.id = :merchant_id'}`,
+    { id, merchant_id: merchantId },
   );
 }
 
-/** Reads the attempts of a webhook that retention has kept, oldest first. */
-export function attemptsOf(
-  database: Database,
-  { merchant_id, id }: Webhook,
+/**
+ * Reads the attempts of a webhook that retention has kept, oldest first.
+ * @param most is how many of the newest are read. Null: all.
+ */
+export async function attemptsOf(
+  database: Database | Transaction,
+  { merchant_id, id }: Pick<Webhook, 'merchant_id' | 'id'>,
+  most: number | null = null,
 ): Promise<WebhookAttempt[]> {
-  return rows<WebhookAttempt>(
+  const newestFirst = await rows<WebhookAttempt>(
     database,
     `SELECT attempt_no, attempted_at, duration_ms, response_status, error, answer
      FROM webhook_attempts WHERE merchant_id = :merchant_id AND event_id = :id
-     ORDER BY attempted_at, attempt_no`,
-    { merchant_id, id },
+     ORDER BY attempted_at DESC, attempt_no DESC LIMIT :most`,
+    { merchant_id, id, most },
   );
+  return newestFirst.reverse();
 }

@@ -1,5 +1,15 @@
 import { networksFromText } from '../networks.ts';
-import { duration, flag, integer, parsed } from '../setting-types.ts';
+import {
+  duration,
+  flag,
+  integer,
+  mailAddress,
+  parsed,
+  ports,
+  SECRET,
+  wholeUrl,
+} from '../setting-types.ts';
+import { smtpAddressFromText } from '../smtp-address.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -47,10 +57,32 @@ export const WEBHOOKS = {
     .describe(
       'Allows webhooks to private and loopback addresses. Default: only outside production, which refuses it',
     ),
+  WEBHOOK_PORTS: ports()
+    .optional()
+    .describe(
+      'Ports to which webhooks go. A payment whose `callback_url` has another is refused. Default: 443 and 8443 in production, elsewhere any',
+    )
+    .meta({ example: '443,8443' }),
   WEBHOOK_BLOCK: parsed(networksFromText)
     .optional()
     .describe(
       'Addresses and networks to which no webhook goes, whatever else is allowed: public ones of your own, behind which there is more than the public may see',
     )
     .meta({ example: '203.0.113.0/24,2001:db8::/32' }),
+  SMTP_URL: parsed(smtpAddressFromText)
+    .optional()
+    .describe(
+      'Mail server through which merchants are told that their endpoint fails, has recovered, or was given up on: `smtps://` uses TLS, `smtp://` STARTTLS. Default: no e-mails',
+    )
+    .meta({ ...SECRET, example: 'smtps://malipo:password@mail.example.com' }),
+  NOTICE_FROM: mailAddress()
+    .optional()
+    .describe('Address from which these e-mails come. Required with `SMTP_URL`')
+    .meta({ example: 'malipo@pay.example.com' }),
+  NOTICE_HOOK_URL: wholeUrl('http', 'https')
+    .optional()
+    .describe(
+      'Address of your own to which the same is sent as JSON by POST, for all merchants. It may be a private one. Default: none',
+    )
+    .meta({ ...SECRET, example: 'https://ops.example.com/hooks/malipo' }),
 };

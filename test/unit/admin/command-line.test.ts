@@ -24,7 +24,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   channel: ['list', 'show', 'pause', 'resume'],
   jobs: ['list', 'replay'],
   queues: ['status', 'empty'],
-  webhooks: ['list', 'show', 'resend'],
+  webhooks: ['list', 'show', 'resend', 'endpoints', 'recover'],
   audit: ['list'],
   security: ['list'],
   restore: ['mark', 'status', 'resume'],

@@ -111,6 +111,28 @@ describe('Options of the command line for money and support', () => {
       ['webhooks show order-1', '--webhook must be an id such as'],
       ['webhooks resend', '--webhook is required'],
       [`webhooks resend ${NOBODY} --status pending`, 'Unknown option "--status"'],
+      ['webhooks list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      ['webhooks endpoints --state open', '--state must be one of held, failing, working'],
+      ['webhooks endpoints --after 1001', '--after must be an endpoint as the list names it'],
+      ['webhooks endpoints --after open/1/x', '--after must be an endpoint as the list names it'],
+    ]);
+    const recover = 'webhooks recover --merchant 1001 --since 2026-11-20';
+    expectWrong([
+      ['webhooks recover --merchant 1001', '--since is required'],
+      ['webhooks recover --since 2026-11-20', '--merchant is required'],
+      [`${recover} --until 2026-11-19`, '--since must be before --until'],
+      ...['shop.example', 'ftp://shop.example', 'https://shop.example/hook', 'https://a@b'].map(
+        (endpoint): BadCase => [
+          `${recover} --endpoint ${endpoint}`,
+          '--endpoint must be scheme, host and port such as https://shop.example',
+        ],
+      ),
+      ...['0', '101', 'many'].map(
+        (rate): BadCase => [
+          `${recover} --rate ${rate}`,
+          '--rate must be a whole number from 1 to 100',
+        ],
+      ),
     ]);
   });
 

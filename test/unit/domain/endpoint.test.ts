@@ -123,7 +123,6 @@ describe('A receiver of webhooks', () => {
     );
     expect(well).to.include({ breaker: 'closed', concurrency: 1, failures: 0, probes: 0 });
     expect(well).to.include({ failing_since: null, opened_at: null, probe_at: null });
-    expect(well).to.include({ told_exhausted_at: null });
     expect(well.last_success_at).to.deep.equal(at(1));
     expect(notice).to.equal('recovered');
     expect(afterSuccess(well, at(2)).notice).to.equal(null);

@@ -6,8 +6,10 @@ import type { AttemptOutcome } from '../../../src/domain/webhooks/delivery.ts';
 import { postWebhook } from '../../../src/outbound/webhook-client.ts';
 import { networksFromText } from '../../../src/process/networks.ts';
 import { eventually } from '../../support/eventually.ts';
-import { bodyOf, closedPortUrl, startLocalServer } from '../../support/gateway-fixtures.ts';
+import { bodyOf, startLocalServer } from '../../support/gateway-fixtures.ts';
 
+/** A receiver of these tests may be anywhere. */
+const ANYWHERE = { allowPrivate: true, blocked: [], ports: null };
 const BODY = '{"name":"Wanjikũ 🎉"}';
 
 type Answer = (res: ServerResponse) => void;
@@ -34,7 +36,7 @@ async function postTo(answer: Answer, timeoutMs = 2_000): Promise<[AttemptOutcom
   const receiver = await receiverThat(answer);
   try {
     const url = `http://127.0.0.1:${receiver.port}/hook?a=1`;
-    const options = { timeoutMs, allowPrivate: true, blocked: [] };
+    const options = { ...ANYWHERE, timeoutMs };
     return [await postWebhook(url, BODY, { 'webhook-id': 'w1' }, options), receiver];
   } finally {
     await receiver.close();
@@ -74,59 +76,36 @@ describe('Posting a webhook', () => {
     });
   }
 
-  const NO_ANSWERS: Readonly<Record<string, Answer>> = {
-    'cuts the connection': (res) => void res.socket!.destroy(),
-    'does not speak HTTP': (res) => void res.socket!.end('what?\r\n\r\n'),
-    'switches protocols and says no more': (res) =>
-      void res.socket!.write(
-        'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
-      ),
-  };
-  for (const [what, answer] of Object.entries(NO_ANSWERS)) {
-    it(`gives no status, and why, when the receiver ${what}`, async () => {
-      const [outcome] = await postTo(answer);
-      expect(outcome).to.include({ status: null, timedOut: false, answer: null });
-      expect(outcome.error).to.be.a('string').and.not.be.empty;
-    });
-  }
-
-  it('gives no status when nobody listens, or the name does not exist', async () => {
-    const options = { timeoutMs: 2_000, allowPrivate: true, blocked: [] };
-    for (const url of [await closedPortUrl(), 'http://nobody.invalid/hook']) {
-      const outcome = await postWebhook(url, BODY, {}, options);
-      expect(outcome).to.include({ status: null, timedOut: false, answer: null });
-      expect(outcome.error).to.be.a('string').and.not.be.empty;
-    }
-  });
-
   it('ends at its timeout with a receiver that does not answer', async () => {
     const [outcome] = await postTo(() => {}, 150);
     expect(outcome).to.include({ status: null, timedOut: true, answer: null });
     expect(outcome.error).to.equal('timeout: no answer within 150 ms');
   });
 
-  // Of an answer only the status counts, so what becomes of the body does not matter.
-  const ODD_BODIES: Readonly<Record<string, Answer>> = {
-    'is megabytes long': (res) => void res.writeHead(200).end(Buffer.alloc(4_000_000, 'x')),
-    'never ends': (res) => {
+  it('takes an answer that came in time, though the process slept until its timeout', async () => {
+    const [outcome] = await postTo((res) => {
+      res.writeHead(200).end('taken');
+      const wakesAt = Date.now() + 300;
+      while (Date.now() < wakesAt);
+    }, 150);
+    expect(outcome).to.include({ status: 200, error: null, timedOut: false });
+  });
+
+  it('does not take a broken connection for a timeout', async () => {
+    const [outcome] = await postTo((res) => void res.socket!.destroy());
+    expect(outcome).to.include({ status: null, timedOut: false, answer: null });
+    expect(outcome.error).to.equal('socket hang up');
+  });
+
+  it('takes the status that is known at its timeout, though the body goes on', async () => {
+    const [outcome, { requests }] = await postTo((res) => {
       res.writeHead(200);
       const timer = setInterval(() => res.write('x'), 20);
       res.once('close', () => clearInterval(timer));
-    },
-    'breaks off': (res) => {
-      res.writeHead(200, { 'content-length': 1_000 });
-      res.write('{"ok":', () => res.destroy());
-    },
-    'is not compressed as it says': (res) =>
-      void res.writeHead(200, { 'content-encoding': 'gzip' }).end('plain'),
-  };
-  for (const [what, answer] of Object.entries(ODD_BODIES)) {
-    it(`takes the status of an answer whose body ${what}`, async () => {
-      const [outcome, { requests }] = await postTo(answer, 300);
-      expect(outcome).to.include({ status: 200, error: null, timedOut: false });
-      expect(requests).to.have.length(1);
-    });
-  }
+    }, 300);
+    expect(outcome).to.include({ status: 200, error: null, timedOut: false });
+    expect(requests).to.have.length(1);
+  });
 
   it('is done when the part of the body that is kept has come, and when nothing more comes', async () => {
     let ended = 0;
@@ -136,7 +115,7 @@ describe('Posting a webhook', () => {
       });
       res.writeHead(200).write(text);
     };
-    const patience = { timeoutMs: 60_000, allowPrivate: true, blocked: [] };
+    const patience = { ...ANYWHERE, timeoutMs: 60_000 };
     for (const [text, endedAtOnce] of [
       ['x'.repeat(1_024), 0],
       ['few words', 1],
@@ -225,7 +204,7 @@ describe('The wait that a receiver asks for', () => {
 });
 
 describe('Posting webhooks one after the other', () => {
-  const options = { timeoutMs: 2_000, allowPrivate: true, blocked: [] };
+  const options = { ...ANYWHERE, timeoutMs: 2_000 };
   let server: Server;
   let url: string;
   let connections: number;
@@ -335,7 +314,7 @@ describe('Posting a webhook where private addresses are not allowed', () => {
     'LOCALHOST',
     '%6cocalhost',
   ];
-  const FENCED = { timeoutMs: 2_000, allowPrivate: false, blocked: [] };
+  const FENCED = { ...ANYWHERE, timeoutMs: 2_000, allowPrivate: false };
   for (const host of HOSTS) {
     it(`refuses ${host} before anything is sent`, async () => {
       const url = `http://${host}:${receiver.port}/hook`;
@@ -346,11 +325,31 @@ describe('Posting a webhook where private addresses are not allowed', () => {
     });
   }
 
+  it('refuses a port that is not allowed, also the one that an address does not name', async () => {
+    const options = { ...ANYWHERE, timeoutMs: 2_000, ports: [443, 8443] };
+    for (const [url, port] of [
+      [`http://127.0.0.1:${receiver.port}/hook`, receiver.port],
+      ['http://127.0.0.1/hook', 80],
+      ['https://127.0.0.1:444/hook', 444],
+    ] as const) {
+      const outcome = await postWebhook(url, BODY, {}, options);
+      expect(outcome).to.include({ status: null, timedOut: false });
+      expect(outcome.error).to.equal(`port ${port} is not in WEBHOOK_PORTS (443, 8443)`);
+    }
+    expect(receiver.requests).to.deep.equal([]);
+    const { error } = await postWebhook('https://nobody.invalid/hook', BODY, {}, options);
+    expect(error, 'the port of https').to.include('nobody.invalid');
+    const own = { ...options, ports: [Number(receiver.port)] };
+    const url = `http://127.0.0.1:${receiver.port}/hook`;
+    expect(await postWebhook(url, BODY, {}, own)).to.include({ status: 200 });
+    receiver.requests.length = 0;
+  });
+
   it('refuses a blocked network even where private addresses are allowed', async () => {
     const blocked = networksFromText('127.0.0.0/8,::1');
     for (const host of ['127.0.0.1', '0x7f000001', '[::1]', '[::ffff:127.0.0.1]', 'localhost']) {
       const url = `http://${host}:${receiver.port}/hook`;
-      const options = { timeoutMs: 2_000, allowPrivate: true, blocked };
+      const options = { ...ANYWHERE, timeoutMs: 2_000, blocked };
       const outcome = await postWebhook(url, BODY, {}, options);
       expect(outcome.error, host).to.match(/is in WEBHOOK_BLOCK/);
       expect(receiver.requests).to.deep.equal([]);

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import createFetchClient from 'openapi-fetch';
+import type { Api, Call, Method } from './calls.ts';
+import { KEYED_OPERATIONS } from './generated/operations.ts';
+import { bodyOf, errorOf, isSuccess } from './malipo-error.ts';
+import { createPaginate, type Paginate } from './paginate.ts';
+import { IDEMPOTENCY_KEY, send } from './send.ts';
+import { type Credentials, createSession, type Session } from './session.ts';
+
+/** Where the API is, with `/api/v1` at its end, and who calls. */
+export type ClientOptions = { baseUrl: string } & Credentials;
+
+export interface MalipoClient {
+  get: Call<'get'>;
+  /** Sends a fresh Idempotency-Key with each operation that takes one, unless you give yours. */
+  post: Call<'post'>;
+  delete: Call<'delete'>;
+  /** Walks through all pages of a list, record by record. */
+  paginate: Paginate;
+}
+
+/**
+ * Creates a client. It gets its tokens at the first call and renews them by itself. Make one for
+ * each app or person, and keep it. What is safe to repeat is repeated when no answer comes.
+ */
+export function createClient({ baseUrl: address, ...credentials }: ClientOptions): MalipoClient {
+  const baseUrl = address.replace(/\/+$/, '');
+  const session = createSession(baseUrl, credentials);
+  const api: Api = createFetchClient({ baseUrl, fetch: (request) => perform(session, request) });
+  api.use({ onRequest: ({ request, schemaPath }) => addKey(request, schemaPath) });
+  // The types of the calls are those of openapi-fetch for the same path and method.
+  const call = (method: Method) => async (path: never, init: never) =>
+    (await api.request(method, path, init)).data;
+  const get = call('get') as Call<'get'>;
+  return {
+    get,
+    post: call('post') as Call<'post'>,
+    delete: call('delete') as Call<'delete'>,
+    paginate: createPaginate(get),
+  };
+}
+
+/** An operation that keeps no key must have none: a key says that it is safe to repeat. */
+function addKey({ method, headers }: Request, schemaPath: string): void {
+  if (!KEYED_OPERATIONS.has(`${method} ${schemaPath}`)) headers.delete(IDEMPOTENCY_KEY);
+  else if (!headers.has(IDEMPOTENCY_KEY)) headers.set(IDEMPOTENCY_KEY, randomUUID());
+}
+
+/** Sends a request with a token. A token that is refused is replaced, once. */
+async function perform(session: Session, request: Request): Promise<Response> {
+  const { url, method, signal } = request;
+  const key = request.headers.get(IDEMPOTENCY_KEY) ?? undefined;
+  const body = request.body ? await request.text() : undefined;
+  const isSafe = method === 'GET' || key !== undefined;
+  const sendWith = (access: string) => {
+    const headers = new Headers(request.headers);
+    headers.set('authorization', `Bearer ${access}`);
+    return send({ url, method, headers, body, signal, isSafe });
+  };
+  const access = await session.access();
+  const first = await sendWith(access);
+  const refusal = await tokenRefusal(first);
+  const answer = refusal ? await sendWith(await session.replace(access, refusal)) : first;
+  if (isSuccess(answer)) return answer;
+  throw await errorOf(answer, key);
+}
+
+/** Returns why a token was refused. Such a request was not processed: the token is checked first. */
+async function tokenRefusal(answer: Response): Promise<'expired' | 'revoked' | null> {
+  if (answer.status !== 401) return null;
+  const { code, field } = await bodyOf(answer);
+  if (field !== 'Authorization') return null;
+  if (code === 'token_revoked') return 'revoked';
+  return code === 'invalid_token' ? 'expired' : null;
+}

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { bodyOf, MalipoError, NO_ANSWER } from './malipo-error.ts';
+
+/** The waits before the second, third and fourth try. Each is up to a quarter longer, at random. */
+const RETRY_WAITS_MS = [250, 1_000, 4_000];
+const MAX_JITTER = 0.25;
+/** Who is told to wait for longer is told the error instead. */
+const MAX_RETRY_AFTER_MS = 30_000;
+/** Of one try. Longer than a reversal waits for its gateway. */
+const TRY_TIMEOUT_MS = 30_000;
+
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+
+/** Too many requests, or a service that is away for a moment. */
+const RETRIED_STATUSES = [429, 502, 503, 504];
+/** The first try is still under way. Its answer comes when it has ended. */
+const STILL_RUNNING = 'idempotency_key_running';
+
+export interface Message {
+  url: string;
+  method: string;
+  headers: Headers;
+  body?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** It may be sent again: it only reads, or the service does it once by its key. */
+  isSafe: boolean;
+}
+
+/**
+ * Sends a message and returns its answer, whatever the status. Only a safe message is sent again:
+ * when no answer has come, and when the service asks for it.
+ * @throws MalipoError `no_answer`, and what the caller's own signal throws
+ */
+export async function send(message: Message): Promise<Response> {
+  for (const waitMs of message.isSafe ? RETRY_WAITS_MS : []) {
+    const outcome = await attempt(message);
+    const pauseMs = await pauseAfter(outcome, waitMs * (1 + MAX_JITTER * Math.random()));
+    if (pauseMs === null) return answerOf(message, outcome);
+    await sleep(pauseMs, undefined, message.signal && { signal: message.signal });
+  }
+  return answerOf(message, await attempt(message));
+}
+
+/** Sends it once. Reads the whole answer, because it may be cut in the middle. */
+async function attempt({ url, method, headers, body, signal }: Message): Promise<Response | Error> {
+  try {
+    const timeout = AbortSignal.timeout(TRY_TIMEOUT_MS);
+    const answer = await fetch(url, {
+      ...{ method, headers, body: body ?? null },
+      // A payment goes to the address that the caller has named, and to no other.
+      redirect: 'error',
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    });
+    const text = await answer.text();
+    return new Response(text || null, { status: answer.status, headers: answer.headers });
+  } catch (error) {
+    signal?.throwIfAborted();
+    return error as Error;
+  }
+}
+
+/** Returns how long to wait before the next try, or null when this outcome stands. */
+async function pauseAfter(outcome: Response | Error, waitMs: number): Promise<number | null> {
+  if (outcome instanceof Error) return waitMs;
+  const isRetried =
+    RETRIED_STATUSES.includes(outcome.status) ||
+    (outcome.status === 409 && (await bodyOf(outcome)).code === STILL_RUNNING);
+  if (!isRetried) return null;
+  const askedMs = retryAfterMs(outcome.headers.get('retry-after'));
+  return askedMs > MAX_RETRY_AFTER_MS ? null : Math.max(askedMs, waitMs);
+}
+
+/** Reads seconds, or a date as a proxy may send it. */
+function retryAfterMs(header: string | null): number {
+  if (header === null) return 0;
+  const seconds = Number(header);
+  const ms = Number.isNaN(seconds) ? Date.parse(header) - Date.now() : seconds * 1_000;
+  return Number.isNaN(ms) ? 0 : ms;
+}
+
+function answerOf({ method, url, headers }: Message, outcome: Response | Error): Response {
+  if (!(outcome instanceof Error)) return outcome;
+  const detail = `No answer came to ${method} ${new URL(url).pathname}. It may have been done`;
+  const idempotencyKey = headers.get(IDEMPOTENCY_KEY) ?? undefined;
+  const fields = { status: 0, code: NO_ANSWER, detail, idempotencyKey };
+  throw new MalipoError(fields, { cause: outcome });
+}

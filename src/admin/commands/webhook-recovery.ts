@@ -1,0 +1,82 @@
+import type { Transaction } from '../../connections/database.ts';
+import { requireMerchant } from '../../domain/merchants/manage-merchants.ts';
+import {
+  countRecoverable,
+  type Recovery,
+  recoverDeliveries,
+} from '../../domain/webhooks/recover-deliveries.ts';
+import { origin } from '../options/endpoints.ts';
+import { flag, optional, required } from '../options/option.ts';
+import * as read from '../options/readers.ts';
+import * as search from '../options/search.ts';
+import { type Answer, changes } from '../verb.ts';
+
+/** One run sends so many at most: their rows are locked together. */
+const MAX_PER_RUN = 10_000;
+const MAX_PER_SECOND = 100;
+
+export const recover = changes({
+  role: 'support',
+  summary: 'Sends again all webhooks that have not reached a merchant',
+  notes: `Those that were given up, that the receiver stopped with 410, and those that wait for a later attempt; by the time of their events, oldest first, each under the same id and body. Their attempts begin anew, and an endpoint that is held is probed at once. What is due or under way, or was sent again and waits for its turn, is left alone. At most ${MAX_PER_RUN} in one run; run it again for the others.`,
+  options: {
+    merchant_id: required('merchant', read.merchantId, 'Those of this merchant'),
+    since: search.requiredSince,
+    until: search.period.until,
+    endpoint: optional('endpoint', origin, 'Only those to this scheme, host and port'),
+    rate: optional(
+      'rate',
+      read.integer('COUNT', 1, MAX_PER_SECOND),
+      `So many per second, at most ${MAX_PER_SECOND}. Default: as fast as the endpoint takes them`,
+    ),
+    isDryRun: flag('dry-run', 'Only count them'),
+  },
+  check: search.checkPeriod,
+  run: async ({ database }, { rate, isDryRun, ...recovery }, { audited }) => {
+    await requireMerchant(database, recovery.merchant_id);
+    if (isDryRun) {
+      const found = await countRecoverable(database, recovery);
+      const count = Math.min(found, MAX_PER_RUN);
+      return recoveryAnswer({ isDryRun, count, left: found - count });
+    }
+    const result = await audited(async (trx) => {
+      const value = await recoverIn(trx, recovery, rate);
+      return { value, audit: value.count > 0 ? auditOf(recovery, rate, value) : null };
+    });
+    return recoveryAnswer({ isDryRun, ...result });
+  },
+});
+
+interface Recovered {
+  count: number;
+  /** Those that another run would send. */
+  left: number;
+}
+
+async function recoverIn(
+  trx: Transaction,
+  recovery: Recovery,
+  perSecond: number | undefined,
+): Promise<Recovered> {
+  const found = await countRecoverable(trx, recovery);
+  const count = await recoverDeliveries(trx, recovery, { limit: MAX_PER_RUN, perSecond });
+  return { count, left: Math.max(0, found - count) };
+}
+
+function auditOf(recovery: Recovery, rate: number | undefined, { count, left }: Recovered) {
+  const { merchant_id, since, until = null, endpoint = null } = recovery;
+  const details = { since, until, endpoint, rate: rate ?? null, count, left };
+  return { merchant_id, subject: `webhooks of merchant ${merchant_id}`, details };
+}
+
+function recoveryAnswer({ isDryRun, count, left }: Recovered & { isDryRun: boolean }): Answer {
+  const isUnchanged = isDryRun || count === 0;
+  const sent = isDryRun ? 'that would be sent again' : 'sent again';
+  return {
+    data: { dry_run: isDryRun, count, left },
+    lines: [
+      `Webhooks ${sent}: ${count}${isUnchanged ? '; nothing was changed' : ''}`,
+      left > 0 && `Left for another run: ${left}`,
+    ],
+  };
+}

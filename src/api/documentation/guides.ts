@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { Marked, type Tokens } from 'marked';
+import { GUIDES_FOLDER } from './assets.ts';
+import { framed } from './frame.ts';
+import { html, raw } from './html.ts';
+
+/** A guide: a file of `docs/guides`, which begins with its title. */
+export interface Guide {
+  /** The name of the file, without its extension. */
+  name: string;
+  title: string;
+  markdown: string;
+}
+
+/** The one to begin with is listed first, the others by their titles. */
+const FIRST = 'first-payment';
+
+/**
+ * Reads all guides.
+ * @throws Error when one does not begin with a title.
+ */
+export function readGuides(): Guide[] {
+  const files = readdirSync(GUIDES_FOLDER).filter((file) => file.endsWith('.md'));
+  return files
+    .map((file) => readGuide(file.slice(0, -'.md'.length)))
+    .sort(
+      (a, b) =>
+        Number(b.name === FIRST) - Number(a.name === FIRST) || a.title.localeCompare(b.title),
+    );
+}
+
+function readGuide(name: string): Guide {
+  const markdown = readFileSync(new URL(`${name}.md`, GUIDES_FOLDER), 'utf8');
+  const title = /^# (.+)\n/.exec(markdown)?.[1];
+  if (!title) throw new Error(`docs/guides/${name}.md does not begin with a title`);
+  return { name, title, markdown };
+}
+
+/** Returns the page of a guide, with links to all of them. */
+export function guidePage({ name, title, markdown }: Guide, guides: readonly Guide[]): string {
+  const links = guides.map((guide) => {
+    const path = `/docs/guides/${guide.name}`;
+    return guide.name === name
+      ? html`<li><a href="${path}" aria-current="page">${guide.title}</a></li>`
+      : html`<li><a href="${path}">${guide.title}</a></li>`;
+  });
+  return framed({
+    title: `${title} – Malipo`,
+    current: 'Guides',
+    body: html`<div class="guide"><nav aria-label="Guides"><ul>${raw(links.join(''))}</ul></nav>
+<main>${raw(renderMarkdown(markdown))}</main></div>`,
+  });
+}
+
+/** Makes HTML of the Markdown of our own files, which is trusted. */
+function renderMarkdown(markdown: string): string {
+  return marked.parse(markdown, { async: false });
+}
+
+const marked = new Marked({
+  renderer: {
+    // So that a link can lead to it.
+    heading({ tokens, depth, text }: Tokens.Heading): string {
+      return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
+    // Whoever has no mouse scrolls it with the keys.
+    code({ text }: Tokens.Code): string {
+      return html`<pre tabindex="0"><code>${text}</code></pre>\n`;
+    },
+    // Links to the files of other guides, as they work in a checkout too.
+    link({ href, tokens }: Tokens.Link): string {
+      const address = href.replace(/^([\w-]+)\.md(?=$|#)/, '/docs/guides/$1');
+      return html`<a href="${address}">${raw(this.parser.parseInline(tokens))}</a>`;
+    },
+  },
+});
+
+/** The id of a heading, in the way in which forges make it. */
+function idOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\w\- ]/g, '')
+    .replaceAll(' ', '-');
+}

@@ -1,0 +1,39 @@
+import { BASE_PATH } from '../../base-path.ts';
+import { type Endpoint, takesKey } from '../../endpoints/endpoints.ts';
+import { pathParameters } from '../../schemas/paths.ts';
+import { exampleOf } from '../content.ts';
+
+/** A request that a sample makes. The samples read the access token from the variable `ACCESS`. */
+export interface SampleRequest {
+  id: string;
+  method: 'GET' | 'POST' | 'DELETE';
+  url: string;
+  needsToken: boolean;
+  /** Without the token. */
+  headers: readonly (readonly [name: string, value: string])[];
+  body: Fields | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Makes the request of an endpoint from the examples of its schemas. */
+export function sampleRequest(id: string, endpoint: Endpoint, publicUrl: string): SampleRequest {
+  const body = endpoint.body && (exampleOf(endpoint.body) as Fields);
+  // The reference is unique for each payment, as the key must be.
+  const key = String(body?.ref_no ?? `${id}-1`);
+  return {
+    id,
+    method: endpoint.method.toUpperCase() as SampleRequest['method'],
+    url: `${publicUrl}${BASE_PATH}${endpoint.path.replace(/\{(\w+)\}/g, (_, name) => pathExample(name))}`,
+    needsToken: endpoint.roles !== undefined,
+    headers: [
+      ...(takesKey(endpoint) ? ([['Idempotency-Key', key]] as const) : []),
+      ...(body ? ([['Content-Type', 'application/json']] as const) : []),
+    ],
+    body,
+  };
+}
+
+function pathExample(name: string): string {
+  return encodeURIComponent(String(exampleOf(pathParameters[name]!)));
+}

@@ -1,0 +1,150 @@
+import { inOneTransaction, type Transaction } from '../../connections/database.ts';
+import { Refusal } from '../../domain/errors.ts';
+import { chooseApp } from '../../domain/identity/choose-app.ts';
+import { spanOf } from '../../domain/period.ts';
+import { readFeed } from '../../domain/webhooks/event-feed.ts';
+import { exampleWebhook } from '../../domain/webhooks/example-webhook.ts';
+import { listOwnDeliveries } from '../../domain/webhooks/list-own-deliveries.ts';
+import { listOwnEndpoints } from '../../domain/webhooks/list-own-endpoints.ts';
+import {
+  countRecoverable,
+  type Recovery,
+  recoverDeliveries,
+} from '../../domain/webhooks/recover-deliveries.ts';
+import { resendOwnWebhook } from '../../domain/webhooks/resend-webhook.ts';
+import { attemptsOf, findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
+import { postOptionsOf, postWebhook } from '../../outbound/webhook-client.ts';
+import type { ApiContext } from '../context.ts';
+import { endpoints } from '../endpoints/endpoints.ts';
+import { MAX_RECOVERED } from '../endpoints/webhooks.ts';
+import { deliveryFilterIn } from '../filters.ts';
+import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
+import { envelopeOf, feedEnvelopeOf, pageRequestOf } from '../pagination.ts';
+import { UUID } from '../schemas/fields.ts';
+import { MAX_ATTEMPTS_SHOWN } from '../schemas/webhook-records.ts';
+import { createWaitingRoom, type WaitingRoom } from '../waiting-room.ts';
+import {
+  deliveryDetail,
+  deliveryRecord,
+  endpointRecord,
+  feedEvent,
+  testedWebhook,
+} from '../webhook-presenters.ts';
+import { callbackUrlIn } from './payment-initiation.ts';
+
+/** Tests of one process that may be under way at the same time, each for up to a webhook's time. */
+const MAX_TESTS = 20;
+/** So that nobody floods somebody through us. */
+const MAX_TESTS_OF_MERCHANT = 1;
+
+export function addWebhookRoutes(context: ApiContext): void {
+  addListRoutes(context);
+  addDeliveryRoutes(context);
+  const { webhookTests: waiters, webhookTestsRefused: refused } = context.meters.http;
+  const room = createWaitingRoom(
+    {
+      places: MAX_TESTS,
+      placesOfMerchant: MAX_TESTS_OF_MERCHANT,
+      refusalOfMerchant: 'webhook_test_running',
+    },
+    { waiters, refused },
+  );
+  mount(context, endpoints.testWebhook, async (call) => ({
+    body: await sendTest(context, room, call),
+  }));
+}
+
+function addListRoutes(context: ApiContext): void {
+  const { database, config } = context;
+
+  mount(context, endpoints.listEvents, async ({ caller: { merchant_id }, query }) => {
+    const wanted = { after: query.after as number, limit: query.page_size as number };
+    const page = await readFeed(database, merchant_id, wanted);
+    return { body: feedEnvelopeOf(config, endpoints.listEvents, query, page, feedEvent) };
+  });
+
+  mount(context, endpoints.listWebhooks, async ({ caller: { merchant_id }, query }) => {
+    const filter = deliveryFilterIn(query);
+    const page = await listOwnDeliveries(database, merchant_id, filter, pageRequestOf(query));
+    return { body: envelopeOf(config, endpoints.listWebhooks, query, page, deliveryRecord) };
+  });
+
+  mount(context, endpoints.listWebhookEndpoints, async ({ caller: { merchant_id }, query }) => {
+    const page = await listOwnEndpoints(database, merchant_id, pageRequestOf(query));
+    return {
+      body: envelopeOf(config, endpoints.listWebhookEndpoints, query, page, endpointRecord),
+    };
+  });
+}
+
+function addDeliveryRoutes(context: ApiContext): void {
+  const { database } = context;
+
+  mount(context, endpoints.getWebhook, async (call) => {
+    const { merchant_id, id } = deliveryIn(call);
+    const webhook = await findWebhook(database, id, merchant_id);
+    if (!webhook || webhook.status === null) throw new Refusal('webhook_not_found');
+    return detailOf(database, webhook);
+  });
+
+  mount(context, endpoints.resendWebhook, async (call) => {
+    const ref = deliveryIn(call);
+    return inOneTransaction(call.database, async (trx) => {
+      const { after, isResent } = await resendOwnWebhook(trx, ref);
+      const { body, paymentId } = await detailOf(trx, after);
+      return { body: { resent: isResent, ...body }, paymentId };
+    });
+  });
+
+  mount(context, endpoints.recoverWebhooks, async ({ caller, body, database: target }) => {
+    const recovery = recoveryIn(caller.merchant_id, body);
+    return inOneTransaction(target, async (trx) => ({
+      body: {
+        resent: await recoverDeliveries(trx, recovery, { limit: MAX_RECOVERED }),
+        remaining: await countRecoverable(trx, recovery),
+      },
+    }));
+  });
+}
+
+/** @throws Refusal when the id is none, as for one that does not exist */
+function deliveryIn({ caller: { merchant_id }, params: { id = '' } }: AuthenticatedCall) {
+  if (!UUID.test(id)) throw new Refusal('webhook_not_found');
+  return { merchant_id, id };
+}
+
+async function detailOf(database: ApiContext['database'] | Transaction, webhook: Webhook) {
+  const attempts = await attemptsOf(database, webhook, MAX_ATTEMPTS_SHOWN);
+  return { body: deliveryDetail(webhook, attempts), paymentId: webhook.payment_id };
+}
+
+/** Times count from their first millisecond on. */
+function recoveryIn(merchant_id: number, body: Record<string, unknown>): Recovery {
+  const { since, until, endpoint } = body as Record<string, string | undefined>;
+  const timeOf = (text: string) => new Date(spanOf(text)!.first);
+  return { merchant_id, since: timeOf(since!), until: until ? timeOf(until) : undefined, endpoint };
+}
+
+/** Sends an example with no transaction open. Nothing of it is recorded. */
+async function sendTest(
+  { database, config, logger }: ApiContext,
+  room: WaitingRoom,
+  call: AuthenticatedCall,
+) {
+  const { caller, body } = call;
+  const { merchant_id } = caller;
+  const callbackUrl = callbackUrlIn(config, body);
+  room.enter(call, merchant_id);
+  try {
+    const named = body.app_code as number | undefined;
+    const app = { merchant_id, app_code: await chooseApp(database, caller, null, named) };
+    const example = await exampleWebhook(database, config.secretsKeys, app);
+    const options = postOptionsOf(config);
+    const outcome = await postWebhook(callbackUrl, example.body, example.headers, options);
+    const { status, error } = outcome;
+    logger.info('webhook tested', { merchant_id, webhook_id: example.id, status, error });
+    return testedWebhook(example.id, outcome);
+  } finally {
+    room.leave(call);
+  }
+}

@@ -1,0 +1,90 @@
+import { expect } from 'chai';
+import { readGuides } from '../../src/api/documentation/guides.ts';
+import { type Answer, request } from '../support/api-client.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+describe('The pages of the documentation', () => {
+  const guides = readGuides();
+  const paths = ['/docs', ...guides.map(({ name }) => `/docs/guides/${name}`)];
+  let service: TestService;
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+  });
+
+  after(() => service.close());
+
+  const get = (path: string, headers = {}): Promise<Answer> =>
+    request('GET', `${service.origin}${path}`, { headers });
+  const policyOf = ({ headers }: Answer) => headers.get('content-security-policy') ?? '';
+
+  it('have a guide for every file, the one to begin with first', async () => {
+    expect(guides[0]?.name).to.equal('first-payment');
+    expect(guides.map(({ name }) => name)).to.include('verify-a-webhook');
+    for (const { name, title } of guides) {
+      const { body } = await get(`/docs/guides/${name}`);
+      for (const guide of guides) expect(body).to.include(`href="/docs/guides/${guide.name}"`);
+      expect(body).to.include(`>${title}</h1>`);
+      expect(body).to.include('href="/docs"').and.not.include('<script');
+      expect(body.replace(/<pre.*?<\/pre>/gs, '')).to.not.include('`');
+    }
+  });
+
+  it('have no link that leads nowhere', async () => {
+    const { body: document } = await get('/openapi.json');
+    const texts = JSON.stringify(document).matchAll(/\]\(([^)\s]+)\)/g);
+    const links = [...texts].map(([, to]) => new URL(to!, `${service.origin}/docs`));
+    for (const path of ['/', '/docs/guides', ...paths]) {
+      const { body } = await get(path);
+      const found = [...body.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, to]) => to);
+      links.push(...found.map((to) => new URL(to, `${service.origin}${path}`)));
+    }
+    const own = links.filter(({ origin }) => origin === service.origin);
+    expect(own.length).to.be.above(20);
+    for (const { pathname, hash } of own) {
+      const { status, body } = await get(pathname);
+      expect(status, pathname).to.equal(200);
+      const isDrawn = pathname === '/docs';
+      if (hash && !isDrawn) expect(body, pathname).to.include(`id="${hash.slice(1)}"`);
+    }
+    const others = links.filter(({ origin }) => origin !== service.origin);
+    for (const { href } of others) expect(href).to.match(/^https:\/\//);
+  });
+
+  it('load nothing from elsewhere, and run no text as a script', async () => {
+    for (const path of paths) {
+      const answer = await get(path);
+      const loaded = [...answer.body.matchAll(/<(?:script|link|img)[^>]*(?:src|href)="([^"]*)"/g)];
+      for (const [, address] of loaded) expect(address).to.match(/^\/(?!\/)/);
+      expect(policyOf(answer)).to.include("default-src 'none'").and.include("base-uri 'none'");
+      expect(policyOf(answer)).to.not.match(/unsafe-eval|\*|https?:/);
+      expect(answer.body).to.not.match(/<[^>]*\s(on\w+|style)\s*=/i);
+    }
+    const reference = policyOf(await get('/docs'));
+    expect(reference).to.include("script-src 'self';").and.include("connect-src 'self'");
+    expect(policyOf(await get(paths[1]!))).to.not.match(/script-src|unsafe/);
+  });
+
+  it('leave the policy of all other paths as it is', async () => {
+    for (const path of ['/openapi.json', '/docs/style.css', '/api/v1/channels', '/nowhere']) {
+      expect(policyOf(await get(path))).to.equal(
+        "default-src 'none';style-src 'self';frame-ancestors 'none';base-uri 'none';form-action 'none'",
+      );
+    }
+  });
+
+  it('let browsers keep the script of the reference, whose address has its version', async () => {
+    const { body } = await get('/docs');
+    const [, path] = /src="(\/docs\/scalar-[\d.]+\.js)"/.exec(body) ?? [];
+    const plain = await get(path!, { 'accept-encoding': 'identity' });
+    const packed = await get(path!, { 'accept-encoding': 'gzip' });
+    expect(packed.headers.get('content-encoding')).to.equal('gzip');
+    expect(plain.headers.get('content-encoding')).to.equal(null);
+    expect(packed.body).to.equal(plain.body).and.include('createApiReference');
+    for (const { headers } of [plain, packed]) {
+      expect(headers.get('content-type')).to.match(/^text\/javascript/);
+      expect(headers.get('cache-control')).to.equal('public, max-age=31536000, immutable');
+      expect(headers.get('vary')).to.include('Accept-Encoding');
+    }
+  });
+});

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
+import { ROOT_FOLDER } from '../../scripts/sandbox/service-process.ts';
+import { makeFolder } from '../support/make-folder.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+
+const run = promisify(execFile);
+const CLIENT = join(ROOT_FOLDER, 'clients/typescript');
+
+/** The options of a program that is checked as strictly as can be, with what it installs. */
+const COMPILER_OPTIONS = {
+  ...{ module: 'nodenext', target: 'es2023', strict: true, types: ['node'], skipLibCheck: false },
+};
+
+describe('The package of the TypeScript client', () => {
+  let service: TestService;
+  let shop: string;
+
+  before(async () => {
+    service = await startTestService();
+    shop = makeFolder('shop');
+    await run('npm', ['pack', '--pack-destination', shop], { cwd: CLIENT });
+    writeFileSync(join(shop, 'package.json'), JSON.stringify({ type: 'module' }));
+    writeFileSync(
+      join(shop, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['*.ts'] }),
+    );
+    const { version } = JSON.parse(readFileSync(join(CLIENT, 'package.json'), 'utf8'));
+    const quietly = ['--prefer-offline', '--no-audit', '--no-fund'];
+    await run('npm', ['install', ...quietly, `./malipo-client-${version}.tgz`], { cwd: shop });
+    mkdirSync(join(shop, 'node_modules/@types'));
+    for (const name of ['@types/node', 'undici-types']) {
+      symlinkSync(join(ROOT_FOLDER, 'node_modules', name), join(shop, 'node_modules', name));
+    }
+  });
+
+  after(() => service.close());
+
+  async function compile(): Promise<void> {
+    const tsc = join(ROOT_FOLDER, 'node_modules/.bin/tsc');
+    const { stdout } = await run(tsc, [], { cwd: shop }).catch((error) => error);
+    expect(stdout).to.equal('');
+  }
+
+  it('is installed with its types, and the program of its README pays with it', async () => {
+    const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
+    const sample = readme.match(/<!-- sample: first-payment -->\n```ts\n(.*?)\n```/s);
+    writeFileSync(join(shop, 'first-payment.ts'), sample![1]!);
+    const types = readFileSync(join(CLIENT, 'test/types.ts'), 'utf8');
+    writeFileSync(join(shop, 'types.ts'), types.replace('../src/index.ts', 'malipo-client'));
+    await compile();
+    const merchant = await createTestMerchant(service);
+    const { stdout } = await run(process.execPath, ['first-payment.js'], {
+      cwd: shop,
+      env: {
+        BASE_URL: service.baseUrl,
+        APP_KEY: merchant.app_key,
+        APP_SECRET: merchant.app_secret,
+        RECEIVER_PORT: String(await findFreePort()),
+      },
+      timeout: 30_000,
+    });
+    expect(stdout).to.match(/^[0-9a-f-]{36} pending$/m);
+    expect(stdout).to.match(/^transaction\.completed order-1042 250\.00 \w+$/m);
+  });
+});
