@@ -20,7 +20,7 @@ import type { TestMerchant } from '../support/test-merchant.ts';
 
 const OVERLAP_MS = 3_600_000;
 
-/** As the receiver in docs/webhooks.md: the key is the text of the secret as it was shown. */
+/** As the receiver in docs/guides/webhooks.md: the key is the text of the secret as it was shown. */
 function isSpecified({ headers, body }: Received, secret: string): boolean {
   const material = `${headers['x-service-timestamp']}.${body}`;
   const expected = createHmac('sha256', secret).update(material).digest('hex');

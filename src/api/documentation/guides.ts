@@ -12,8 +12,11 @@ export interface Guide {
   markdown: string;
 }
 
-/** The one to begin with is listed first, the others by their titles. */
-const FIRST = 'first-payment';
+/** The order in which they are listed. Others follow by their titles. */
+const ORDER = [
+  ...['first-payment', 'take-a-payment', 'pay-out', 'give-back'],
+  ...['verify-a-webhook', 'webhooks', 'errors', 'test-numbers', 'go-live', 'versions'],
+];
 
 /**
  * Reads all guides.
@@ -23,10 +26,12 @@ export function readGuides(): Guide[] {
   const files = readdirSync(GUIDES_FOLDER).filter((file) => file.endsWith('.md'));
   return files
     .map((file) => readGuide(file.slice(0, -'.md'.length)))
-    .sort(
-      (a, b) =>
-        Number(b.name === FIRST) - Number(a.name === FIRST) || a.title.localeCompare(b.title),
-    );
+    .sort((a, b) => placeOf(a) - placeOf(b) || a.title.localeCompare(b.title));
+}
+
+function placeOf({ name }: Guide): number {
+  const place = ORDER.indexOf(name);
+  return place < 0 ? ORDER.length : place;
 }
 
 function readGuide(name: string): Guide {
