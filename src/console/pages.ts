@@ -2,6 +2,8 @@ import { logInHandlers } from './access/log-in.tsx';
 import { otpHandlers } from './access/one-time-password.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
+import { approvalHandlers } from './approvals/routes.tsx';
+import { discrepancyHandlers } from './discrepancies/routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
@@ -19,4 +21,6 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...otpHandlers,
   ...setUpHandlers,
   ...overviewHandlers,
+  ...approvalHandlers,
+  ...discrepancyHandlers,
 };

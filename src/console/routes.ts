@@ -27,12 +27,23 @@ export const ROUTES = {
   confirmSetUp: { method: 'post', path: '/set-up/confirm', role: 'password' },
   logOut: { method: 'post', path: '/log-out', role: 'password' },
   overview: { method: 'get', path: '/', role: 'viewer' },
+  approvals: { method: 'get', path: '/approvals', role: 'viewer' },
+  approval: { method: 'get', path: '/approvals/:id', role: 'viewer' },
+  decideApproval: { method: 'post', path: '/approvals/:id', role: 'support' },
+  discrepancies: { method: 'get', path: '/discrepancies', role: 'viewer' },
+  discrepancy: { method: 'get', path: '/discrepancies/:id', role: 'viewer' },
+  decideDiscrepancyForm: { method: 'get', path: '/discrepancies/:id/decide', role: 'support' },
+  decideDiscrepancy: { method: 'post', path: '/discrepancies/:id/decide', role: 'support' },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
 
 /** The navigation, in its order. It shows what the role may. */
-const NAVIGATION: readonly [RouteName, string][] = [['overview', 'Overview']];
+const NAVIGATION: readonly [RouteName, string][] = [
+  ['overview', 'Overview'],
+  ['discrepancies', 'Discrepancies'],
+  ['approvals', 'Approvals'],
+];
 
 /** Tells whether a role may use a route. Views show no link and no button without it. */
 export function mayUse(role: StaffRole, name: RouteName): boolean {
@@ -49,13 +60,10 @@ export function navigationFor(role: StaffRole): { path: string; label: string }[
 }
 
 /** Returns the address of a route. @throws Error when a parameter of its path is missing */
-export function pathTo(
-  name: RouteName,
-  params: Readonly<Record<string, string | number>> = {},
-): string {
+export function pathTo(name: RouteName, params: Readonly<Record<string, unknown>> = {}): string {
   return ROUTES[name].path.replace(/:(\w+)/g, (_, key: string) => {
     const value = params[key];
     if (value === undefined) throw new Error(`The path of ${name} needs ${key}`);
-    return encodeURIComponent(value);
+    return encodeURIComponent(String(value));
   });
 }

@@ -35,6 +35,10 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   'INSERT SELECT': [
     ...['journals', 'entries', 'audit_log', 'payment_history', 'transfers', 'webhook_attempts'],
   ],
+  // A question, and its answer.
+  'INSERT SELECT UPDATE(decided_at) UPDATE(decided_by) UPDATE(decision) UPDATE(decision_reason)': [
+    'approvals',
+  ],
   'DELETE INSERT SELECT': ['receipts'],
   // Locked before they are deleted, which takes the right to change one column.
   'DELETE INSERT SELECT UPDATE(id)': ['statement_imports', 'security_events', 'stray_callbacks'],

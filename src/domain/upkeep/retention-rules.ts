@@ -71,6 +71,7 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
     since: 'expire',
     why: 'Log-ins to the console, after their end',
   },
+  approvals: { keep: 'forever', why: 'What needed a second person, and who agreed' },
   collections: { keep: 'forever', why: 'Payments' },
   payouts: { keep: 'forever', why: 'Payments' },
   reversals: { keep: 'forever', why: 'Payments' },
