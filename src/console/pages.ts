@@ -4,6 +4,8 @@ import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
 import { approvalHandlers } from './approvals/routes.tsx';
 import { discrepancyHandlers } from './discrepancies/routes.tsx';
+import { failedJobHandlers } from './failed-jobs/routes.tsx';
+import { bulkReplayHandlers } from './failed-jobs/run-routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
@@ -23,4 +25,6 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...overviewHandlers,
   ...approvalHandlers,
   ...discrepancyHandlers,
+  ...failedJobHandlers,
+  ...bulkReplayHandlers,
 };

@@ -30,6 +30,13 @@ export const ROUTES = {
   approvals: { method: 'get', path: '/approvals', role: 'viewer' },
   approval: { method: 'get', path: '/approvals/:id', role: 'viewer' },
   decideApproval: { method: 'post', path: '/approvals/:id', role: 'support' },
+  failedJobs: { method: 'get', path: '/failed-jobs', role: 'viewer' },
+  bulkReplayForm: { method: 'get', path: '/failed-jobs/replay', role: 'support' },
+  beginBulkReplay: { method: 'post', path: '/failed-jobs/replay', role: 'support' },
+  bulkReplays: { method: 'get', path: '/bulk-replays', role: 'viewer' },
+  bulkReplay: { method: 'get', path: '/bulk-replays/:id', role: 'viewer' },
+  bulkReplayLive: { method: 'get', path: '/bulk-replays/:id/live', role: 'viewer', isPart: true },
+  stopBulkReplay: { method: 'post', path: '/bulk-replays/:id/stop', role: 'support' },
   discrepancies: { method: 'get', path: '/discrepancies', role: 'viewer' },
   discrepancy: { method: 'get', path: '/discrepancies/:id', role: 'viewer' },
   decideDiscrepancyForm: { method: 'get', path: '/discrepancies/:id/decide', role: 'support' },
@@ -41,6 +48,7 @@ export type RouteName = keyof typeof ROUTES;
 /** The navigation, in its order. It shows what the role may. */
 const NAVIGATION: readonly [RouteName, string][] = [
   ['overview', 'Overview'],
+  ['failedJobs', 'Failed jobs'],
   ['discrepancies', 'Discrepancies'],
   ['approvals', 'Approvals'],
 ];

@@ -26,6 +26,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
     ...[
       'staff_totp_secrets',
       'console_sessions',
+      'bulk_replays',
       'webhook_endpoints',
       'webhook_notices',
       'webhook_workers',

@@ -194,12 +194,14 @@ function Facts({ request }: { request: Approval }) {
 }
 
 /** The pages of the things that requests are about, by the first words of their subjects. */
-const PAGES = { discrepancy: 'discrepancy' } as const;
+const PAGES = { discrepancy: 'discrepancy', 'bulk replay': 'bulkReplay' } as const;
 
-/** The page of the thing itself. */
-function Subject({ request: { subject } }: { request: Approval }) {
+/** The page of the thing itself. A bulk replay has none before it is approved. */
+function Subject({ request: { subject, decision } }: { request: Approval }) {
   const [, what = '', id] = /^([a-z ]+) ([\da-f-]{36})$/.exec(subject) ?? [];
-  if (!Object.hasOwn(PAGES, what)) return null;
+  if (!Object.hasOwn(PAGES, what) || (what === 'bulk replay' && decision !== 'approved')) {
+    return null;
+  }
   return (
     <p>
       <a href={pathTo(PAGES[what as keyof typeof PAGES], { id })}>See the {what}</a>

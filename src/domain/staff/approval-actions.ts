@@ -1,5 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audited-change.ts';
+import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-as-asked.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
 import type { StaffRole } from './staff.ts';
@@ -34,6 +35,7 @@ interface ApprovalAction<Payload> {
 /** The actions that may need a second person, by their name in the audit log. */
 export const APPROVAL_ACTIONS = {
   'discrepancy.resolve': { role: 'support', run: resolveAsAsked },
+  'jobs.replay': { role: 'support', run: beginBulkReplay },
   // biome-ignore lint/suspicious/noExplicitAny: each action has a payload of its own.
 } as const satisfies Record<string, ApprovalAction<any>>;
 
