@@ -2,6 +2,10 @@ import { logInHandlers } from './access/log-in.tsx';
 import { otpHandlers } from './access/one-time-password.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
+import { approvalHandlers } from './approvals/routes.tsx';
+import { discrepancyHandlers } from './discrepancies/routes.tsx';
+import { failedJobHandlers } from './failed-jobs/routes.tsx';
+import { bulkReplayHandlers } from './failed-jobs/run-routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
 import { paymentHandlers } from './payment/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
@@ -23,4 +27,8 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...overviewHandlers,
   ...paymentHandlers,
   ...searchHandlers,
+  ...approvalHandlers,
+  ...discrepancyHandlers,
+  ...failedJobHandlers,
+  ...bulkReplayHandlers,
 };

@@ -40,8 +40,20 @@ export const ROUTES = {
   paymentReplay: { method: 'post', path: `${PAYMENT}/replay/:job`, role: 'support' },
   paymentResendForm: { method: 'get', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
   paymentResend: { method: 'post', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
-  paymentDecideForm: { method: 'get', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
-  paymentDecide: { method: 'post', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
+  approvals: { method: 'get', path: '/approvals', role: 'viewer' },
+  approval: { method: 'get', path: '/approvals/:id', role: 'viewer' },
+  decideApproval: { method: 'post', path: '/approvals/:id', role: 'support' },
+  failedJobs: { method: 'get', path: '/failed-jobs', role: 'viewer' },
+  bulkReplayForm: { method: 'get', path: '/failed-jobs/replay', role: 'support' },
+  beginBulkReplay: { method: 'post', path: '/failed-jobs/replay', role: 'support' },
+  bulkReplays: { method: 'get', path: '/bulk-replays', role: 'viewer' },
+  bulkReplay: { method: 'get', path: '/bulk-replays/:id', role: 'viewer' },
+  bulkReplayLive: { method: 'get', path: '/bulk-replays/:id/live', role: 'viewer', isPart: true },
+  stopBulkReplay: { method: 'post', path: '/bulk-replays/:id/stop', role: 'support' },
+  discrepancies: { method: 'get', path: '/discrepancies', role: 'viewer' },
+  discrepancy: { method: 'get', path: '/discrepancies/:id', role: 'viewer' },
+  decideDiscrepancyForm: { method: 'get', path: '/discrepancies/:id/decide', role: 'support' },
+  decideDiscrepancy: { method: 'post', path: '/discrepancies/:id/decide', role: 'support' },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
@@ -50,6 +62,9 @@ export type RouteName = keyof typeof ROUTES;
 const NAVIGATION: readonly [RouteName, string][] = [
   ['overview', 'Overview'],
   ['search', 'Search'],
+  ['failedJobs', 'Failed jobs'],
+  ['discrepancies', 'Discrepancies'],
+  ['approvals', 'Approvals'],
 ];
 
 /** Tells whether a role may use a route. Views show no link and no button without it. */

@@ -8,7 +8,7 @@ import { discrepancyOf, makeOverdue, refund } from '../support/discrepancies/sce
 import { failedPayout, failJob, stepRow } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { failed, learn, newCollection, reread, succeeded } from '../support/payments.ts';
+import { failed, learn, newCollection, succeeded } from '../support/payments.ts';
 import { ACKNOWLEDGED, UNKNOWN, workOn } from '../support/submissions.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
@@ -206,27 +206,10 @@ describe('The payment page of the console', () => {
     ]);
   });
 
-  it('decides a discrepancy as its preview has said, which changes nothing', async () => {
+  it('leads to the page of an open discrepancy, where it is decided', async () => {
     const payout = await makeOverdue({ database, merchant }, await newPayout(database, merchant));
     const { id } = await discrepancyOf({ database, merchant }, 'overdue', payout);
-    const path = `${pathOf(payout)}/decide/${id}`;
-    const choice = await support.get(path);
-    expect(choice.text).to.include('value="completed"').and.to.include('value="failed"');
-    const preview = await support.get(`${path}?as=completed&trans_id=OVERDUE-1`);
-    expect(previewIn(preview)).to.include('The payment goes from pending to completed');
-    expect(previewIn(preview)).to.include('gateway_float 100.00');
-    expect(await reread(database, payout)).to.include({ status: 'pending' });
-    const wrong = await support.post(path, { as: 'undo', reason: REASON });
-    expect([wrong.status, /not possible any more/.test(wrong.text)]).to.deep.equal([422, true]);
-    const fields = { as: 'completed', trans_id: 'OVERDUE-1', reason: REASON };
-    expect((await support.post(path, fields)).status).to.equal(303);
-    expect(await reread(database, payout)).to.include({
-      status: 'completed',
-      trans_id: 'OVERDUE-1',
-    });
-    expect(await lastAudit()).to.include({ action: 'discrepancy.resolve', reason: REASON });
-    const late = await support.post(path, fields);
-    expect(late.status).to.equal(422);
+    expect((await open(payout)).text).to.include(`href="/discrepancies/${id}"`);
   });
 
   it('tells the merchant no more than the API does', async () => {

@@ -41,7 +41,7 @@ function offersOf(file: PaymentFile): Offer[] {
       .filter(({ resolved_at }) => resolved_at === null)
       .map(({ id, kind }) => ({
         about: `A discrepancy: ${DISCREPANCY_KINDS[kind]}`,
-        ...({ verb: 'Decide', route: 'paymentDecideForm', params: { discrepancy: id } } as const),
+        ...({ verb: 'Open', route: 'discrepancy', params: { id } } as const),
       })),
     ...failedJobs
       .filter(({ state }) => state === 'waiting')

@@ -2,7 +2,6 @@ import { pathTo } from '../routes.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { formOf, performing } from './action.tsx';
 import { ask, replay, resend } from './actions.ts';
-import { decide, decideForm } from './decide.tsx';
 import { fileOf } from './query.ts';
 import { recordPaymentView } from './seen.ts';
 import { Live, PaymentPage } from './view.tsx';
@@ -41,6 +40,4 @@ export const paymentHandlers = {
   paymentReplay: performing(replay),
   paymentResendForm: formOf(resend),
   paymentResend: performing(resend),
-  paymentDecideForm: decideForm,
-  paymentDecide: performing(decide),
 };
