@@ -7,7 +7,9 @@ import { discrepancyHandlers } from './discrepancies/routes.tsx';
 import { failedJobHandlers } from './failed-jobs/routes.tsx';
 import { bulkReplayHandlers } from './failed-jobs/run-routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
+import { paymentHandlers } from './payment/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
+import { searchHandlers } from './search/routes.tsx';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
 
 type HandlerOf<Role> = Role extends 'anyone'
@@ -23,6 +25,8 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...otpHandlers,
   ...setUpHandlers,
   ...overviewHandlers,
+  ...paymentHandlers,
+  ...searchHandlers,
   ...approvalHandlers,
   ...discrepancyHandlers,
   ...failedJobHandlers,

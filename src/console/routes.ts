@@ -14,6 +14,8 @@ export interface Route {
   isPart?: boolean;
 }
 
+const PAYMENT = '/payments/:kind/:merchant_id/:id';
+
 /** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
 export const ROUTES = {
   logInForm: { method: 'get', path: '/log-in', role: 'anyone' },
@@ -27,6 +29,19 @@ export const ROUTES = {
   confirmSetUp: { method: 'post', path: '/set-up/confirm', role: 'password' },
   logOut: { method: 'post', path: '/log-out', role: 'password' },
   overview: { method: 'get', path: '/', role: 'viewer' },
+  search: { method: 'get', path: '/search', role: 'viewer' },
+  payment: { method: 'get', path: PAYMENT, role: 'viewer' },
+  paymentLive: { method: 'get', path: `${PAYMENT}/live`, role: 'viewer', isPart: true },
+  paymentReveal: { method: 'post', path: `${PAYMENT}/reveal`, role: 'support' },
+  paymentRevealed: { method: 'get', path: `${PAYMENT}/reveal`, role: 'viewer' },
+  paymentAskForm: { method: 'get', path: `${PAYMENT}/ask`, role: 'support' },
+  paymentAsk: { method: 'post', path: `${PAYMENT}/ask`, role: 'support' },
+  paymentReplayForm: { method: 'get', path: `${PAYMENT}/replay/:job`, role: 'support' },
+  paymentReplay: { method: 'post', path: `${PAYMENT}/replay/:job`, role: 'support' },
+  paymentResendForm: { method: 'get', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
+  paymentResend: { method: 'post', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
+  paymentDecideForm: { method: 'get', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
+  paymentDecide: { method: 'post', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
   approvals: { method: 'get', path: '/approvals', role: 'viewer' },
   approval: { method: 'get', path: '/approvals/:id', role: 'viewer' },
   decideApproval: { method: 'post', path: '/approvals/:id', role: 'support' },
@@ -48,6 +63,7 @@ export type RouteName = keyof typeof ROUTES;
 /** The navigation, in its order. It shows what the role may. */
 const NAVIGATION: readonly [RouteName, string][] = [
   ['overview', 'Overview'],
+  ['search', 'Search'],
   ['failedJobs', 'Failed jobs'],
   ['discrepancies', 'Discrepancies'],
   ['approvals', 'Approvals'],

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
 import { updateStaff } from '../../src/domain/staff/manage-staff.ts';
+import type { StaffRole } from '../../src/domain/staff/staff.ts';
+import { requireStillMember } from '../../src/domain/staff/staff-session.ts';
 import { resetStaffTotp } from '../../src/domain/staff/staff-totp.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
@@ -79,6 +81,27 @@ describe('A password for the console', () => {
     const again = test.client();
     await again.get('/log-in');
     expect((await again.post('/log-in', { email, password })).status).to.equal(401);
+  });
+
+  it('lets nobody end a change whose access has ended meanwhile', async () => {
+    const { database } = test.testDatabase;
+    const { id } = await newMember(test, 'support');
+    const session = {
+      staff_id: id,
+      session_no: 2,
+      with_totp: true,
+      started_at_ms: 0,
+      used_at_ms: 0,
+    };
+    const may = (needed: StaffRole) =>
+      inTransaction(database, (trx) => requireStillMember(trx, session, needed)).then(
+        () => true,
+        (error) => error.message,
+      );
+    expect(await may('support')).to.equal(true);
+    expect(await may('admin')).to.equal('You may not do this any more');
+    await rows(database, 'UPDATE staff SET session_no = session_no + 1 WHERE id = :id', { id });
+    expect(await may('support')).to.equal('You may not do this any more');
   });
 
   it('goes over HTTPS only, with a cookie that no other host can set, where the console has it', async () => {

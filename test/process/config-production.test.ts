@@ -57,6 +57,11 @@ describe('Production does not start', () => {
     });
   }
 
+  it('with a console that staff reach without HTTPS', () => {
+    expect(refused({ CONSOLE_URL: 'http://console.example' })).to.deep.equal(['CONSOLE_URL']);
+    expect(refused({ CONSOLE_URL: 'https://console.example' })).to.deep.equal([]);
+  });
+
   it('with a key that serves both uses, in whatever place', () => {
     expect(refused({ JWT_KEYS: PRODUCTION.SECRETS_KEY })).to.deep.equal(['JWT_KEYS']);
     const old = `${key('a third key', 'k2')},${key('only we know it', 'k1')}`;
@@ -148,8 +153,12 @@ describe('Production does not start', () => {
 
 describe('The development key', () => {
   const { DATABASE_URL } = PRODUCTION;
-  const isRefused = (HOST: string) =>
-    refusalOf({ DATABASE_URL, HOST, SECRETS_KEY: DEVELOPMENT_KEYS }).names.includes('HOST');
+  const isRefused = (host: string) => {
+    const hosts = { HOST: host, CONSOLE_HOST: host };
+    const { names } = refusalOf({ DATABASE_URL, ...hosts, SECRETS_KEY: DEVELOPMENT_KEYS });
+    expect(names.includes('CONSOLE_HOST'), host).to.equal(names.includes('HOST'));
+    return names.includes('HOST');
+  };
 
   it('is for a host of this machine alone', () => {
     for (const host of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1', 'localhost']) {

@@ -116,6 +116,12 @@ describe('The configuration', () => {
     expect(problemsOf({ DATABASE_URL, PORT: '0', PUBLIC_URL })).to.deep.equal([]);
   });
 
+  it('asks for the address of the console where it cannot know its own port', () => {
+    expect(namesIn(problemsOf({ DATABASE_URL, CONSOLE_PORT: '0' }))).to.deep.equal(['CONSOLE_URL']);
+    const { consoleUrl } = loadConfig({ DATABASE_URL, CONSOLE_PORT: '5200' });
+    expect(consoleUrl).to.equal('http://127.0.0.1:5200');
+  });
+
   it('does not take its own port for the address of callbacks: another process listens there', () => {
     const { gatewayCallbackUrl, publicUrl } = loadConfig({ DATABASE_URL, PORT: '5100' });
     expect([gatewayCallbackUrl, publicUrl]).to.deep.equal([null, 'http://127.0.0.1:5100']);

@@ -1,0 +1,118 @@
+import { expect } from 'chai';
+import type { Browser, Page } from 'playwright-core';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
+import type { Closable } from '../../src/process/lifecycle.ts';
+import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
+import { openPage, seriousFindings, startBrowser } from '../support/browser.ts';
+import {
+  newMember,
+  startTestConsole,
+  type TestConsole,
+  type TestMember,
+} from '../support/console.ts';
+import { failedPayout } from '../support/failed-jobs.ts';
+import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { describeWith } from '../support/programs.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+import { startTestService, type TestService } from '../support/test-service.ts';
+import { otpOf } from '../support/totp.ts';
+
+const PHONE = '+254712000678';
+const REASON = 'The worker had a bug, which is mended';
+
+describeWith(['chromium'], 'The console in a browser', () => {
+  let service: TestService;
+  let shop: FakeMerchant;
+  let console: TestConsole;
+  let browser: Browser;
+  let member: TestMember;
+  let workers: Closable[] = [];
+
+  before(async () => {
+    service = await startTestService({ workers: [] });
+    shop = await startFakeMerchant();
+    console = await startTestConsole(service);
+    browser = await startBrowser();
+    member = await newMember(console, 'support');
+  });
+
+  after(async () => {
+    await browser?.close();
+    await Promise.all(workers.map((part) => part.close()));
+    await console?.close();
+    await shop?.close();
+    await service?.close();
+  });
+
+  async function logIn(page: Page): Promise<void> {
+    await page.goto(console.origin);
+    await page.getByLabel('E-mail address').fill(member.email);
+    await page.getByLabel('Password').fill(member.password);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByLabel('One-time password').fill(otpOf(member.secret!));
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  }
+
+  it('takes a failed payout from the search by phone to its end, seen live', async () => {
+    const merchant = await createTestMerchant(service);
+    const { payout } = await failedPayout(service.database, merchant, {
+      ...{ payto: PHONE, callback_url: shop.url },
+    });
+    const { page, problems } = await openPage(browser, console.origin);
+    await logIn(page);
+    await page.getByRole('searchbox').fill('0712 000 678');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: `payout ${payout.ref_no}` }).waitFor();
+    const timeline = page.locator('.timeline');
+    expect(await timeline.innerText()).to.match(/asked for it[\s\S]*A job failed for good/);
+    expect(await page.content()).to.not.include(PHONE);
+
+    await page.getByRole('link', { name: 'Replay' }).click();
+    await page.getByText('no attempt has arrived, will send it').waitFor();
+    await page.getByLabel('Reason').fill(REASON);
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByRole('heading', { name: `payout ${payout.ref_no}` }).waitFor();
+    // Survives a page that is loaded again, and not one that only refreshes its parts.
+    await page.evaluate('window.wasNotReloaded = true');
+    expect(await timeline.innerText()).to.include(REASON);
+    workers = startWorkers(service, await queueBackendOf(service), PROCESS_TYPES);
+    await page.locator('h1').getByText('completed').waitFor();
+    await page.locator('#poller').waitFor({ state: 'detached' });
+    expect(await page.evaluate('window.wasNotReloaded')).to.equal(true);
+    expect(await timeline.innerText()).to.match(
+      /processing → completed[\s\S]*Attempt 1 of the webhook: 200/,
+    );
+    expect(await page.locator('#summary').innerText()).to.include('Your receiver took our webhook');
+    expect(shop.webhooksFor(payout.ref_no)).to.have.length(1);
+    expect(problems).to.deep.equal([]);
+    await expectSoundLedger(service.database);
+  });
+
+  it('fits a phone, needs no mouse, and has no barriers in either theme', async () => {
+    const merchant = await createTestMerchant(service);
+    const { payout, job } = await failedPayout(service.database, merchant, { payto: PHONE });
+    const path = `/payments/payout/${payout.merchant_id}/${payout.id}`;
+    const inside = ['/', '/search', '/search?q=0712000678', '/search?q=nothing', path];
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const options = { viewport: { width: 390, height: 844 }, colorScheme };
+      const { page, problems } = await openPage(browser, console.origin, options);
+      const expectFine = async (where: string) => {
+        await page.goto(`${console.origin}${where}`);
+        const overflow =
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+        expect(await page.evaluate(overflow), where).to.equal(0);
+        expect(await seriousFindings(page), where).to.deep.equal([]);
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate('document.activeElement.className'), where).to.equal('skip');
+      };
+      await expectFine('/log-in');
+      await expectFine('/password');
+      member = await newMember(console, 'support');
+      await logIn(page);
+      for (const where of [...inside, `${path}/replay/${job.id}`]) await expectFine(where);
+      expect(problems).to.deep.equal([]);
+    }
+  });
+});
