@@ -59,7 +59,11 @@ export function guidePage({ name, title, markdown }: Guide, guides: readonly Gui
 
 /** Makes HTML of the Markdown of our own files, which is trusted. */
 function renderMarkdown(markdown: string): string {
-  return marked.parse(markdown, { async: false });
+  const body = marked.parse(markdown, { async: false });
+  // A table that is too wide scrolls in a box of its own, also with the keys.
+  return body
+    .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
+    .replaceAll('</table>', '</table></div>');
 }
 
 const marked = new Marked({

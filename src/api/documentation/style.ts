@@ -26,7 +26,8 @@ body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.6 
 .guide > nav a:hover, .guide > nav a[aria-current] { background: var(--soft); color: var(--text); }
 .guide main { box-sizing: border-box; width: 100%; max-width: 60rem; padding: 24px 48px 96px; }
 .guide main a { color: var(--link); }
-.guide main > :not(pre, table) { max-width: 44rem; }
+.guide main > :not(pre, .table) { max-width: 44rem; }
+.guide .table { overflow-x: auto; }
 .guide h1 { font-size: 28px; line-height: 1.25; }
 .guide h2 { font-size: 20px; margin-top: 40px; }
 .guide h2, .guide h3 { scroll-margin-top: calc(var(--bar) + 16px); }
@@ -34,6 +35,8 @@ body { margin: 0; background: var(--ground); color: var(--text); font: 16px/1.6 
 .guide pre { background: var(--soft); border: 1px solid var(--line); border-radius: 8px; padding: 12px 16px; overflow: auto; }
 .guide pre code { background: none; border: 0; padding: 0; font-size: 13px; overflow-wrap: normal; }
 .guide table { border-collapse: collapse; width: 100%; font-size: 15px; }
+.guide td:last-child { min-width: 14rem; }
+.guide td code { white-space: nowrap; overflow-wrap: normal; }
 .guide th, .guide td { text-align: left; vertical-align: top; padding: 8px 12px 8px 0; border-bottom: 1px solid var(--line); }
 @media (max-width: 1000px) {
   .guide { display: block; }

@@ -4,7 +4,7 @@ import {
   findApproval,
   listDecidedApprovals,
   listOpenApprovals,
-} from '../../domain/staff/approvals.ts';
+} from '../../domain/staff/approval-store.ts';
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import { type ListPage, PAGE_ROWS, pageOf } from '../shell/keyset.tsx';

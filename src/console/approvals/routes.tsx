@@ -1,11 +1,13 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { type Approval, decideApproval, decisionsFor } from '../../domain/staff/approvals.ts';
+import type { Approval } from '../../domain/staff/approval-store.ts';
+import { decideApproval, decisionsFor } from '../../domain/staff/approvals.ts';
 import { auditedBy } from '../access/audited-by.ts';
 import { pathTo } from '../routes.ts';
 import { givenReason } from '../shell/reason.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { readApproval, readApprovals } from './query.ts';
-import { ApprovalPage, Approvals } from './view.tsx';
+import { ApprovalPage } from './request-view.tsx';
+import { Approvals } from './view.tsx';
 
 /** The names of the decisions in the audit log. */
 const ACTIONS = {

@@ -1,25 +1,18 @@
-import type { Approval, ApprovalDecision } from '../../domain/staff/approvals.ts';
+import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
 import { pathTo } from '../routes.ts';
-import { FormProblem, ReasonForm } from '../shell/form.tsx';
 import { NextPage } from '../shell/keyset.tsx';
-import { kes, Money } from '../shell/money.tsx';
+import { Money } from '../shell/money.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
 import type { ApprovalLists } from './query.ts';
 
-const TONES: Readonly<Record<ApprovalDecision, Tone>> = {
+/** The colours of decisions. */
+export const TONES: Readonly<Record<ApprovalDecision, Tone>> = {
   approved: 'good',
   rejected: 'bad',
   withdrawn: 'plain',
-};
-
-/** The words of each decision, on the button and beside it. */
-const DECISION_WORDS: Readonly<Record<ApprovalDecision, string>> = {
-  approved: 'Approve: it is done at once',
-  rejected: 'Reject: it is not done',
-  withdrawn: 'Withdraw',
 };
 
 /** What waits for a second person, and below it what was decided. */
@@ -82,129 +75,3 @@ const DECISION: Column<Approval> = {
       </>
     ),
 };
-
-interface ApprovalPageProps {
-  visit: Visit;
-  request: Approval;
-  /** How this member may decide. */
-  decisions: readonly ApprovalDecision[];
-  problem?: string | undefined;
-}
-
-/** One request: what will happen, who wants it and why, and the decision. */
-export function ApprovalPage({ visit, request, decisions, problem }: ApprovalPageProps) {
-  const { id, action, subject, preview, requested_by } = request;
-  const [first] = decisions;
-  return (
-    <>
-      <h1>
-        {action}: {subject}
-      </h1>
-      <section class="card">
-        <Facts request={request} />
-        <h2>What will happen</h2>
-        <ul>
-          {preview.split('\n').map((line) => (
-            <li>{line}</li>
-          ))}
-        </ul>
-        <Subject request={request} />
-      </section>
-      {first === undefined ? (
-        <>
-          <FormProblem words={problem} />
-          <p class="soft">{noDecision(request)}</p>
-        </>
-      ) : (
-        <ReasonForm
-          {...{ visit, problem, reason: visit.form.reason, back: pathTo('approvals') }}
-          action={pathTo('decideApproval', { id })}
-          verb={first === 'withdrawn' ? 'Withdraw the request' : 'Decide'}
-        >
-          {first === 'withdrawn' ? (
-            <>
-              <p>You have asked for this, so somebody else must approve it.</p>
-              <input type="hidden" name="as" value={first} />
-            </>
-          ) : (
-            <fieldset>
-              <legend>Your decision about the request of {requested_by}</legend>
-              {decisions.map((as) => (
-                <p>
-                  <label>
-                    <input
-                      type="radio"
-                      name="as"
-                      value={as}
-                      required
-                      checked={visit.form.as === as}
-                    />{' '}
-                    {DECISION_WORDS[as]}
-                  </label>
-                </p>
-              ))}
-            </fieldset>
-          )}
-        </ReasonForm>
-      )}
-    </>
-  );
-}
-
-function noDecision({ decision }: Approval): string {
-  return decision === null
-    ? 'Your role cannot decide about this.'
-    : 'This is decided. Nothing is left to do.';
-}
-
-function Facts({ request }: { request: Approval }) {
-  const { merchant_id, amount_cents, requested_by, reason, requested_at } = request;
-  const { decision, decided_by, decided_at, decision_reason } = request;
-  return (
-    <dl>
-      <dt>Asked by</dt>
-      <dd>
-        {requested_by}, <Time at={requested_at} />
-      </dd>
-      <dt>Reason</dt>
-      <dd>{reason}</dd>
-      {merchant_id !== null && (
-        <>
-          <dt>Merchant</dt>
-          <dd>{merchant_id}</dd>
-        </>
-      )}
-      {amount_cents !== null && (
-        <>
-          <dt>Amount</dt>
-          <dd>{kes(amount_cents)}</dd>
-        </>
-      )}
-      {decision && decided_at && (
-        <>
-          <dt>Decision</dt>
-          <dd>
-            <Badge tone={TONES[decision]} words={decision} /> by {decided_by},{' '}
-            <Time at={decided_at} />: {decision_reason}
-          </dd>
-        </>
-      )}
-    </dl>
-  );
-}
-
-/** The pages of the things that requests are about, by the first words of their subjects. */
-const PAGES = { discrepancy: 'discrepancy', 'bulk replay': 'bulkReplay' } as const;
-
-/** The page of the thing itself. A bulk replay has none before it is approved. */
-function Subject({ request: { subject, decision } }: { request: Approval }) {
-  const [, what = '', id] = /^([a-z ]+) ([\da-f-]{36})$/.exec(subject) ?? [];
-  if (!Object.hasOwn(PAGES, what) || (what === 'bulk replay' && decision !== 'approved')) {
-    return null;
-  }
-  return (
-    <p>
-      <a href={pathTo(PAGES[what as keyof typeof PAGES], { id })}>See the {what}</a>
-    </p>
-  );
-}

@@ -1,6 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
-import { type Approval, openApprovalAbout } from '../../domain/staff/approvals.ts';
+import { type Approval, openApprovalAbout } from '../../domain/staff/approval-store.ts';
 import {
   type DiscrepancyCase,
   type DiscrepancyFilter,

@@ -1,9 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { firstRow, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { recordAudit } from '../audit.ts';
 import type { Audited, AuditedChange } from '../audited-change.ts';
-import type { KeysetPage } from '../lists.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import {
   APPROVAL_ACTIONS,
@@ -11,31 +10,8 @@ import {
   type ApprovalOptions,
   type PayloadOf,
 } from './approval-actions.ts';
+import type { Approval, ApprovalDecision } from './approval-store.ts';
 import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
-
-export type ApprovalDecision = 'approved' | 'rejected' | 'withdrawn';
-
-/** Something that a member of staff wants to do, with what became of the wish. */
-export interface Approval {
-  id: string;
-  action: ApprovalActionName;
-  /** The thing that it is about, as the audit log names it. */
-  subject: string;
-  merchant_id: number | null;
-  amount_cents: number | null;
-  payload: Record<string, unknown>;
-  /** What will happen, line by line. */
-  preview: string;
-  /** E-mail addresses of staff. */
-  requested_by: string;
-  reason: string;
-  requested_at: Date;
-  /** These four are null while nobody has decided. */
-  decided_by: string | null;
-  decided_at: Date | null;
-  decision: ApprovalDecision | null;
-  decision_reason: string | null;
-}
 
 export type NewApproval<Name extends ApprovalActionName = ApprovalActionName> = Pick<
   Approval,
@@ -81,55 +57,6 @@ async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> 
     { ...wanted, id: uuidv7(), payload: JSON.stringify(wanted.payload) },
   );
   return row!;
-}
-
-/** Lists what waits for a second person, oldest first. */
-export function listOpenApprovals(
-  database: Database,
-  { after, limit }: KeysetPage<string>,
-): Promise<Approval[]> {
-  return rows<Approval>(
-    database,
-    `SELECT * FROM approvals
-     WHERE decision IS NULL AND (CAST(:after AS uuid) IS NULL OR id > CAST(:after AS uuid))
-     ORDER BY id LIMIT :limit`,
-    { after: after ?? null, limit },
-  );
-}
-
-/** Lists what was decided, the newest request first. */
-export function listDecidedApprovals(
-  database: Database,
-  { after, limit }: KeysetPage<string>,
-): Promise<Approval[]> {
-  return rows<Approval>(
-    database,
-    `SELECT * FROM approvals
-     WHERE decision IS NOT NULL AND (CAST(:after AS uuid) IS NULL OR id < CAST(:after AS uuid))
-     ORDER BY id DESC LIMIT :limit`,
-    { after: after ?? null, limit },
-  );
-}
-
-export function findApproval(
-  database: Database | Transaction,
-  id: string,
-): Promise<Approval | undefined> {
-  return firstRow<Approval>(database, 'SELECT * FROM approvals WHERE id = :id', { id });
-}
-
-/** Finds the open request to do something to a thing. There is one at most. */
-export function openApprovalAbout(
-  database: Database,
-  action: ApprovalActionName,
-  subject: string,
-): Promise<Approval | undefined> {
-  return firstRow<Approval>(
-    database,
-    `SELECT * FROM approvals
-     WHERE action = :action AND subject = :subject AND decision IS NULL`,
-    { action, subject },
-  );
 }
 
 /** Tells whether a member may decide about a request, and how. A viewer may not at all. */
