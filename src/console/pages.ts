@@ -2,11 +2,15 @@ import { logInHandlers } from './access/log-in.tsx';
 import { otpHandlers } from './access/one-time-password.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
+import { auditHandlers } from './audit/routes.tsx';
+import { channelHandlers } from './channels/routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
 import { paymentHandlers } from './payment/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
 import { searchHandlers } from './search/routes.tsx';
+import { securityEventHandlers } from './security-events/routes.tsx';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
+import { webhookEndpointHandlers } from './webhook-endpoints/routes.tsx';
 
 type HandlerOf<Role> = Role extends 'anyone'
   ? Handler<OpenVisit>
@@ -23,4 +27,8 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...overviewHandlers,
   ...paymentHandlers,
   ...searchHandlers,
+  ...channelHandlers,
+  ...webhookEndpointHandlers,
+  ...securityEventHandlers,
+  ...auditHandlers,
 };
