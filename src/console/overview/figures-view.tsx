@@ -20,7 +20,7 @@ export function FiguresPart({ figures }: { figures: Figures }) {
       <Group readings={readings} group="payments" title="Open payments">
         {(gauges) => <Payments gauges={gauges} />}
       </Group>
-      <div class="cards">
+      <div class="cards figures">
         <Group readings={readings} group="jobs" title="Jobs">
           {(gauges) => <Jobs gauges={gauges} errors={errors} />}
         </Group>

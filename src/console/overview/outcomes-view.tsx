@@ -12,6 +12,7 @@ import { Time } from '../shell/time.tsx';
 
 const HOURS = (SLOTS * SLOT_MINUTES) / 60;
 const MS_PER_SECOND = 1_000;
+const SECONDS_PER_MINUTE = 60;
 const PERCENT = 100;
 
 /** How payments of the last hours have ended, by channel: two charts, and the same as a table. */
@@ -71,7 +72,9 @@ function Chart({ title, outcomes, figureOf }: ChartProps) {
       return outcome ? figureOf(outcome) : null;
     }),
   }));
-  const data = JSON.stringify({ times: times.map((ms) => ms / MS_PER_SECOND), series });
+  const to = Math.ceil(Date.now() / MS_PER_SECOND);
+  const from = to - SLOTS * SLOT_MINUTES * SECONDS_PER_MINUTE;
+  const data = JSON.stringify({ from, to, times: times.map((ms) => ms / MS_PER_SECOND), series });
   return (
     <figure class="card">
       <figcaption>{title}</figcaption>

@@ -7,7 +7,7 @@ const HEIGHT = 220;
 const LINES = ['--line-1', '--line-2', '--line-3', '--line-4', '--line-5'];
 customElements.define('time-chart', class extends HTMLElement {
   connectedCallback() {
-    const { times, series } = JSON.parse(this.dataset.chart);
+    const { from, to, times, series } = JSON.parse(this.dataset.chart);
     const style = getComputedStyle(this);
     const colour = (name) => style.getPropertyValue(name).trim();
     const axis = { stroke: colour('--soft'), grid: { stroke: colour('--line') }, ticks: { stroke: colour('--line') } };
@@ -18,7 +18,7 @@ customElements.define('time-chart', class extends HTMLElement {
     this.plot = new uPlot({
       ...size(),
       tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Africa/Nairobi'),
-      scales: { y: { range: (plot, min, max) => [0, Math.max(max, 1) * 1.05] } },
+      scales: { x: { range: [Math.min(from, ...times), to] }, y: { range: (plot, min, max) => [0, Math.max(max, 1) * 1.05] } },
       axes: [axis, axis],
       series: [{}, ...lines],
     }, [times, ...series.map(({ values }) => values)], this);

@@ -75,6 +75,8 @@ dt { color: var(--soft); } dd { margin: 0; }
   grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
 .filters .buttons { margin: 0 0 .9rem; }
 figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
+.figures { grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+.figures dl { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 .wide { grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
 time-chart { display: block; } summary { cursor: pointer; padding: .4rem 0; }
 fieldset { border: 1px solid var(--line); border-radius: .35rem; margin: 0 0 1rem; }
