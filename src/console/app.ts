@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import express, {
   type Express,
   type Request,
@@ -59,7 +61,7 @@ function pageRoutes(service: Service): Router {
         if ('goTo' in admitted) return leave(res, admitted.goTo, route);
         const answer = await (HANDLERS[name] as Handler<OpenVisit>)(admitted.visit);
         if ('refusal' in answer) await record(req, answer.refusal);
-        send(res, admitted.visit, answer);
+        await send(res, admitted.visit, answer);
       } catch (error) {
         await record(req, error);
         throw error;
@@ -77,10 +79,13 @@ function refusalRecorder(service: Service) {
   };
 }
 
-function send(res: Response, visit: OpenVisit, answer: Answer): void {
+async function send(res: Response, visit: OpenVisit, answer: Answer): Promise<void> {
   if ('goTo' in answer) res.redirect(303, answer.goTo);
   else if ('part' in answer) res.type('html').send(renderPart(answer.part));
-  else
+  else if ('file' in answer) {
+    res.attachment(answer.name).type(answer.type);
+    await pipeline(Readable.from(answer.file), res);
+  } else
     res
       .status(answer.status ?? 200)
       .type('html')

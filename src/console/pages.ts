@@ -3,6 +3,8 @@ import { otpHandlers } from './access/one-time-password.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
 import { approvalHandlers } from './approvals/routes.tsx';
+import { auditHandlers } from './audit/routes.tsx';
+import { channelHandlers } from './channels/routes.tsx';
 import { discrepancyHandlers } from './discrepancies/routes.tsx';
 import { failedJobHandlers } from './failed-jobs/routes.tsx';
 import { bulkReplayHandlers } from './failed-jobs/run-routes.tsx';
@@ -10,7 +12,9 @@ import { overviewHandlers } from './overview/routes.tsx';
 import { paymentHandlers } from './payment/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
 import { searchHandlers } from './search/routes.tsx';
+import { securityEventHandlers } from './security-events/routes.tsx';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
+import { webhookEndpointHandlers } from './webhook-endpoints/routes.tsx';
 
 type HandlerOf<Role> = Role extends 'anyone'
   ? Handler<OpenVisit>
@@ -31,4 +35,8 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...discrepancyHandlers,
   ...failedJobHandlers,
   ...bulkReplayHandlers,
+  ...channelHandlers,
+  ...webhookEndpointHandlers,
+  ...securityEventHandlers,
+  ...auditHandlers,
 };

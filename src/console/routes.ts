@@ -15,6 +15,9 @@ export interface Route {
 }
 
 const PAYMENT = '/payments/:kind/:merchant_id/:id';
+const CHANNEL = '/channels/:code';
+const ENDPOINT = '/webhook-endpoints/:merchant_id/:endpoint';
+const WEBHOOK = '/webhooks/:id';
 
 /** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
 export const ROUTES = {
@@ -54,6 +57,26 @@ export const ROUTES = {
   discrepancy: { method: 'get', path: '/discrepancies/:id', role: 'viewer' },
   decideDiscrepancyForm: { method: 'get', path: '/discrepancies/:id/decide', role: 'support' },
   decideDiscrepancy: { method: 'post', path: '/discrepancies/:id/decide', role: 'support' },
+  overviewFigures: { method: 'get', path: '/overview/figures', role: 'viewer', isPart: true },
+  overviewQueues: { method: 'get', path: '/overview/queues', role: 'viewer', isPart: true },
+  overviewOutcomes: { method: 'get', path: '/overview/outcomes', role: 'viewer', isPart: true },
+  channels: { method: 'get', path: '/channels', role: 'viewer' },
+  channelPauseForm: { method: 'get', path: `${CHANNEL}/pause`, role: 'admin' },
+  channelPause: { method: 'post', path: `${CHANNEL}/pause`, role: 'admin' },
+  channelResumeForm: { method: 'get', path: `${CHANNEL}/resume`, role: 'admin' },
+  channelResume: { method: 'post', path: `${CHANNEL}/resume`, role: 'admin' },
+  endpoints: { method: 'get', path: '/webhook-endpoints', role: 'viewer' },
+  endpoint: { method: 'get', path: ENDPOINT, role: 'viewer' },
+  endpointRecoverForm: { method: 'get', path: `${ENDPOINT}/recover`, role: 'support' },
+  endpointRecover: { method: 'post', path: `${ENDPOINT}/recover`, role: 'support' },
+  webhook: { method: 'get', path: WEBHOOK, role: 'viewer' },
+  webhookReveal: { method: 'post', path: `${WEBHOOK}/reveal`, role: 'support' },
+  webhookRevealed: { method: 'get', path: `${WEBHOOK}/reveal`, role: 'viewer' },
+  webhookResendForm: { method: 'get', path: `${WEBHOOK}/resend`, role: 'support' },
+  webhookResend: { method: 'post', path: `${WEBHOOK}/resend`, role: 'support' },
+  securityEvents: { method: 'get', path: '/security-events', role: 'viewer' },
+  audit: { method: 'get', path: '/audit', role: 'viewer' },
+  auditCsv: { method: 'get', path: '/audit/entries.csv', role: 'viewer' },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
@@ -65,6 +88,10 @@ const NAVIGATION: readonly [RouteName, string][] = [
   ['failedJobs', 'Failed jobs'],
   ['discrepancies', 'Discrepancies'],
   ['approvals', 'Approvals'],
+  ['channels', 'Channels'],
+  ['endpoints', 'Webhooks'],
+  ['securityEvents', 'Security'],
+  ['audit', 'Audit'],
 ];
 
 /** Tells whether a role may use a route. Views show no link and no button without it. */

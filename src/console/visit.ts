@@ -40,6 +40,8 @@ export type Answer =
     }
   /** A part of a page. */
   | { part: VNode }
+  /** A file to keep, part by part. */
+  | { file: AsyncIterable<string>; name: string; type: string }
   /** Another page, after a form that was taken. */
   | { goTo: string };
 

@@ -19,7 +19,7 @@ export interface DatabaseGauges {
 }
 
 /** A gauge at this limit says "at least so many", and is cheap to read however much is open. */
-const COUNT_LIMIT = 100_000;
+export const COUNT_LIMIT = 100_000;
 /** As many rows as two rounds of the dispatcher move: the oldest is among them. */
 const OUTBOX_HEAD = 1_000;
 

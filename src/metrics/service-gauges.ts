@@ -34,7 +34,11 @@ export function addServiceGauges(
   addAccountGauges(meters.registry, gateways);
 }
 
-async function readAll(trx: Transaction, { sql = [], read }: DatabaseGauges): Promise<Reading[]> {
+/** Reads gauges in a transaction of their own, and gives up on a statement that takes long. */
+export async function readAll(
+  trx: Transaction,
+  { sql = [], read }: DatabaseGauges,
+): Promise<Reading[]> {
   await rows(trx, `SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
   const readings = (await read?.(trx)) ?? [];
   for (const statement of sql) readings.push(...(await rows<Reading>(trx, statement)));

@@ -228,17 +228,6 @@ describe('Approvals at the console', () => {
     await strict.close();
   });
 
-  it('are needed on the page of the payment too', async () => {
-    const { payout, found } = await question();
-    const { browser } = await support();
-    const { merchant_id, id } = payout;
-    const path = `/payments/payout/${merchant_id}/${id}/decide/${found.id}`;
-    await browser.get(path);
-    const { status, text } = await browser.post(path, { as: 'failed', reason: 'Alone' });
-    expect([status, text.includes('needs a second person')]).to.deep.equal([422, true]);
-    expect((await reread(test.service.database, payout)).status).to.equal('pending');
-  });
-
   it('are kept as they were decided, also from the service itself', async () => {
     const { found } = await question();
     const [first, second] = [await support(), await support()];

@@ -1,11 +1,12 @@
+import { AUDIT_COLUMNS } from '../../domain/audit-csv.ts';
 import { type AuditFilter, type AuditRecord, listAudit } from '../../domain/audit-log.ts';
+import { csvText } from '../../domain/csv.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import type { Service } from '../../process/boot.ts';
 import { flag, optional } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { checkPeriod, period } from '../options/search.ts';
 import { lists, type View } from '../output/answers.ts';
-import { csvLines } from '../output/csv.ts';
 import { rowDocument } from '../output/document.ts';
 import { ACTOR, type Noun, type Verb } from '../verb.ts';
 
@@ -23,10 +24,6 @@ const entries: View<AuditRecord> = {
     ...(['actor', 'action', 'subject', 'merchant_id', 'reason', 'details'] as const),
   ],
 };
-const CSV_COLUMNS = [
-  ...['id', 'happened_at', 'actor', 'action', 'subject'],
-  ...['merchant_id', 'reason', 'details'],
-] as const;
 
 const noun = read.textThat('NOUN', 'a noun of the command line such as app or webhooks', (raw) =>
   /^[a-z][a-z_-]{0,49}$/.test(raw),
@@ -67,7 +64,9 @@ const list: Verb = {
     if (!values.csv) return page.run(service, values);
     const rows = await readAll(service, values as never);
     const data = { audit_entries: rows, next: null };
-    return { data, lines: csvLines(CSV_COLUMNS, rows), count: rows.length };
+    // Every output ends with a line feed. The file has its own.
+    const file = csvText(AUDIT_COLUMNS, rows).replace(/\n$/, '');
+    return { data, lines: [file], count: rows.length };
   },
 };
 

@@ -1,13 +1,6 @@
-import type { Transaction } from '../../connections/database.ts';
-import type { Audited } from '../../domain/audited-change.ts';
 import { CHANNELS, type Channel } from '../../domain/channels/channel.ts';
-import {
-  type ChannelPause,
-  channelPauses,
-  PAUSABLE,
-  pauseChannel,
-  resumeChannel,
-} from '../../domain/channels/channel-store.ts';
+import { type ChannelPause, channelPauses, PAUSABLE } from '../../domain/channels/channel-store.ts';
+import { pauseAudited, resumeAudited } from '../../domain/channels/move-channel.ts';
 import type { Service } from '../../process/boot.ts';
 import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
@@ -72,21 +65,7 @@ const show = reads({
   },
 });
 
-type Move = (trx: Transaction, code: number) => Promise<boolean>;
-
-/** Pauses or resumes a channel, with its line in the audit log. */
-async function moved(
-  audited: Audited,
-  { code, name }: Channel,
-  state: 'paused' | 'open',
-  move: Move,
-  details: object = {},
-): Promise<Answer> {
-  const changed = await audited(async (trx) => {
-    const value = await move(trx, code);
-    const audit = { merchant_id: null, subject: `channel ${code}`, details: { name, ...details } };
-    return { value, audit: value ? audit : null };
-  });
+function movedAnswer({ code, name }: Channel, state: 'paused' | 'open', changed: boolean): Answer {
   return {
     data: { code, name, paused: state === 'paused', changed },
     lines: [`Channel ${code} (${name}) ${outcome(changed, state)}`],
@@ -103,10 +82,8 @@ const pause = changes({
     only: optional('only', read.oneOf(PAUSABLE), 'Stops only these; reversals with returns'),
   },
   argument: 'channel',
-  run: (_service, { channel, only = null }, { audited }) =>
-    moved(audited, channel, 'paused', (trx, code) => pauseChannel(trx, code, only), {
-      ...(only && { what: only }),
-    }),
+  run: async (_service, { channel, only = null }, { audited }) =>
+    movedAnswer(channel, 'paused', await pauseAudited(audited, channel, only)),
 });
 
 const resume = changes({
@@ -114,7 +91,8 @@ const resume = changes({
   summary: 'Lets a paused channel take and submit payments again',
   options,
   argument: 'channel',
-  run: (_service, { channel }, { audited }) => moved(audited, channel, 'open', resumeChannel),
+  run: async (_service, { channel }, { audited }) =>
+    movedAnswer(channel, 'open', await resumeAudited(audited, channel)),
 });
 
 export const channel: Noun = {

@@ -1,19 +1,17 @@
-import type { Transaction } from '../../connections/database.ts';
 import { requireMerchant } from '../../domain/merchants/manage-merchants.ts';
 import {
-  countRecoverable,
-  type Recovery,
-  recoverDeliveries,
-} from '../../domain/webhooks/recover-deliveries.ts';
+  MAX_LEFT_COUNTED,
+  MAX_PER_RUN,
+  MAX_PER_SECOND,
+  previewRecovery,
+  type Recovered,
+  recoverAudited,
+} from '../../domain/webhooks/recover-audited.ts';
 import { origin } from '../options/endpoints.ts';
 import { flag, optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import * as search from '../options/search.ts';
 import { type Answer, changes } from '../verb.ts';
-
-/** One run sends so many at most: their rows are locked together. */
-const MAX_PER_RUN = 10_000;
-const MAX_PER_SECOND = 100;
 
 export const recover = changes({
   role: 'support',
@@ -35,39 +33,11 @@ export const recover = changes({
   run: async ({ database }, { rate, isDryRun, ...recovery }, { audited }) => {
     await requireMerchant(database, recovery.merchant_id);
     if (isDryRun) {
-      const found = await countRecoverable(database, recovery);
-      const count = Math.min(found, MAX_PER_RUN);
-      return recoveryAnswer({ isDryRun, count, left: found - count });
+      return recoveryAnswer({ isDryRun, ...(await previewRecovery(database, recovery)) });
     }
-    const result = await audited(async (trx) => {
-      const value = await recoverIn(trx, recovery, rate);
-      return { value, audit: value.count > 0 ? auditOf(recovery, rate, value) : null };
-    });
-    return recoveryAnswer({ isDryRun, ...result });
+    return recoveryAnswer({ isDryRun, ...(await recoverAudited(audited, recovery, rate)) });
   },
 });
-
-interface Recovered {
-  count: number;
-  /** Those that another run would send. */
-  left: number;
-}
-
-async function recoverIn(
-  trx: Transaction,
-  recovery: Recovery,
-  perSecond: number | undefined,
-): Promise<Recovered> {
-  const found = await countRecoverable(trx, recovery);
-  const count = await recoverDeliveries(trx, recovery, { limit: MAX_PER_RUN, perSecond });
-  return { count, left: Math.max(0, found - count) };
-}
-
-function auditOf(recovery: Recovery, rate: number | undefined, { count, left }: Recovered) {
-  const { merchant_id, since, until = null, endpoint = null } = recovery;
-  const details = { since, until, endpoint, rate: rate ?? null, count, left };
-  return { merchant_id, subject: `webhooks of merchant ${merchant_id}`, details };
-}
 
 function recoveryAnswer({ isDryRun, count, left }: Recovered & { isDryRun: boolean }): Answer {
   const isUnchanged = isDryRun || count === 0;
@@ -76,7 +46,7 @@ function recoveryAnswer({ isDryRun, count, left }: Recovered & { isDryRun: boole
     data: { dry_run: isDryRun, count, left },
     lines: [
       `Webhooks ${sent}: ${count}${isUnchanged ? '; nothing was changed' : ''}`,
-      left > 0 && `Left for another run: ${left}`,
+      left > 0 && `Left for another run: ${left}${left < MAX_LEFT_COUNTED ? '' : ' or more'}`,
     ],
   };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Router } from 'express';
 import { strictRouter } from '../../http/strict-router.ts';
+import { CHART_SCRIPT } from './chart.ts';
 import { SCRIPT } from './script.ts';
 import { STYLE } from './style.ts';
 
@@ -19,6 +20,9 @@ export const ASSETS = {
   htmx: asset('htmx.js', packaged('htmx.org/dist/htmx.min.js')),
   style: asset('style.css', STYLE),
   script: asset('script.js', SCRIPT),
+  plot: asset('plot.js', packaged('uplot/dist/uPlot.iife.min.js')),
+  plotStyle: asset('plot.css', packaged('uplot/dist/uPlot.min.css')),
+  chart: asset('chart.js', CHART_SCRIPT),
   icon: asset('icon.svg', ICON),
 };
 

@@ -5,12 +5,14 @@ export const STYLE = `
   --back: #f6f7f6; --card: #fff; --ink: #17211d; --soft: #55625c; --line: #d5dcd8;
   --accent: #0a6b4f; --on-accent: #fff; --good: #0a6b4f; --bad: #a8201a; --warn: #865300;
   --bad-back: #fdeceb; --warn-back: #fff3dc; --good-back: #e3f4ed;
+  --line-1: #0a6b4f; --line-2: #1f5fbf; --line-3: #a8201a; --line-4: #865300; --line-5: #7a3ea8;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --back: #101613; --card: #18211d; --ink: #e6ede9; --soft: #a3b1aa; --line: #33403a;
     --accent: #5cc9a0; --on-accent: #07241a; --good: #6fd3ab; --bad: #ff9d96; --warn: #f0bd6b;
     --bad-back: #3a1715; --warn-back: #35270f; --good-back: #12322a;
+    --line-1: #5cc9a0; --line-2: #7db2ff; --line-3: #ff9d96; --line-4: #f0bd6b; --line-5: #cfa2f5;
   }
 }
 * { box-sizing: border-box; }
@@ -71,6 +73,14 @@ dt { color: var(--soft); } dd { margin: 0; }
 .offers { list-style: none; margin: 0; padding: 0; }
 .offers li { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center;
   justify-content: space-between; padding: .35rem 0; }
+.filters { display: grid; gap: 0 1rem; align-items: end;
+  grid-template-columns: repeat(auto-fit, minmax(12rem, 1fr)); }
+.filters .buttons { margin: 0 0 .9rem; }
+figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
+.figures { grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
+.figures dl { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+.wide { grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
+time-chart { display: block; } summary { cursor: pointer; padding: .4rem 0; }
 fieldset { border: 1px solid var(--line); border-radius: .35rem; margin: 0 0 1rem; }
 fieldset label { font-weight: 400; }
 .timeline { list-style: none; margin: 0; padding: 0; border-left: 2px solid var(--line); }

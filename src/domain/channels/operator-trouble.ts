@@ -1,4 +1,4 @@
-import { hasRow, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { recordAudit } from '../audit.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { storableText } from '../storable-text.ts';
@@ -61,5 +61,33 @@ async function isInARow(trx: Transaction, { gateway, kind }: AnyPayment): Promis
          AND coalesce(m.completed_at, m.learned_at) > first.happened_at - interval '1 hour'
          AND m.learned_at > first.happened_at AND m.payment_kind = ANY (:kinds))`,
     { gateway, kinds, hours: COUNTED_HOURS, earlier: TROUBLES_UNTIL_PAUSE - 1 },
+  );
+}
+
+/** The newest troubles that support sees. */
+const MAX_SHOWN_TROUBLES = 500;
+
+/** The troubles of a channel that count, and the newest of them. */
+export interface ChannelTrouble {
+  channel: number;
+  /** At most `MAX_SHOWN_TROUBLES` of all channels together. */
+  count: number;
+  last_trouble: string;
+  last_at: Date;
+}
+
+/** Reads the troubles of the last hours by channel, until somebody resumes the channel. */
+export function readTroubles(database: Database, gateways: string[]): Promise<ChannelTrouble[]> {
+  return rows<ChannelTrouble>(
+    database,
+    `SELECT channel, count(*) AS count, max(happened_at) AS last_at,
+       (array_agg(trouble ORDER BY happened_at DESC))[1] AS last_trouble
+     FROM (
+       SELECT channel, trouble, happened_at FROM operator_troubles
+       WHERE gateway = ANY (CAST(:gateways AS text[]))
+         AND happened_at > now() - :hours * interval '1 hour'
+       ORDER BY happened_at DESC LIMIT :most
+     ) AS newest GROUP BY channel`,
+    { gateways, hours: COUNTED_HOURS, most: MAX_SHOWN_TROUBLES },
   );
 }

@@ -29,3 +29,15 @@ export async function hasHeardFloat(
   );
   return heard.length > 0;
 }
+
+/** What a gateway has last said of the money from which payouts go. */
+export interface Float {
+  gateway: string;
+  available_cents: number;
+  heard_at: Date;
+}
+
+/** Reads what is known of the floats. A gateway that has never told is missing. */
+export function readFloats(database: Database): Promise<Float[]> {
+  return rows<Float>(database, 'SELECT gateway, available_cents, heard_at FROM gateway_floats');
+}

@@ -28,7 +28,11 @@ export type EndpointKey = Pick<SupportEndpoint, 'state' | 'merchant_id' | 'endpo
 
 export interface EndpointFilter {
   merchant_id?: number | undefined;
+  /** Only this one: scheme, host and port. */
+  endpoint?: string | undefined;
   state?: EndpointState | undefined;
+  /** Those that wait for each are counted up to here. Undefined: all. */
+  countUpTo?: number | undefined;
   /** Begins after this one. */
   after?: EndpointKey | undefined;
   limit: number;
@@ -40,11 +44,13 @@ export const RANK = `CASE WHEN p.breaker = 'open' THEN 1 WHEN p.failures > 0 THE
 /** Lists endpoints of all merchants, by state and then by merchant. */
 export async function listAllEndpoints(
   database: Database,
-  { merchant_id, state, after, limit }: EndpointFilter,
+  { merchant_id, endpoint, state, countUpTo, after, limit }: EndpointFilter,
 ): Promise<SupportEndpoint[]> {
   const found = await rows<SupportEndpoint & { rank: number }>(database, LIST, {
     limit,
     merchant_id: merchant_id ?? null,
+    endpoint: endpoint ?? null,
+    most: countUpTo ?? null,
     rank: state ? rankOf(state) : null,
     after_rank: after ? rankOf(after.state) : 0,
     after_merchant: after?.merchant_id ?? 0,
@@ -56,11 +62,13 @@ export async function listAllEndpoints(
 const LIST = `
   SELECT p.rank, p.merchant_id, p.endpoint, p.failing_since, p.last_status, p.last_error,
     p.last_failure_at, p.last_success_at, p.probe_at AS next_probe_at,
-    (SELECT count(*) FROM webhook_deliveries d
-     WHERE d.merchant_id = p.merchant_id AND d.endpoint = p.endpoint
-       AND d.next_step IS NOT NULL AND d.admitted_at IS NULL) AS waiting
+    (SELECT count(*) FROM (
+       SELECT 1 FROM webhook_deliveries d
+       WHERE d.merchant_id = p.merchant_id AND d.endpoint = p.endpoint
+         AND d.next_step IS NOT NULL AND d.admitted_at IS NULL LIMIT :most) w) AS waiting
   FROM (SELECT p.*, ${RANK} AS rank FROM webhook_endpoints p) p
   WHERE p.merchant_id = coalesce(CAST(:merchant_id AS bigint), p.merchant_id)
+    AND p.endpoint = coalesce(CAST(:endpoint AS text), p.endpoint)
     AND p.rank = coalesce(CAST(:rank AS integer), p.rank)
     AND (p.rank, p.merchant_id, p.endpoint)
       > (CAST(:after_rank AS integer), CAST(:after_merchant AS bigint), CAST(:after_endpoint AS text))

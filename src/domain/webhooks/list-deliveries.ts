@@ -35,6 +35,8 @@ export interface DeliveryFilter {
   /** Undefined: all of them. Only for the deliveries of `payments`: most are delivered. */
   status?: DeliveryStatus | undefined;
   merchant_id?: number | undefined;
+  /** Only those to this scheme, host and port. */
+  endpoint?: string | undefined;
   /** Only those whose event came at this time or later. */
   since?: Date | undefined;
   /** Only those whose event came before this time. */
@@ -96,10 +98,11 @@ export function listDeliveries(
   database: Database,
   filter: DeliveryFilter,
 ): Promise<ListedDelivery[]> {
-  const { status, merchant_id, since, until, payments, after } = filter;
+  const { status, merchant_id, endpoint, since, until, payments, after } = filter;
   const where = [
     ...(status === undefined ? [] : [CONDITIONS[status]]),
     ...(merchant_id === undefined ? [] : ['merchant_id = :merchant_id']),
+    ...(endpoint === undefined ? [] : ['endpoint = :endpoint']),
     ...(since === undefined && until === undefined ? [] : [IN_PERIOD]),
     ...(after === undefined ? [] : ['event_id > CAST(:after AS uuid)']),
   ];

@@ -28,15 +28,16 @@ const FOUND = `
     AND d.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
     AND d.endpoint = coalesce(CAST(:endpoint AS text), d.endpoint)`;
 
-/** Counts the webhooks that a recovery would send again. */
+/** Counts the webhooks that a recovery would send again, up to `most`. Null: all. */
 export async function countRecoverable(
   database: Database | Transaction,
   recovery: Recovery,
+  most: number | null = null,
 ): Promise<number> {
   const row = await firstRow<{ count: number }>(
     database,
-    `SELECT count(*) AS count ${FOUND}`,
-    bindingsOf(recovery),
+    `SELECT count(*) AS count FROM (SELECT 1 ${FOUND} LIMIT :most) AS found`,
+    { ...bindingsOf(recovery), most },
   );
   return row!.count;
 }

@@ -1,0 +1,61 @@
+import type { AuditRecord } from '../../domain/audit-log.ts';
+import { maskPhones } from '../../domain/phone.ts';
+import { pathTo } from '../routes.ts';
+import { ChoiceFilter, DayFilters, Filters, NextPage, TextFilter } from '../shell/filters.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+
+/** Shows reads in place of changes. */
+export const READS = 'reads';
+/** Rows of a page of the list. */
+export const PAGE_SIZE = 50;
+
+type Query = Readonly<Record<string, string>>;
+
+/** Who has changed or read what, newest first. */
+export function AuditPage({ query, found }: { query: Query; found: AuditRecord[] }) {
+  const path = pathTo('audit');
+  const shown = found.slice(0, PAGE_SIZE);
+  const { after: _, ...filters } = query;
+  return (
+    <>
+      <h1>Audit log</h1>
+      <Filters path={path}>
+        <ChoiceFilter name="show" label="Show" query={query} words={[READS]} all="changes" />
+        <TextFilter name="actor" label="By: an e-mail address or a name" query={query} />
+        <TextFilter name="noun" label="Action: its first word, such as app" query={query} />
+        <TextFilter name="subject" label="Of what, such as app 5001" query={query} />
+        <TextFilter name="merchant" label="Merchant" query={query} type="number" />
+        <DayFilters query={query} />
+      </Filters>
+      {shown.length === 0 ? (
+        <Empty>No line fits. Take fewer filters, an earlier day, or the reads.</Empty>
+      ) : (
+        <>
+          <p>
+            <a href={`${pathTo('auditCsv')}?${new URLSearchParams(filters)}`} download>
+              All that fit, as CSV
+            </a>
+          </p>
+          <Table rows={shown} columns={COLUMNS} caption="Audit log, newest first" />
+        </>
+      )}
+      <NextPage {...{ path, query }} after={found.length > PAGE_SIZE ? shown.at(-1)!.id : null} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<AuditRecord>[] = [
+  { heading: 'When', cell: ({ happened_at }) => <Time at={happened_at} /> },
+  { heading: 'Who', cell: ({ actor }) => actor },
+  { heading: 'Action', cell: ({ action }) => action },
+  { heading: 'Of what', cell: ({ subject }) => maskPhones(subject) },
+  { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id },
+  { heading: 'Reason', cell: ({ reason }) => reason && maskPhones(reason) },
+  { heading: 'Details', cell: ({ details }) => <Details details={details} /> },
+];
+
+function Details({ details }: Pick<AuditRecord, 'details'>) {
+  if (Object.keys(details).length === 0) return null;
+  return <code>{maskPhones(JSON.stringify(details))}</code>;
+}

@@ -1,0 +1,81 @@
+import type { Channel } from '../../domain/channels/channel.ts';
+import { channelPauses, PAUSABLE } from '../../domain/channels/channel-store.ts';
+import { pauseAudited, resumeAudited } from '../../domain/channels/move-channel.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { pathTo } from '../routes.ts';
+import type { Given, ThingAction } from '../shell/action.tsx';
+import { ChoiceFilter } from '../shell/filters.tsx';
+import { wordIn } from '../shell/given.ts';
+import type { Visit } from '../visit.ts';
+import { channelIn } from './query.ts';
+
+const common = {
+  find: async (visit: Visit) => channelIn(visit),
+  back: () => ({ path: pathTo('channels'), words: 'All channels' }),
+};
+
+/** Stops what a channel carries, or a part of it. */
+export const pause: ThingAction<Channel> = {
+  ...common,
+  ...{ route: 'channelPause', action: 'channel.pause', carried: ['only'] },
+  ...{ title: 'Pause a channel', verb: 'Pause' },
+  preview: async ({ service }, { code, name }, given) => {
+    const only = onlyIn(given);
+    const paused = (await channelPauses(service.database)).get(code);
+    if (paused && (paused.what === null || (only && paused.what.includes(only)))) {
+      throw new OperatorRefusal(`As much of channel ${code} (${name}) is paused already`);
+    }
+    return [
+      `${only === null ? 'New payments' : WHAT[only]} of channel ${code} (${name}) are refused: merchants get 503 and can ask again.`,
+      'Those that wait are kept and not sent, until somebody resumes the channel.',
+      'What was sent goes on: gateways are asked, callbacks are taken, and payments end.',
+    ];
+  },
+  perform: async (visit, channel, audited) => {
+    const hasChanged = await pauseAudited(audited, channel, onlyIn(visit.form));
+    if (!hasChanged) throw new OperatorRefusal('As much of it was paused already');
+  },
+  choices: ({ code }, given) => (
+    <form class="card filters" method="get" action={pathTo('channelPauseForm', { code })}>
+      <ChoiceFilter
+        {...{ name: 'only', label: 'What to pause', query: given, words: PAUSABLE }}
+        all="everything"
+      />
+      <p class="buttons">
+        <button type="submit" class="quiet">
+          Show what happens
+        </button>
+      </p>
+    </form>
+  ),
+};
+
+const WHAT = {
+  payouts: 'New payouts',
+  reversals: 'New reversals and returns to customers',
+} as const;
+
+function onlyIn(given: Given) {
+  return wordIn(given, 'only', PAUSABLE) ?? null;
+}
+
+/** Lets a paused channel go on. */
+export const resume: ThingAction<Channel> = {
+  ...common,
+  ...{ route: 'channelResume', action: 'channel.resume' },
+  ...{ title: 'Resume a channel', verb: 'Resume' },
+  preview: async ({ service }, { code, name }) => {
+    const paused = (await channelPauses(service.database)).get(code);
+    if (!paused) throw new OperatorRefusal(`Channel ${code} (${name}) is not paused`);
+    return [
+      `Channel ${code} (${name}) takes new payments again.`,
+      'Payments that have waited are sent, each once, under the reference that they have.',
+      'Its troubles are forgotten: three new ones in a row pause it again.',
+    ];
+  },
+  perform: async (_visit, channel, audited) => {
+    if (!(await resumeAudited(audited, channel))) {
+      throw new OperatorRefusal('It was resumed already');
+    }
+  },
+};

@@ -1,0 +1,97 @@
+import { inTransaction } from '../../connections/database.ts';
+import { messageOf } from '../../connections/database-errors.ts';
+import { inTime } from '../../connections/in-time.ts';
+import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
+import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
+import { type FailedJob, listFailedJobs } from '../../domain/support/failed-job-store.ts';
+import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
+import { queueBackendOf } from '../../jobs/backend.ts';
+import { allQueues } from '../../jobs/queue-states.ts';
+import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
+import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';
+import type { Reading } from '../../metrics/gauges.ts';
+import { readAll } from '../../metrics/service-gauges.ts';
+import type { Service } from '../../process/boot.ts';
+
+/** The gauges that the overview shows. They mean what they mean to Prometheus. */
+const SHOWN = ['payments', 'jobs', 'events', 'open matters', 'gateways', 'ledger'] as const;
+export type GaugeGroup = (typeof SHOWN)[number];
+
+/** The failed jobs whose errors are compared. */
+const COMPARED_JOBS = 100;
+
+export interface Figures {
+  /** Null: this group could not be read in time. */
+  readings: Readonly<Record<GaugeGroup, Reading[] | null>>;
+  /** The newest failed jobs that wait for somebody, by error. */
+  errors: FailedError[];
+  pauses: ChannelPause[];
+  /** Why nothing at all is sent; null when it is. */
+  submissionsPaused: string | null;
+}
+
+/** Jobs of a queue that have failed with the same words. */
+export interface FailedError {
+  queue: string;
+  error: string;
+  count: number;
+}
+
+/** Reads everything that PostgreSQL tells, one group after the other: it takes one connection. */
+export async function readFigures({ database, logger }: Service): Promise<Figures> {
+  const readings = {} as Record<GaugeGroup, Reading[] | null>;
+  for (const group of SHOWN) {
+    readings[group] = await inTransaction(database, (trx) =>
+      readAll(trx, DATABASE_GAUGES[group]!),
+    ).catch((error) => {
+      logger.warn('overview not read', { group, error: messageOf(error) });
+      return null;
+    });
+  }
+  const page = { order: 'newest first', limit: COMPARED_JOBS } as const;
+  const other = await otherDatabase(database);
+  return {
+    readings,
+    errors: byError(await listFailedJobs(database, { state: 'waiting' }, page)),
+    pauses: [...(await channelPauses(database)).values()],
+    submissionsPaused: other && whyPaused(other),
+  };
+}
+
+/** Numbers and ids differ from job to job. */
+const VARIABLE = /[0-9a-f]{8}-[0-9a-f-]{27}|\d+/gi;
+
+function byError(jobs: FailedJob[]): FailedError[] {
+  const found = new Map<string, FailedError>();
+  for (const { queue, error } of jobs) {
+    const words = error.replace(VARIABLE, '…');
+    const key = `${queue}\n${words}`;
+    const known = found.get(key) ?? { queue, error: words, count: 0 };
+    found.set(key, { ...known, count: known.count + 1 });
+  }
+  return [...found.values()].sort((a, b) => b.count - a.count);
+}
+
+/** A little more than what a queue may take that does not answer. */
+const QUEUES_TIMEOUT_MS = 4_000;
+
+/** Reads what waits in the queues. @returns one line when they took too long */
+export async function readQueues(service: Service): Promise<QueueStatus | string> {
+  const { config, gateways, database } = service;
+  try {
+    return await inTime(
+      readQueueStatus(service, await queueBackendOf(service), {
+        queues: allQueues([...gateways.keys()]),
+        failed: await countWaitingJobs(database),
+        graceMs: config.sweepGraceMs,
+      }),
+      QUEUES_TIMEOUT_MS,
+      LATE,
+    );
+  } catch (error) {
+    if (error instanceof Error && error.message === LATE) return LATE;
+    throw error;
+  }
+}
+
+const LATE = 'The queues did not answer in time';

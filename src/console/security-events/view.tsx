@@ -1,0 +1,83 @@
+import type { SecurityEventRecord } from '../../domain/security/list-security-events.ts';
+import {
+  SECURITY_EVENT_KINDS,
+  type SecurityEventKind,
+} from '../../domain/security/security-events.ts';
+import { pathTo } from '../routes.ts';
+import { ChoiceFilter, DayFilters, Filters, NextPage, TextFilter } from '../shell/filters.tsx';
+import { Badge } from '../shell/status.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+
+/** Rows of a page of the list. */
+export const PAGE_SIZE = 50;
+
+/** Somebody was turned away, or tried what only a stranger would. */
+const WARNINGS: ReadonlySet<SecurityEventKind> = new Set([
+  ...(['log_in_failed', 'log_in_limited', 'refresh_token_reused'] as const),
+  ...(['revoked_token_used', 'address_refused', 'staff_refused'] as const),
+]);
+
+type Query = Readonly<Record<string, string>>;
+
+/** What has happened to access, newest first. */
+export function SecurityEventsPage({
+  query,
+  found,
+}: {
+  query: Query;
+  found: SecurityEventRecord[];
+}) {
+  const path = pathTo('securityEvents');
+  const shown = found.slice(0, PAGE_SIZE);
+  return (
+    <>
+      <h1>Security events</h1>
+      <Filters path={path}>
+        <ChoiceFilter name="kind" label="Kind" query={query} words={SECURITY_EVENT_KINDS} />
+        <TextFilter name="merchant" label="Merchant" query={query} type="number" />
+        <TextFilter name="account" label="Account: e-mail address or app key" query={query} />
+        <TextFilter name="ip" label="Address" query={query} />
+        <DayFilters query={query} />
+      </Filters>
+      {shown.length === 0 ? (
+        <Empty>No event fits. Take fewer filters, or an earlier day.</Empty>
+      ) : (
+        <Table rows={shown} columns={COLUMNS} caption="Security events, newest first" />
+      )}
+      <NextPage {...{ path, query }} after={found.length > PAGE_SIZE ? shown.at(-1)!.id : null} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<SecurityEventRecord>[] = [
+  { heading: 'When', cell: ({ at }) => <Time at={at} /> },
+  {
+    heading: 'What',
+    cell: ({ kind }) => <Badge tone={WARNINGS.has(kind) ? 'warn' : 'plain'} words={kind} />,
+  },
+  {
+    heading: 'Whose',
+    cell: ({ merchant_id, app_code, user_id }) =>
+      [
+        merchant_id !== null && `merchant ${merchant_id}`,
+        app_code !== null && `app ${app_code}`,
+        user_id !== null && `user ${user_id}`,
+      ]
+        .filter(Boolean)
+        .join(', '),
+  },
+  { heading: 'Staff', cell: ({ staff }) => staff },
+  { heading: 'Address', cell: ({ ip }) => ip },
+  { heading: 'Facts', cell: ({ detail }) => <Facts detail={detail} /> },
+];
+
+/** The domain puts no secrets and no personal data into them. */
+function Facts({ detail }: Pick<SecurityEventRecord, 'detail'>) {
+  const facts = Object.entries(detail ?? {});
+  if (facts.length === 0) return null;
+  const words = facts.map(([name, value]) => {
+    return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+  });
+  return <>{words.join('; ')}</>;
+}

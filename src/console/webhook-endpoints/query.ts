@@ -1,0 +1,31 @@
+import { validate as isUuid } from 'uuid';
+import { listAllEndpoints, type SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
+import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
+import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
+import { ConsoleError } from '../console-error.ts';
+import type { Visit } from '../visit.ts';
+
+/** Rows of a page of a list. */
+export const PAGE_SIZE = 50;
+
+const MERCHANT_ID = /^[1-9]\d{0,14}$/;
+
+/** Reads the endpoint that the address names. @throws ConsoleError without one */
+export async function endpointIn({ service, params }: Visit): Promise<SupportEndpoint> {
+  const { merchant_id = '', endpoint = '' } = params;
+  const [found] = MERCHANT_ID.test(merchant_id)
+    ? await listAllEndpoints(service.database, {
+        ...{ merchant_id: Number(merchant_id), endpoint },
+        ...{ countUpTo: MAX_WAITING_COUNTED, limit: 1 },
+      })
+    : [];
+  if (!found) throw new ConsoleError(404, 'There is no such endpoint, or nothing was sent to it');
+  return found;
+}
+
+/** Reads the webhook that the address names. @throws ConsoleError without one */
+export async function webhookIn({ service, params: { id = '' } }: Visit): Promise<Webhook> {
+  const found = isUuid(id) ? await findWebhook(service.database, id) : undefined;
+  if (!found) throw new ConsoleError(404, 'There is no such webhook. Look for it with the search');
+  return found;
+}

@@ -1,0 +1,183 @@
+import {
+  ENDPOINT_STATES,
+  type EndpointState,
+  type SupportEndpoint,
+} from '../../domain/webhooks/all-endpoints.ts';
+import { type ListedDelivery, UNDELIVERED } from '../../domain/webhooks/list-deliveries.ts';
+import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { ChoiceFilter, Filters, NextPage, TextFilter } from '../shell/filters.tsx';
+import { Badge, type Tone } from '../shell/status.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Visit } from '../visit.ts';
+import { PAGE_SIZE } from './query.ts';
+
+const TONES: Readonly<Record<EndpointState, Tone>> = {
+  held: 'bad',
+  failing: 'warn',
+  working: 'good',
+};
+
+/** The receivers of all merchants, those that do not work first. */
+export function EndpointsPage({ visit, found }: { visit: Visit; found: SupportEndpoint[] }) {
+  const path = pathTo('endpoints');
+  const { query } = visit;
+  const shown = found.slice(0, PAGE_SIZE);
+  const last = found.length > PAGE_SIZE ? shown.at(-1)! : null;
+  return (
+    <>
+      <h1>Webhook endpoints</h1>
+      <Filters path={path}>
+        <TextFilter name="merchant" label="Merchant" query={query} type="number" />
+        <ChoiceFilter name="state" label="State" query={query} words={ENDPOINT_STATES} />
+      </Filters>
+      {shown.length === 0 ? (
+        <Empty>No endpoint fits. One is listed from its first webhook on.</Empty>
+      ) : (
+        <Table rows={shown} columns={ENDPOINTS} caption="Webhook endpoints" />
+      )}
+      <NextPage
+        {...{ path, query }}
+        after={last && `${last.state}/${last.merchant_id}/${last.endpoint}`}
+      />
+    </>
+  );
+}
+
+const ENDPOINTS: readonly Column<SupportEndpoint>[] = [
+  { heading: 'State', cell: ({ state }) => <Badge tone={TONES[state]} words={state} /> },
+  { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id },
+  {
+    heading: 'Endpoint',
+    cell: (row) => <a href={pathTo('endpoint', { ...row })}>{row.endpoint}</a>,
+  },
+  { heading: 'Failing since', cell: ({ failing_since: at }) => at && <Time at={at} /> },
+  { heading: 'Last failure', cell: (row) => failureOf(row) },
+  { heading: 'Last success', cell: ({ last_success_at: at }) => at && <Time at={at} /> },
+  { heading: 'Waiting', cell: ({ waiting }) => countWords(waiting), isNumber: true },
+  { heading: 'Next probe', cell: ({ next_probe_at: at }) => at && <Time at={at} /> },
+];
+
+/** The status of an answer, or the error without one. */
+function failureOf({
+  last_status,
+  last_error,
+}: Pick<ListedDelivery, 'last_status' | 'last_error'>): string | null {
+  if (last_status !== null) return `answered ${last_status}`;
+  return last_error === null ? null : VEILED.text(last_error);
+}
+
+function countWords(count: number): string {
+  return count < MAX_WAITING_COUNTED ? String(count) : `at least ${count}`;
+}
+
+interface EndpointProps {
+  visit: Visit;
+  endpoint: SupportEndpoint;
+  status: string;
+  found: ListedDelivery[];
+}
+
+/** One receiver: why it is held, what waits for it, and what can be done. */
+export function EndpointPage({ visit, endpoint, status, found }: EndpointProps) {
+  const path = pathTo('endpoint', { ...endpoint });
+  const shown = found.slice(0, PAGE_SIZE);
+  const last = found.length > PAGE_SIZE ? shown.at(-1)! : null;
+  return (
+    <>
+      <h1>
+        {endpoint.endpoint} <Badge tone={TONES[endpoint.state]} words={endpoint.state} />
+      </h1>
+      <Facts endpoint={endpoint} />
+      {mayUse(visit.member.role, 'endpointRecoverForm') && (
+        <p class="buttons">
+          <a class="button" href={pathTo('endpointRecoverForm', { ...endpoint })}>
+            Send webhooks again
+          </a>
+        </p>
+      )}
+      <h2>Webhooks that have not arrived</h2>
+      <Filters path={path}>
+        <ChoiceFilter
+          {...{ name: 'status', label: 'Status', query: visit.query }}
+          words={UNDELIVERED.filter((word) => word !== 'pending')}
+          all="pending"
+        />
+      </Filters>
+      {shown.length === 0 ? (
+        <Empty>No webhook to this endpoint is {status}.</Empty>
+      ) : (
+        <Table rows={shown} columns={DELIVERIES} caption="Webhooks, oldest first" />
+      )}
+      <NextPage path={path} query={visit.query} after={last?.id ?? null} />
+    </>
+  );
+}
+
+const STATE_WORDS: Readonly<Record<EndpointState, string>> = {
+  held: 'Five attempts in a row have failed. Its webhooks wait, and one at a time is sent as a probe. The first that is taken lets the others go.',
+  failing: 'The last attempt has failed. Each webhook is tried again by itself.',
+  working: 'The last attempt has not failed.',
+};
+
+function Facts({ endpoint }: { endpoint: SupportEndpoint }) {
+  const { state, merchant_id, failing_since, last_failure_at, last_success_at } = endpoint;
+  return (
+    <section class="card">
+      <p>{STATE_WORDS[state]}</p>
+      <dl>
+        <dt>Merchant</dt>
+        <dd>
+          <a href={`${pathTo('search')}?merchant=${merchant_id}`}>{merchant_id}</a>
+        </dd>
+        <dt>Failing since</dt>
+        <dd>{failing_since ? <Time at={failing_since} /> : 'it is not'}</dd>
+        <dt>Last failure</dt>
+        <dd>
+          {last_failure_at ? (
+            <>
+              {failureOf(endpoint)}, at <Time at={last_failure_at} />
+            </>
+          ) : (
+            'none'
+          )}
+        </dd>
+        <dt>Last success</dt>
+        <dd>{last_success_at ? <Time at={last_success_at} /> : 'none'}</dd>
+        <dt>Waiting</dt>
+        <dd>{countWords(endpoint.waiting)}</dd>
+        {endpoint.next_probe_at && (
+          <>
+            <dt>Next probe</dt>
+            <dd>
+              <Time at={endpoint.next_probe_at} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+const DELIVERIES: readonly Column<ListedDelivery>[] = [
+  { heading: 'Webhook', cell: ({ id }) => <a href={pathTo('webhook', { id })}>{id}</a> },
+  {
+    heading: 'Payment',
+    cell: ({ payment_kind: kind, merchant_id, payment_id: id, ref_no }) => (
+      <a href={pathTo('payment', { kind, merchant_id, id })}>
+        {kind} {ref_no ?? id}
+      </a>
+    ),
+  },
+  { heading: 'Says', cell: ({ type }) => type },
+  { heading: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
+  { heading: 'Last answer', cell: (row) => failureOf(row) },
+  { heading: 'Last attempt', cell: ({ last_attempt_at: at }) => at && <Time at={at} /> },
+  {
+    heading: 'Next',
+    cell: ({ next_attempt_at: at, parked_reason }) =>
+      parked_reason === null ? at && <Time at={at} /> : 'needs a person',
+  },
+];

@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import type { ConsoleClient } from '../support/console-client.ts';
+import { lastAudit, previewIn, wordsOf } from '../support/console-text.ts';
+import { makeEndpoint, OPEN } from '../support/endpoints.ts';
+import { deliveriesOf, deliveryOf, newEvent } from '../support/events.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+
+const SHOP = 'https://shop.example:8443';
+const REASON = 'The merchant has mended it';
+
+describe('The webhook pages of the console', () => {
+  let test: TestConsole;
+  let viewer: ConsoleClient;
+  let support: ConsoleClient;
+  let merchant: TestMerchant;
+  let email: string;
+  let database: TestConsole['service']['database'];
+
+  before(async () => {
+    test = await startTestConsole();
+    database = test.service.database;
+    const member = await newMember(test, 'support');
+    email = member.email;
+    support = await logIn(test, member);
+    viewer = await logIn(test, await newMember(test, 'viewer'));
+    await Promise.all([support.get('/'), viewer.get('/')]);
+  });
+
+  after(() => test.close());
+
+  beforeEach(async () => {
+    merchant = await createTestMerchant(test.service);
+  });
+
+  const pathOf = (endpoint = SHOP) =>
+    `/webhook-endpoints/${merchant.merchant_id}/${encodeURIComponent(endpoint)}`;
+  const statuses = async () =>
+    (await deliveriesOf(database, merchant.merchant_id)).map(({ status }) => status);
+
+  /** Webhooks that were given up. */
+  async function exhaust(count: number): Promise<string[]> {
+    await makeEndpoint(database, merchant.merchant_id, SHOP, OPEN);
+    const ids = [];
+    for (let n = 0; n < count; n += 1)
+      ids.push(await newEvent(database, merchant, `${SHOP}/h?k=1`));
+    await prepareDeliveries(database, 0);
+    await rows(
+      database,
+      `UPDATE webhook_deliveries SET status = 'exhausted', attempts = 12, next_step = NULL,
+         next_step_at = NULL
+       WHERE event_id = ANY (CAST(:ids AS uuid[]))`,
+      { ids },
+    );
+    return ids;
+  }
+
+  it('list the endpoints, those that do not work first, page by page', async () => {
+    const { merchant_id } = merchant;
+    await makeEndpoint(database, merchant_id, 'https://well.example');
+    await makeEndpoint(database, merchant_id, SHOP, { ...OPEN, last_error: '<i>refused</i>' });
+    const path = `/webhook-endpoints?merchant=${merchant_id}`;
+    const page = await viewer.get(path);
+    const words = wordsOf(page);
+    expect(words.indexOf(SHOP)).to.be.above(0).and.below(words.indexOf('https://well.example'));
+    expect(page.text).to.include('&lt;i>refused&lt;/i>').and.include(pathOf());
+    expect(await lastAudit(database, true)).to.deep.include({
+      ...{ action: 'webhooks.endpoints', subject: 'webhooks', merchant_id },
+      details: { merchant_id, rows: 2 },
+    });
+    expect(wordsOf(await viewer.get(`${path}&state=working`))).to.not.include(SHOP);
+    expect(wordsOf(await viewer.get(`${path}&state=failing`))).to.include('No endpoint fits');
+    for (let n = 0; n < 50; n += 1) {
+      await makeEndpoint(database, merchant_id, `https://s${String(n).padStart(2, '0')}.example`);
+    }
+    const first = await viewer.get(path);
+    const next = /href="([^"]+)">Next page/.exec(first.text)![1]!.replaceAll('&amp;', '&');
+    const second = wordsOf(await viewer.get(next));
+    expect(second).to.include('https://s49.example').and.include('https://well.example');
+    expect(second).to.not.include('https://s48.example').and.not.include('Next page');
+  });
+
+  it('show why an endpoint is held, and what has not arrived', async () => {
+    const [id] = await exhaust(2);
+    const page = await viewer.get(`${pathOf()}?status=exhausted`);
+    const words = wordsOf(page);
+    expect(words).to.include('Five attempts in a row have failed').and.include('Next probe');
+    expect(page.text).to.include(`/webhooks/${id}`).and.not.include('/recover"');
+    expect(wordsOf(await viewer.get(pathOf()))).to.include(
+      'No webhook to this endpoint is pending',
+    );
+    expect((await viewer.get(pathOf('https://other.example'))).status).to.equal(404);
+  });
+
+  it('send again what has not arrived, after they have said how much', async () => {
+    await exhaust(3);
+    const recover = `${pathOf()}/recover`;
+    const { location } = await support.get(recover);
+    expect(location).to.match(/\/recover\?since=\d{4}-\d\d-\d\d$/);
+    const form = await support.get(location!);
+    expect(previewIn(form)).to.include('3 webhooks go out again');
+    expect(await statuses()).to.deep.equal(['exhausted', 'exhausted', 'exhausted']);
+    const since = /since=(.*)$/.exec(location!)![1]!;
+    const done = await support.post(recover, { since, rate: '1', reason: REASON });
+    expect([done.status, done.location]).to.deep.equal([303, pathOf()]);
+    expect(await statuses()).to.deep.equal(['pending', 'pending', 'pending']);
+    const line = await lastAudit(database);
+    expect(line).to.include({ actor: email, action: 'webhooks.recover', reason: REASON });
+    expect(line.details).to.include({ endpoint: SHOP, rate: 1, count: 3, left: 0 });
+    const twice = await support.post(recover, { since, reason: REASON });
+    expect([twice.status, /Nothing is left/.test(twice.text)]).to.deep.equal([422, true]);
+    expect(await lastAudit(database)).to.deep.equal(line);
+  });
+
+  it('refuse a recovery without reason, first day or role, and one that is too fast', async () => {
+    await exhaust(1);
+    const recover = `${pathOf()}/recover`;
+    const since = '2026-01-01';
+    await support.get('/');
+    const cases = [{ since }, { reason: REASON }, { since, rate: '101', reason: REASON }];
+    for (const fields of cases) {
+      expect((await support.post(recover, fields as never)).status).to.equal(422);
+    }
+    const wrong = await support.post(recover, { since: '2026-02-30', reason: REASON });
+    expect(wrong.status).to.equal(400);
+    expect((await viewer.post(recover, { since, reason: REASON })).status).to.equal(403);
+    expect(await statuses()).to.deep.equal(['exhausted']);
+  });
+
+  it('show one webhook with its attempts, and hide whom it is about until that is revealed', async () => {
+    const [id] = await exhaust(1);
+    await rows(
+      database,
+      `INSERT INTO webhook_attempts (merchant_id, event_id, attempt_no, response_status, answer,
+         duration_ms)
+       VALUES (:merchant_id, :id, 1, 500, '<script>no</script> 254712345678', 7)`,
+      { merchant_id: merchant.merchant_id, id },
+    );
+    const { body } = (
+      await rows<{ body: string }>(database, 'SELECT body FROM events WHERE id = :id', { id })
+    )[0]!;
+    const account = JSON.parse(body).data.beneficiary.account as string;
+    const page = await support.get(`/webhooks/${id}`);
+    expect(page.text).to.not.include(account).and.not.include('?k=1');
+    expect(page.text).to.include('&lt;script>no&lt;/script> 2547•••••678').and.include('7 ms');
+    expect(wordsOf(page)).to.include('none by itself: attempt 12 was the last one of the ladder');
+    expect(await lastAudit(database, true)).to.include({
+      ...{ action: 'webhooks.show', subject: `webhooks ${id}` },
+      merchant_id: merchant.merchant_id,
+    });
+    const revealed = await support.post(`/webhooks/${id}/reveal`);
+    expect(revealed.text).to.include(account);
+    expect(await lastAudit(database, true)).to.include({ action: 'webhooks.reveal' });
+    expect((await viewer.post(`/webhooks/${id}/reveal`)).status).to.equal(403);
+    expect((await viewer.get(`/webhooks/${id}`)).text).to.not.include('Reveal');
+  });
+
+  it('resend one webhook, once', async () => {
+    const [id] = await exhaust(1);
+    const path = `/webhooks/${id}/resend`;
+    expect(previewIn(await support.get(path))).to.include(`It goes to ${SHOP} as attempt 13`);
+    expect((await support.post(path)).status).to.equal(422);
+    expect((await viewer.post(path, { reason: REASON })).status).to.equal(403);
+    expect(await deliveryOf(database, id!)).to.include({ status: 'exhausted' });
+    expect((await support.post(path, { reason: REASON })).location).to.equal(`/webhooks/${id}`);
+    expect(await deliveryOf(database, id!)).to.include({ status: 'pending', attempts: 12 });
+    const line = await lastAudit(database);
+    expect(line).to.include({ actor: email, action: 'webhooks.resend', reason: REASON });
+    const twice = await support.post(path, { reason: 'again' });
+    expect([twice.status, /second copy/.test(twice.text)]).to.deep.equal([422, true]);
+    expect(await lastAudit(database)).to.deep.equal(line);
+  });
+});
