@@ -52,7 +52,7 @@ export async function shareBrakes(trx: Transaction, merchant_id: number): Promis
 }
 
 /** The open payouts of a merchant. */
-interface OpenPayouts {
+export interface OpenPayouts {
   /** Those that no gateway has. A hold keeps them. */
   waiting: number;
   /** Those that a gateway may have. They are asked about and settled all the same. */
