@@ -5,7 +5,7 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { recordSecurityEvent } from '../domain/security/security-events.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
 import type { Service } from '../process/boot.ts';
-import { recordRead } from './audited-read.ts';
+import { recordOrder } from './audited-read.ts';
 import { operatorOf } from './operator.ts';
 import type { Input } from './options/new-password.ts';
 import type { Answer, Change, Lines, Order } from './verb.ts';
@@ -54,14 +54,14 @@ async function makeChange(service: Service, order: Order, stdin: Input): Promise
   const answer = await order.verb.run(service, order.values, change);
   // A command that finds nothing to change shows data all the same.
   if (isRecorded || order.verb.role === 'anyone') return printed(answer);
-  return { ...printed(answer), warning: await recordRead(database, actor, order, 1) };
+  return { ...printed(answer), warning: await recordOrder(database, actor, order, 1) };
 }
 
 /** Shows data, and records that it was read before anybody can read it. */
 async function showData(service: Service, order: Order): Promise<Printed> {
   const { database } = service;
   const { actor } = await operatorOf(database, order);
-  const record = (count: number | null) => recordRead(database, actor, order, count);
+  const record = (count: number | null) => recordOrder(database, actor, order, count);
   const answer = await order.verb.run(service, order.values).catch(async (error) => {
     // Whoever looks for what is not there is in the log too.
     if (error instanceof OperatorRefusal) await record(0);

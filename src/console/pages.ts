@@ -3,7 +3,9 @@ import { otpHandlers } from './access/one-time-password.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
+import { paymentHandlers } from './payment/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
+import { searchHandlers } from './search/routes.tsx';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
 
 type HandlerOf<Role> = Role extends 'anyone'
@@ -19,4 +21,6 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...otpHandlers,
   ...setUpHandlers,
   ...overviewHandlers,
+  ...paymentHandlers,
+  ...searchHandlers,
 };

@@ -14,6 +14,8 @@ export interface Route {
   isPart?: boolean;
 }
 
+const PAYMENT = '/payments/:kind/:merchant_id/:id';
+
 /** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
 export const ROUTES = {
   logInForm: { method: 'get', path: '/log-in', role: 'anyone' },
@@ -27,12 +29,28 @@ export const ROUTES = {
   confirmSetUp: { method: 'post', path: '/set-up/confirm', role: 'password' },
   logOut: { method: 'post', path: '/log-out', role: 'password' },
   overview: { method: 'get', path: '/', role: 'viewer' },
+  search: { method: 'get', path: '/search', role: 'viewer' },
+  payment: { method: 'get', path: PAYMENT, role: 'viewer' },
+  paymentLive: { method: 'get', path: `${PAYMENT}/live`, role: 'viewer', isPart: true },
+  paymentReveal: { method: 'post', path: `${PAYMENT}/reveal`, role: 'support' },
+  paymentRevealed: { method: 'get', path: `${PAYMENT}/reveal`, role: 'viewer' },
+  paymentAskForm: { method: 'get', path: `${PAYMENT}/ask`, role: 'support' },
+  paymentAsk: { method: 'post', path: `${PAYMENT}/ask`, role: 'support' },
+  paymentReplayForm: { method: 'get', path: `${PAYMENT}/replay/:job`, role: 'support' },
+  paymentReplay: { method: 'post', path: `${PAYMENT}/replay/:job`, role: 'support' },
+  paymentResendForm: { method: 'get', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
+  paymentResend: { method: 'post', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
+  paymentDecideForm: { method: 'get', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
+  paymentDecide: { method: 'post', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
 
 /** The navigation, in its order. It shows what the role may. */
-const NAVIGATION: readonly [RouteName, string][] = [['overview', 'Overview']];
+const NAVIGATION: readonly [RouteName, string][] = [
+  ['overview', 'Overview'],
+  ['search', 'Search'],
+];
 
 /** Tells whether a role may use a route. Views show no link and no button without it. */
 export function mayUse(role: StaffRole, name: RouteName): boolean {
@@ -49,13 +67,10 @@ export function navigationFor(role: StaffRole): { path: string; label: string }[
 }
 
 /** Returns the address of a route. @throws Error when a parameter of its path is missing */
-export function pathTo(
-  name: RouteName,
-  params: Readonly<Record<string, string | number>> = {},
-): string {
+export function pathTo(name: RouteName, params: Readonly<Record<string, unknown>> = {}): string {
   return ROUTES[name].path.replace(/:(\w+)/g, (_, key: string) => {
     const value = params[key];
     if (value === undefined) throw new Error(`The path of ${name} needs ${key}`);
-    return encodeURIComponent(value);
+    return encodeURIComponent(String(value));
   });
 }

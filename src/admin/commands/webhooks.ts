@@ -6,7 +6,7 @@ import {
   listDeliveries,
   UNDELIVERED,
 } from '../../domain/webhooks/list-deliveries.ts';
-import { isUnderWay, type Resending, resendWebhook } from '../../domain/webhooks/resend-webhook.ts';
+import { isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.ts';
 import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { endpointKey } from '../options/endpoints.ts';
 import { optional, required, UsageError } from '../options/option.ts';
@@ -98,11 +98,7 @@ const resend = changes({
   options: webhookId,
   argument: 'id',
   run: async (_service, { id }, { audited }) => {
-    const resending = await audited(async (trx) => {
-      const value = await resendWebhook(trx, id);
-      return { value, audit: value.isResent ? auditOf(value) : null };
-    });
-    const { after, isResent } = resending;
+    const { after, isResent } = await resendAudited(audited, id);
     const words = isResent
       ? `goes out again, as attempt ${after.attempts! + 1}`
       : `is ${isUnderWay(after) ? 'under way' : 'due'}: nothing was changed`;
@@ -112,12 +108,6 @@ const resend = changes({
     };
   },
 });
-
-function auditOf({ before }: Resending) {
-  const { id, merchant_id, payment_kind, payment_id, status, attempts } = before;
-  const details = { payment: `${payment_kind} ${payment_id}`, status, attempts };
-  return { merchant_id, subject: `webhook ${id}`, details };
-}
 
 export const webhooks: Noun = {
   summary: 'What merchants were told',

@@ -1,6 +1,7 @@
-import type { ReplayAction, ReplayRefusal } from '../../domain/support/decide-replay.ts';
+import type { ReplayRefusal } from '../../domain/support/decide-replay.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { Replay } from '../../domain/support/replay-failed-job.ts';
+import { REPLAY_WORDS } from '../../domain/support/replay-words.ts';
 import type { View } from './answers.ts';
 import { rowDocument, shortened } from './document.ts';
 import { moment } from './table.ts';
@@ -53,17 +54,6 @@ function rowState(job: FailedJob): string {
   return `${row_status}; next: ${row_next_step} at ${moment(row_next_step_at)}`;
 }
 
-const ACTION_WORDS: Readonly<Record<ReplayAction, string>> = {
-  send: 'no attempt has arrived, will send it',
-  report_untaken:
-    'no attempt has arrived and its deadline is past, will not send it: support decides',
-  ask: 'the gateway has it, will ask how it ended',
-  ask_not_send: 'an attempt may have arrived, will ask the gateway, not send',
-  refund: 'will refund',
-  apply: 'will be applied',
-  deliver: 'will deliver again',
-};
-
 const REFUSAL_WORDS: Readonly<Record<ReplayRefusal, (job: FailedJob) => string>> = {
   replayed: (job) => `already ${replayOf(job)}`,
   gone: () => 'not there any more',
@@ -77,5 +67,5 @@ const REFUSAL_WORDS: Readonly<Record<ReplayRefusal, (job: FailedJob) => string>>
 
 /** Says what a replay does, or why there is none. */
 export function replayWords({ job, action, refusal }: Replay): string {
-  return action === undefined ? `refused: ${REFUSAL_WORDS[refusal](job)}` : ACTION_WORDS[action];
+  return action === undefined ? `refused: ${REFUSAL_WORDS[refusal](job)}` : REPLAY_WORDS[action];
 }

@@ -5,7 +5,7 @@ import { ROUTES, type RouteName } from '../routes.ts';
 import type { Visit } from '../visit.ts';
 
 /** The routes that need a role. */
-type RouteWithRole = {
+export type RouteWithRole = {
   [Name in RouteName]: (typeof ROUTES)[Name]['role'] extends StaffRole ? Name : never;
 }[RouteName];
 

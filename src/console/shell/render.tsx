@@ -18,6 +18,7 @@ export function renderPage(visit: OpenVisit, { title, page }: { title: string; p
           Malipo
         </a>
         {isInside && <Navigation visit={visit} member={member} />}
+        {isInside && visit.req.path !== pathTo('search') && <QuickSearch />}
         {member && <Account visit={visit} member={member} />}
       </header>
       <main id="main">{page}</main>
@@ -83,6 +84,16 @@ function Navigation({ visit, member }: { visit: OpenVisit; member: StaffMember }
         </a>
       ))}
     </nav>
+  );
+}
+
+function QuickSearch() {
+  return (
+    <search>
+      <form class="search" method="get" action={pathTo('search')}>
+        <input type="search" name="q" aria-label="Search" placeholder="Search" />
+      </form>
+    </search>
   );
 }
 

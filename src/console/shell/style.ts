@@ -66,6 +66,11 @@ pre { white-space: pre-wrap; background: var(--back); padding: .6rem; margin: .4
 dl { display: grid; grid-template-columns: minmax(8rem, max-content) 1fr; gap: .25rem 1rem; margin: 0; }
 dt { color: var(--soft); } dd { margin: 0; }
 .search { display: flex; gap: .5rem; }
+.offers { list-style: none; margin: 0; padding: 0; }
+.offers li { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center;
+  justify-content: space-between; padding: .35rem 0; }
+fieldset { border: 1px solid var(--line); border-radius: .35rem; margin: 0 0 1rem; }
+fieldset label { font-weight: 400; }
 .timeline { list-style: none; margin: 0; padding: 0; border-left: 2px solid var(--line); }
 .timeline li { position: relative; padding: 0 0 .9rem 1.1rem; }
 .timeline li::before { content: ''; position: absolute; left: -.4rem; top: .45rem; width: .7rem;

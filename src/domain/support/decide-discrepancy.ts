@@ -1,4 +1,4 @@
-import type { Transaction } from '../../connections/database.ts';
+import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
 import type { Audited } from '../audited-change.ts';
 import { formatAmount } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
@@ -33,6 +33,36 @@ export function decideDiscrepancy(
     const value = await decide(trx, id, decision, options);
     return { value, audit: auditOf(value, decision) };
   });
+}
+
+/** Carries what a decision would do out of the transaction that it undoes. */
+class Undone extends Error {
+  readonly decided: Decided;
+
+  constructor(decided: Decided) {
+    super('A preview is undone');
+    this.decided = decided;
+  }
+}
+
+/**
+ * Tells what a decision about a discrepancy would do: it is made, and undone at once.
+ * @throws OperatorRefusal when it cannot be decided like that
+ */
+export async function previewDecision(
+  database: Database,
+  id: string,
+  decision: Decision,
+  options: ResolveOptions,
+): Promise<Decided> {
+  try {
+    return await inTransaction(database, async (trx) => {
+      throw new Undone(await decide(trx, id, decision, options));
+    });
+  } catch (error) {
+    if (error instanceof Undone) return error.decided;
+    throw error;
+  }
 }
 
 async function decide(

@@ -49,7 +49,7 @@ export interface PaymentFile {
   /** Failed jobs of the payment, its callbacks and its webhook. */
   failedJobs: FailedJob[];
   discrepancies: DiscrepancyCase[];
-  /** What operators and support have decided about its discrepancies, failed jobs and webhooks. */
+  /** What operators and support have decided about it, its discrepancies, failed jobs and webhooks. */
   decisions: AuditRecord[];
   /** The collection that it gives back, or a collection's reversals and returns. */
   related: PaymentSummary[];
@@ -102,6 +102,7 @@ export async function readPaymentFile(
     discrepancies,
     decisions: await listAudit(database, {
       subjects: [
+        `${ref.kind} ${ref.id}`,
         ...discrepancies.map(({ id }) => `discrepancy ${id}`),
         ...failedJobs.map(({ id }) => `failed job ${id}`),
         ...events.map(({ id }) => `webhook ${id}`),

@@ -1,5 +1,6 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import type { Audited } from '../audited-change.ts';
 import { Refusal } from '../errors.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { probeNow } from './endpoint-store.ts';
@@ -10,6 +11,23 @@ export interface Resending {
   after: Webhook;
   /** False when it is under way or due: a second copy would help nobody. */
   isResent: boolean;
+}
+
+/**
+ * Lets a webhook go out again now, in a transaction of its own with its line in the audit log.
+ * @throws OperatorRefusal as `resendWebhook`
+ */
+export function resendAudited(audited: Audited, id: string): Promise<Resending> {
+  return audited(async (trx) => {
+    const value = await resendWebhook(trx, id);
+    return { value, audit: value.isResent ? auditOf(value) : null };
+  });
+}
+
+function auditOf({ before }: Resending) {
+  const { id, merchant_id, payment_kind, payment_id, status, attempts } = before;
+  const details = { payment: `${payment_kind} ${payment_id}`, status, attempts };
+  return { merchant_id, subject: `webhook ${id}`, details };
 }
 
 /**

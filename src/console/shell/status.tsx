@@ -1,0 +1,34 @@
+import type { PaymentStatus } from '../../domain/payments/payment.ts';
+
+/** How something stands: the colour only repeats what the words say. */
+export type Tone = 'good' | 'bad' | 'warn' | 'plain';
+
+const TONES: Readonly<Record<PaymentStatus, Tone>> = {
+  pending: 'plain',
+  processing: 'plain',
+  completed: 'good',
+  failed: 'bad',
+};
+
+export function Badge({ tone, words }: { tone: Tone; words: string }) {
+  return <span class={`badge ${tone}`}>{words}</span>;
+}
+
+/** The status of a payment, and what makes it a case for support. */
+export function StatusBadges({
+  status,
+  overdue,
+  parked_reason,
+}: {
+  status: PaymentStatus;
+  overdue: boolean;
+  parked_reason: string | null;
+}) {
+  return (
+    <>
+      <Badge tone={TONES[status]} words={status} />
+      {overdue && <Badge tone="warn" words="overdue" />}
+      {parked_reason !== null && <Badge tone="warn" words="needs a person" />}
+    </>
+  );
+}

@@ -1,0 +1,20 @@
+const NAIROBI = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'Africa/Nairobi',
+  ...{ day: 'numeric', month: 'short', year: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+});
+
+/** Returns a moment as people in Nairobi write it, such as `23 Nov 2026, 10:07:22`. */
+export function nairobiTime(at: Date): string {
+  return NAIROBI.format(at);
+}
+
+/** A moment in Nairobi. Whoever points at it reads UTC. */
+export function Time({ at }: { at: Date }) {
+  const iso = at.toISOString();
+  return (
+    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
+      {nairobiTime(at)}
+    </time>
+  );
+}
