@@ -2,11 +2,16 @@ import { logInHandlers } from './access/log-in.tsx';
 import { otpHandlers } from './access/one-time-password.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
+import { appHandlers } from './apps/routes.tsx';
+import { merchantHandlers } from './merchants/routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
 import { paymentHandlers } from './payment/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
 import { searchHandlers } from './search/routes.tsx';
+import { suspenseHandlers } from './suspense/routes.tsx';
+import { userHandlers } from './users/routes.tsx';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
+import { walletHandlers } from './wallets/routes.tsx';
 
 type HandlerOf<Role> = Role extends 'anyone'
   ? Handler<OpenVisit>
@@ -23,4 +28,9 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...overviewHandlers,
   ...paymentHandlers,
   ...searchHandlers,
+  ...merchantHandlers,
+  ...appHandlers,
+  ...userHandlers,
+  ...suspenseHandlers,
+  ...walletHandlers,
 };

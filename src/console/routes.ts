@@ -16,6 +16,10 @@ export interface Route {
 
 const PAYMENT = '/payments/:kind/:merchant_id/:id';
 
+const MERCHANT = '/merchants/:merchant_id';
+const APP = `${MERCHANT}/apps/:code` as const;
+const USER = `${MERCHANT}/users/:user_id` as const;
+
 /** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
 export const ROUTES = {
   logInForm: { method: 'get', path: '/log-in', role: 'anyone' },
@@ -42,6 +46,26 @@ export const ROUTES = {
   paymentResend: { method: 'post', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
   paymentDecideForm: { method: 'get', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
   paymentDecide: { method: 'post', path: `${PAYMENT}/decide/:discrepancy`, role: 'support' },
+  merchants: { method: 'get', path: '/merchants', role: 'viewer' },
+  merchant: { method: 'get', path: MERCHANT, role: 'viewer' },
+  merchantReveal: { method: 'post', path: `${MERCHANT}/reveal`, role: 'support' },
+  merchantRevealed: { method: 'get', path: `${MERCHANT}/reveal`, role: 'viewer' },
+  merchantChangeForm: { method: 'get', path: `${MERCHANT}/change/:change`, role: 'admin' },
+  merchantChange: { method: 'post', path: `${MERCHANT}/change/:change`, role: 'admin' },
+  appNewForm: { method: 'get', path: `${MERCHANT}/new-app`, role: 'admin' },
+  appNew: { method: 'post', path: `${MERCHANT}/new-app`, role: 'admin' },
+  app: { method: 'get', path: APP, role: 'viewer' },
+  appChangeForm: { method: 'get', path: `${APP}/change/:change`, role: 'admin' },
+  appChange: { method: 'post', path: `${APP}/change/:change`, role: 'admin' },
+  userNewForm: { method: 'get', path: `${MERCHANT}/new-user`, role: 'admin' },
+  userNew: { method: 'post', path: `${MERCHANT}/new-user`, role: 'admin' },
+  user: { method: 'get', path: USER, role: 'viewer' },
+  userDeactivateForm: { method: 'get', path: `${USER}/deactivate`, role: 'support' },
+  userDeactivate: { method: 'post', path: `${USER}/deactivate`, role: 'support' },
+  userChangeForm: { method: 'get', path: `${USER}/change/:change`, role: 'admin' },
+  userChange: { method: 'post', path: `${USER}/change/:change`, role: 'admin' },
+  wallets: { method: 'get', path: `${MERCHANT}/wallets`, role: 'viewer' },
+  suspense: { method: 'get', path: '/suspense', role: 'viewer' },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
@@ -50,6 +74,8 @@ export type RouteName = keyof typeof ROUTES;
 const NAVIGATION: readonly [RouteName, string][] = [
   ['overview', 'Overview'],
   ['search', 'Search'],
+  ['merchants', 'Merchants'],
+  ['suspense', 'Suspense'],
 ];
 
 /** Tells whether a role may use a route. Views show no link and no button without it. */

@@ -1,24 +1,18 @@
 import { SECRET_KINDS, type SecretKind } from '../../domain/merchants/app-secrets.ts';
 import { changeApp, registerApp } from '../../domain/merchants/change-app.ts';
-import { listApps, type Product, requireApp } from '../../domain/merchants/manage-apps.ts';
+import { listApps, PRODUCTS, requireApp } from '../../domain/merchants/manage-apps.ts';
 import { signingOf } from '../../domain/merchants/webhook-secrets.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { optional, required, requireOne, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import {
-  lists,
-  recordLines,
-  shownOnce,
-  updateRow,
-  withEndedSessions,
-} from '../output/answers.ts';
+import { lists, recordLines, shownOnce, updateRow, withEndedSessions } from '../output/answers.ts';
 import { apps as view } from '../output/apps.ts';
 import { changes, type Noun, reads, type Verb } from '../verb.ts';
 import { rotateSecret, rotateWebhook } from './app-rotations.ts';
 
 const code = required('app', read.appCode, 'The code of the app');
-const products = read.someOf<Product>(['collections', 'payouts', 'disbursements']);
-const PRODUCTS = 'Out of collections, payouts, disbursements';
+const products = read.someOf(PRODUCTS);
+const PRODUCTS_HELP = `Out of ${PRODUCTS.join(', ')}`;
 const ADDRESSES = 'Addresses and networks that may call, such as 10.0.0.0/8; none: anywhere';
 const SIGNS = 'What signs its webhooks: its app secret, or a webhook secret of its own';
 
@@ -28,7 +22,7 @@ const create = changes({
   options: {
     merchant_id: required('merchant', read.merchantId, 'The merchant of the app'),
     name: required('name', read.name, 'Its name'),
-    products: required('products', products, PRODUCTS),
+    products: required('products', products, PRODUCTS_HELP),
     ip_allow_list: withDefault('ip-allow-list', ipAllowList, ADDRESSES, []),
   },
   run: async ({ config }, { merchant_id, ...wanted }, { audited }) => {
@@ -69,7 +63,7 @@ const update = changes({
   options: {
     code,
     name: optional('name', read.name, 'Its name'),
-    products: optional('products', products, PRODUCTS),
+    products: optional('products', products, PRODUCTS_HELP),
     ip_allow_list: optional('ip-allow-list', ipAllowList, ADDRESSES),
     webhook_secret: optional('webhook-secret', read.oneOf<SecretKind>(SECRET_KINDS), SIGNS),
   },

@@ -2,6 +2,8 @@ import { TOTP_OPERATIONS, type TotpOperation } from '../../domain/identity/requi
 import { changeMerchant, registerMerchant } from '../../domain/merchants/change-merchant.ts';
 import {
   listMerchants,
+  MAX_COMMISSION_BPS,
+  MAX_RATE,
   type MerchantChanges,
   type MerchantRecord,
   requireMerchant,
@@ -12,20 +14,11 @@ import type { Config } from '../../process/config.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import {
-  lists,
-  recordLines,
-  updateRow,
-  type View,
-  withEndedSessions,
-} from '../output/answers.ts';
+import { lists, recordLines, updateRow, type View, withEndedSessions } from '../output/answers.ts';
 import { merchantView as view } from '../output/merchants.ts';
 import { render } from '../output/table.ts';
 import { changes, type Noun, reads, type Verb } from '../verb.ts';
 import { revokeAll } from './merchant-revocation.ts';
-
-const MAX_BPS = 10_000;
-const MAX_RATE = 100_000;
 
 const ANYWHERE = 'anywhere';
 
@@ -43,7 +36,7 @@ function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecor
 }
 
 const id = required('merchant', read.merchantId, 'The number of the merchant');
-const bps = read.orDefault(read.integer('BPS', 0, MAX_BPS));
+const bps = read.orDefault(read.integer('BPS', 0, MAX_COMMISSION_BPS));
 const fee = read.orDefault(read.feeAmount);
 const rate = read.orDefault(read.integer('COUNT', 1, MAX_RATE));
 const totpOperations = read.orNone(read.someOf<TotpOperation>(TOTP_OPERATIONS));

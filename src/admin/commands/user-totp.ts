@@ -20,10 +20,5 @@ export const resetTotp = changes({
   options: which,
   argument: 'email',
   run: (_service, name, change) =>
-    updateRow(
-      change,
-      users,
-      async (trx) => withEndedSessions(await resetUserTotp(trx, name)),
-      OFF,
-    ),
+    updateRow(change, users, async (trx) => withEndedSessions(await resetUserTotp(trx, name)), OFF),
 });

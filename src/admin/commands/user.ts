@@ -1,7 +1,7 @@
 import { changeUser, registerUser } from '../../domain/identity/change-user.ts';
 import {
   listUsers,
-  type Role,
+  ROLES,
   requireUser,
   type UserChanges,
   type UserName,
@@ -16,7 +16,7 @@ import { users as view } from '../output/users.ts';
 import { type Answer, type Change, changes, type Noun, reads } from '../verb.ts';
 import { resetTotp, which } from './user-totp.ts';
 
-const role = read.oneOf<Role>(['Admin', 'Finance', 'Operator']);
+const role = read.oneOf(ROLES);
 const ROLE = 'What the user may do';
 const NAME = 'The name of the person';
 const MUST_CHANGE = 'Let the person do nothing before changing the password';
