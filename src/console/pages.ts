@@ -6,6 +6,7 @@ import { appHandlers } from './apps/routes.tsx';
 import { merchantHandlers } from './merchants/routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
 import { paymentHandlers } from './payment/routes.tsx';
+import { reconciliationHandlers } from './reconciliation/routes.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
 import { searchHandlers } from './search/routes.tsx';
 import { suspenseHandlers } from './suspense/routes.tsx';
@@ -32,5 +33,6 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...appHandlers,
   ...userHandlers,
   ...suspenseHandlers,
+  ...reconciliationHandlers,
   ...walletHandlers,
 };

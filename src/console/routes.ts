@@ -16,6 +16,7 @@ export interface Route {
 
 const PAYMENT = '/payments/:kind/:merchant_id/:id';
 
+const STATEMENT = '/reconciliation/:import';
 const MERCHANT = '/merchants/:merchant_id';
 const APP = `${MERCHANT}/apps/:code` as const;
 const USER = `${MERCHANT}/users/:user_id` as const;
@@ -65,6 +66,12 @@ export const ROUTES = {
   userChangeForm: { method: 'get', path: `${USER}/change/:change`, role: 'admin' },
   userChange: { method: 'post', path: `${USER}/change/:change`, role: 'admin' },
   wallets: { method: 'get', path: `${MERCHANT}/wallets`, role: 'viewer' },
+  reconciliation: { method: 'get', path: '/reconciliation', role: 'viewer' },
+  statementForm: { method: 'get', path: '/reconciliation/new', role: 'support' },
+  statementNew: { method: 'post', path: '/reconciliation/new', role: 'support' },
+  statement: { method: 'get', path: STATEMENT, role: 'viewer' },
+  statementLive: { method: 'get', path: `${STATEMENT}/live`, role: 'viewer', isPart: true },
+  statementRun: { method: 'post', path: `${STATEMENT}/run`, role: 'support' },
   suspense: { method: 'get', path: '/suspense', role: 'viewer' },
 } as const satisfies Record<string, Route>;
 
@@ -76,6 +83,7 @@ const NAVIGATION: readonly [RouteName, string][] = [
   ['search', 'Search'],
   ['merchants', 'Merchants'],
   ['suspense', 'Suspense'],
+  ['reconciliation', 'Reconciliation'],
 ];
 
 /** Tells whether a role may use a route. Views show no link and no button without it. */

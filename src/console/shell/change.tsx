@@ -88,7 +88,8 @@ export async function changeRow<Changed extends RowChange<unknown>>(
   throw new OperatorRefusal(`The ${name} is like that already: nothing was changed`);
 }
 
-function givenReason({ form: { reason = '' } }: Visit): string {
+/** Returns the reason of a form. @throws OperatorRefusal without one */
+export function givenReason({ form: { reason = '' } }: Visit): string {
   if (reason === '') throw new OperatorRefusal('Give a reason');
   if (reason.length <= MAX_REASON_LENGTH) return reason;
   throw new OperatorRefusal(`A reason has at most ${MAX_REASON_LENGTH} characters`);
