@@ -39,8 +39,12 @@ export async function up(knex: Knex): Promise<void> {
       replayed_at timestamptz,
       replayed_by text,
       replayed_step text,
+      -- The replay of many jobs that has replayed it.
+      bulk_replay_id uuid,
       UNIQUE (merchant_id, kind, row_id, step_no)
     );
     CREATE INDEX failed_jobs_not_replayed ON failed_jobs (id) WHERE replayed_at IS NULL;
+    CREATE INDEX failed_jobs_by_bulk_replay ON failed_jobs (bulk_replay_id, id)
+      WHERE bulk_replay_id IS NOT NULL;
   `);
 }

@@ -36,6 +36,7 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_movement ON discrepancies (movement_id)
       WHERE resolved_at IS NULL AND movement_id IS NOT NULL;
+    CREATE INDEX discrepancies_open_listed ON discrepancies (id) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
     -- For money of payments that a restored backup does not know. Most often empty.
     CREATE INDEX discrepancies_unexplained ON discrepancies ((details->>'reference'), trans_id)

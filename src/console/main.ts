@@ -4,6 +4,7 @@ import { boot } from '../process/boot.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
 import { createConsole } from './app.ts';
+import { startBulkReplays } from './bulk-replay-loop.ts';
 
 await runMain(async () => {
   const service = await boot('console');
@@ -21,8 +22,10 @@ await runMain(async () => {
     createConsole(service),
     signal,
   );
+  const stopReplays = startBulkReplays(service);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
     { name: 'server', close: () => server.close() },
+    { name: 'bulk replays', close: stopReplays },
     operators,
     { name: 'database', close: () => database.destroy() },
   ]);

@@ -2,7 +2,11 @@ import { logInHandlers } from './access/log-in.tsx';
 import { otpHandlers } from './access/one-time-password.tsx';
 import { passwordHandlers } from './access/password.tsx';
 import { setUpHandlers } from './access/set-up.tsx';
+import { approvalHandlers } from './approvals/routes.tsx';
 import { appHandlers } from './apps/routes.tsx';
+import { discrepancyHandlers } from './discrepancies/routes.tsx';
+import { failedJobHandlers } from './failed-jobs/routes.tsx';
+import { bulkReplayHandlers } from './failed-jobs/run-routes.tsx';
 import { merchantHandlers } from './merchants/routes.tsx';
 import { overviewHandlers } from './overview/routes.tsx';
 import { paymentHandlers } from './payment/routes.tsx';
@@ -12,6 +16,7 @@ import { searchHandlers } from './search/routes.tsx';
 import { suspenseHandlers } from './suspense/routes.tsx';
 import { userHandlers } from './users/routes.tsx';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
+import { entryHandlers } from './wallets/entries.tsx';
 import { walletHandlers } from './wallets/routes.tsx';
 
 type HandlerOf<Role> = Role extends 'anyone'
@@ -35,4 +40,9 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...suspenseHandlers,
   ...reconciliationHandlers,
   ...walletHandlers,
+  ...entryHandlers,
+  ...approvalHandlers,
+  ...discrepancyHandlers,
+  ...failedJobHandlers,
+  ...bulkReplayHandlers,
 };

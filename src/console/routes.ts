@@ -66,6 +66,10 @@ export const ROUTES = {
   userChangeForm: { method: 'get', path: `${USER}/change/:change`, role: 'admin' },
   userChange: { method: 'post', path: `${USER}/change/:change`, role: 'admin' },
   wallets: { method: 'get', path: `${MERCHANT}/wallets`, role: 'viewer' },
+  walletTopupForm: { method: 'get', path: `${MERCHANT}/wallets/top-up`, role: 'admin' },
+  walletTopup: { method: 'post', path: `${MERCHANT}/wallets/top-up`, role: 'admin' },
+  walletAdjustForm: { method: 'get', path: `${MERCHANT}/wallets/adjust`, role: 'admin' },
+  walletAdjust: { method: 'post', path: `${MERCHANT}/wallets/adjust`, role: 'admin' },
   reconciliation: { method: 'get', path: '/reconciliation', role: 'viewer' },
   statementForm: { method: 'get', path: '/reconciliation/new', role: 'support' },
   statementNew: { method: 'post', path: '/reconciliation/new', role: 'support' },
@@ -73,6 +77,20 @@ export const ROUTES = {
   statementLive: { method: 'get', path: `${STATEMENT}/live`, role: 'viewer', isPart: true },
   statementRun: { method: 'post', path: `${STATEMENT}/run`, role: 'support' },
   suspense: { method: 'get', path: '/suspense', role: 'viewer' },
+  approvals: { method: 'get', path: '/approvals', role: 'viewer' },
+  approval: { method: 'get', path: '/approvals/:id', role: 'viewer' },
+  decideApproval: { method: 'post', path: '/approvals/:id', role: 'support' },
+  failedJobs: { method: 'get', path: '/failed-jobs', role: 'viewer' },
+  bulkReplayForm: { method: 'get', path: '/failed-jobs/replay', role: 'support' },
+  beginBulkReplay: { method: 'post', path: '/failed-jobs/replay', role: 'support' },
+  bulkReplays: { method: 'get', path: '/bulk-replays', role: 'viewer' },
+  bulkReplay: { method: 'get', path: '/bulk-replays/:id', role: 'viewer' },
+  bulkReplayLive: { method: 'get', path: '/bulk-replays/:id/live', role: 'viewer', isPart: true },
+  stopBulkReplay: { method: 'post', path: '/bulk-replays/:id/stop', role: 'support' },
+  discrepancies: { method: 'get', path: '/discrepancies', role: 'viewer' },
+  discrepancy: { method: 'get', path: '/discrepancies/:id', role: 'viewer' },
+  decideDiscrepancyForm: { method: 'get', path: '/discrepancies/:id/decide', role: 'support' },
+  decideDiscrepancy: { method: 'post', path: '/discrepancies/:id/decide', role: 'support' },
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof ROUTES;
@@ -84,6 +102,9 @@ const NAVIGATION: readonly [RouteName, string][] = [
   ['merchants', 'Merchants'],
   ['suspense', 'Suspense'],
   ['reconciliation', 'Reconciliation'],
+  ['failedJobs', 'Failed jobs'],
+  ['discrepancies', 'Discrepancies'],
+  ['approvals', 'Approvals'],
 ];
 
 /** Tells whether a role may use a route. Views show no link and no button without it. */

@@ -26,6 +26,7 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
     ...[
       'staff_totp_secrets',
       'console_sessions',
+      'bulk_replays',
       'webhook_endpoints',
       'webhook_notices',
       'webhook_workers',
@@ -34,6 +35,10 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   // What has happened: nobody changes it.
   'INSERT SELECT': [
     ...['journals', 'entries', 'audit_log', 'payment_history', 'transfers', 'webhook_attempts'],
+  ],
+  // A question, and its answer.
+  'INSERT SELECT UPDATE(decided_at) UPDATE(decided_by) UPDATE(decision) UPDATE(decision_reason)': [
+    'approvals',
   ],
   'DELETE INSERT SELECT': ['receipts'],
   // Locked before they are deleted, which takes the right to change one column.

@@ -9,7 +9,7 @@ import { moment } from './table.ts';
 export const failedJobs: View<FailedJob> = {
   what: 'failed job',
   keyOf: ({ id }) => id,
-  document: (job) => rowDocument(job, ['step_no']),
+  document: (job) => rowDocument(job, ['step_no', 'bulk_replay_id']),
   columns: [
     ['ID', 'id'],
     ['FAILED', 'failed_at'],

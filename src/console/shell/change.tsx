@@ -6,7 +6,8 @@ import { auditedRow, isDifferent, type RowChange } from '../../domain/row-change
 import { auditedBy, type RouteWithRole } from '../access/audited-by.ts';
 import { pathTo } from '../routes.ts';
 import type { Answer, Handler, Visit } from '../visit.ts';
-import { MAX_REASON_LENGTH, ReasonForm } from './form.tsx';
+import { ReasonForm } from './form.tsx';
+import { givenReason } from './reason.ts';
 
 /** The thing that a page is about, and that can be changed there. */
 export interface Matter<Subject> {
@@ -86,13 +87,6 @@ export async function changeRow<Changed extends RowChange<unknown>>(
   const change = await audited(async (trx) => auditedRow(name, await work(trx)));
   if (isDifferent(change)) return change;
   throw new OperatorRefusal(`The ${name} is like that already: nothing was changed`);
-}
-
-/** Returns the reason of a form. @throws OperatorRefusal without one */
-export function givenReason({ form: { reason = '' } }: Visit): string {
-  if (reason === '') throw new OperatorRefusal('Give a reason');
-  if (reason.length <= MAX_REASON_LENGTH) return reason;
-  throw new OperatorRefusal(`A reason has at most ${MAX_REASON_LENGTH} characters`);
 }
 
 async function show<Subject>(

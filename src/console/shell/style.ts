@@ -33,8 +33,10 @@ h2 { font-size: 1.15rem; margin: 1.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 0 0 .5rem; }
 .card, .problem { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
   padding: 1rem; margin: 0 0 1rem; }
+.card > h2:first-child, form.card > h2 { margin-top: 0; }
 .narrow { max-width: 27rem; margin: 1.5rem auto; }
-.cards { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+.cards { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); margin-bottom: 1rem; }
+.cards > .card { margin: 0; }
 .field { margin: 0 0 .9rem; display: flex; flex-direction: column; gap: .2rem; }
 label { font-weight: 600; }
 input, select, textarea { font: inherit; color: inherit; background: var(--back);
@@ -43,7 +45,7 @@ input[type=checkbox], input[type=radio] { width: auto; }
 .hint, .soft { color: var(--soft); font-size: .9rem; }
 button, .button { font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent);
   border: 1px solid var(--accent); border-radius: .35rem; padding: .45rem .9rem; cursor: pointer;
-  text-decoration: none; display: inline-block; }
+  text-decoration: none; display: inline-block; white-space: nowrap; }
 button.quiet, .button.quiet { background: none; color: var(--accent); }
 .buttons { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; margin: .5rem 0 0; }
 .form-problem, .warning { border-left: 4px solid var(--bad); background: var(--bad-back);
@@ -51,7 +53,7 @@ button.quiet, .button.quiet { background: none; color: var(--accent); }
 .warning { border-color: var(--warn); background: var(--warn-back); }
 .note { border-left: 4px solid var(--good); background: var(--good-back); padding: .5rem .8rem; margin: 0 0 1rem; }
 .badge { display: inline-block; border: 1px solid currentColor; border-radius: 1rem;
-  padding: 0 .6rem; font-size: .85rem; font-weight: 600; white-space: nowrap; }
+  padding: 0 .6rem; margin: 0 .3rem 0 0; font-size: .85rem; font-weight: 600; white-space: nowrap; }
 .good { color: var(--good); } .bad { color: var(--bad); } .warn { color: var(--warn); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; background: var(--card); }
@@ -77,13 +79,13 @@ fieldset label { font-weight: 400; }
   height: .7rem; border-radius: 50%; background: var(--soft); }
 .timeline li.good::before { background: var(--good); } .timeline li.bad::before { background: var(--bad); }
 .timeline li.warn::before { background: var(--warn); }
-.timeline p { margin: 0; color: var(--ink); }
+.timeline p { margin: 0; }
 @media (max-width: 40rem) {
   table.stack thead { display: none; }
   table.stack, table.stack tbody, table.stack tr, table.stack td { display: block; }
   table.stack tr { border: 1px solid var(--line); border-radius: .5rem; margin-bottom: .7rem; padding: .3rem; }
   table.stack td { border: 0; padding: .15rem .5rem; display: flex; gap: .7rem; text-align: left; }
-  table.stack td::before { content: attr(data-label); color: var(--soft); min-width: 7rem; }
+  table.stack td::before { content: attr(data-label); color: var(--soft); flex: 0 0 8.5rem; }
   dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; }
   .account { margin-left: 0; width: 100%; justify-content: space-between; }
 }

@@ -1,8 +1,8 @@
 const KEPT_AT_START = 5;
 const KEPT_AT_END = 3;
 const DOTS = '•••••';
-/** A phone in any usual form, or an account number, within a text. */
-const LONG_NUMBER = /\+?\d{7,}/g;
+/** A phone in any usual form, or an account number, within a text. No part of an id. */
+const LONG_NUMBER = /(?<![\w-])\+?\d{7,}(?![\w-])/g;
 
 /** What hides personal data until a member of staff reveals it. */
 export interface Veil {

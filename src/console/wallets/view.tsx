@@ -1,6 +1,6 @@
 import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
 import type { PlacedTransaction } from '../../domain/wallets/list-transactions.ts';
-import { pathTo } from '../routes.ts';
+import { mayUse, pathTo } from '../routes.ts';
 import { Facts } from '../shell/facts.tsx';
 import { Money } from '../shell/money.tsx';
 import { type ListPage, NextPage } from '../shell/next-page.tsx';
@@ -32,6 +32,16 @@ export function WalletsPage({ visit, merchant, balances, page: { rows, next } }:
       </p>
       <section class="card">
         <Balances balances={balances} />
+        {mayUse(visit.member.role, 'walletTopup') && (
+          <p class="buttons">
+            <a class="button quiet" href={pathTo('walletTopupForm', visit.params)}>
+              Top up
+            </a>
+            <a class="button quiet" href={pathTo('walletAdjustForm', visit.params)}>
+              Adjust
+            </a>
+          </p>
+        )}
       </section>
       <h2>Transactions, newest first</h2>
       {rows.length > 0 ? (

@@ -32,13 +32,16 @@ export async function insertAttempt(trx: Transaction, payment: AnyPayment): Prom
   return row?.attempt_no ?? null;
 }
 
+/** SQL: the gateway may have the payment from this attempt. */
+export const MAY_HAVE_ARRIVED = `(result IS NULL OR result NOT IN ('not_taken', 'ruled_out'))`;
+
 /** Tells whether the gateway may have the payment from an earlier attempt. */
 export async function mayHaveArrived(trx: Transaction, payment: AnyPayment): Promise<boolean> {
   return hasRow(
     trx,
     `SELECT 1 FROM attempts
      WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
-       AND (result IS NULL OR result NOT IN ('not_taken', 'ruled_out'))`,
+       AND ${MAY_HAVE_ARRIVED}`,
     payment,
   );
 }

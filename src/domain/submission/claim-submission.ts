@@ -94,7 +94,7 @@ async function claim(
  * Tells whether the payment must not go any more. A customer who is prompted after the deadline
  * pays for something that nobody waits for. Money that goes out is welcome at any time.
  */
-export function isTooLate(payment: AnyPayment): boolean {
+export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolean {
   return payment.kind === 'collection' && payment.overdue;
 }
 

@@ -1,5 +1,5 @@
 import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
-import type { Audited } from '../audited-change.ts';
+import type { Audited, AuditedChange } from '../audited-change.ts';
 import { formatAmount } from '../money.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
@@ -29,10 +29,18 @@ export function decideDiscrepancy(
   decision: Decision,
   options: ResolveOptions,
 ): Promise<Decided> {
-  return audited(async (trx) => {
-    const value = await decide(trx, id, decision, options);
-    return { value, audit: auditOf(value, decision) };
-  });
+  return audited((trx) => decideWithin(trx, id, decision, options));
+}
+
+/** Does the same in the caller's transaction, which the payment must be the first to lock in. */
+export async function decideWithin(
+  trx: Transaction,
+  id: string,
+  decision: Decision,
+  options: ResolveOptions,
+): Promise<AuditedChange<Decided>> {
+  const value = await decide(trx, id, decision, options);
+  return { value, audit: auditOf(value, decision) };
 }
 
 /** Carries what a decision would do out of the transaction that it undoes. */

@@ -60,22 +60,32 @@ export interface DiscrepancyFilter {
   open: boolean;
   kind?: DiscrepancyKind | undefined;
   merchant_id?: number | undefined;
-  /** Begins after this one, in the order of the list. */
+  /** Opened longer ago than this. */
+  olderThanMs?: number | undefined;
+  order?: CaseOrder;
+  /** Begins after this one, in that order. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Lists discrepancies of all merchants, oldest first. */
+type CaseOrder = 'oldest first' | 'newest first';
+
+/** Lists discrepancies of all merchants, oldest first unless told otherwise. */
 export function listCases(
   database: Database,
-  filter: DiscrepancyFilter,
+  { order = 'oldest first', ...filter }: DiscrepancyFilter,
 ): Promise<DiscrepancyCase[]> {
-  const { open, kind, merchant_id, after } = filter;
+  const { open, kind, merchant_id, olderThanMs, after } = filter;
+  const isDescending = order === 'newest first';
   const where = [open ? 'resolved_at IS NULL' : 'resolved_at IS NOT NULL'];
   if (kind) where.push('kind = :kind');
   if (merchant_id !== undefined) where.push('merchant_id = :merchant_id');
-  if (after) where.push('id > CAST(:after AS uuid)');
-  return read(database, `${where.join(' AND ')} ORDER BY id LIMIT :limit`, filter);
+  if (olderThanMs !== undefined) {
+    where.push(`opened_at <= now() - :olderThanMs * interval '1 millisecond'`);
+  }
+  if (after) where.push(`id ${isDescending ? '<' : '>'} CAST(:after AS uuid)`);
+  const page = `${where.join(' AND ')} ORDER BY id ${isDescending ? 'DESC' : 'ASC'} LIMIT :limit`;
+  return read(database, page, filter, order);
 }
 
 /** Lists the discrepancies of one payment, oldest first. */
@@ -100,7 +110,12 @@ const PAYMENT_OF = PAYMENT_KINDS.map(
     WHERE d.payment_kind = '${kind}' AND t.merchant_id = d.merchant_id AND t.id = d.payment_id`,
 ).join(' UNION ALL ');
 
-async function read(database: Database, condition: string, bindings: object) {
+async function read(
+  database: Database,
+  condition: string,
+  bindings: object,
+  order: CaseOrder = 'oldest first',
+) {
   const found = await rows<Omit<DiscrepancyCase, 'allowed'>>(
     database,
     `SELECT d.*, p.ref_no, p.status, p.amount_cents AS asked_cents, p.undone_at, p.account,
@@ -115,7 +130,7 @@ async function read(database: Database, condition: string, bindings: object) {
      LEFT JOIN movements own ON own.merchant_id = d.merchant_id
        AND own.payment_kind = d.payment_kind AND own.payment_id = d.payment_id
        AND own.booked = 'settled'
-     ORDER BY d.id`,
+     ORDER BY d.id ${order === 'newest first' ? 'DESC' : 'ASC'}`,
     bindings,
   );
   return found.map((row) => ({ ...row, allowed: row.resolved_at ? [] : allowed(row) }));

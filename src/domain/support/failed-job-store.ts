@@ -28,6 +28,8 @@ export interface FailedJob {
   replayed_at: Date | null;
   replayed_by: string | null;
   replayed_step: StepName | null;
+  /** The replay of many jobs that has replayed it. */
+  bulk_replay_id: string | null;
   state: FailedJobState;
   /** The payment of its row. Null when the row is gone. */
   payment_kind: GatewayPaymentKind | null;
@@ -52,6 +54,14 @@ export interface FailedJobFilter {
   /** Failed longer ago, or more recently, than this. */
   olderThanMs?: number | undefined;
   newerThanMs?: number | undefined;
+  /** The moment from which both count back; now, if it is left out. */
+  asOf?: Date | undefined;
+  /** Of payments of this channel. */
+  channel?: number | undefined;
+  /** Not after this one. */
+  upTo?: number | undefined;
+  /** Replayed by this bulk replay. */
+  bulkReplay?: string | undefined;
   state?: FailedJobState | undefined;
 }
 
@@ -82,13 +92,22 @@ export function listFailedJobs(
       ...filter,
       merchant_ids: filter.payments?.map(({ merchant_id }) => merchant_id),
       payment_ids: filter.payments?.map(({ id }) => id),
+      as_of: filter.asOf ?? null,
       after,
       limit,
     },
   );
 }
 
-const CONDITIONS: Readonly<Record<keyof FailedJobFilter, string>> = {
+/** The channel of a failed job's payment. */
+const CHANNEL = `CASE payment_kind ${PAYMENT_KINDS.map(
+  (kind) => `WHEN '${kind}' THEN (SELECT c.channel FROM ${STEP_TABLES[kind].table} c
+    WHERE c.merchant_id = failed.merchant_id AND c.id = failed.payment_id)`,
+).join(' ')} END`;
+
+const AS_OF = 'coalesce(CAST(:as_of AS timestamptz), now())';
+
+const CONDITIONS: Readonly<Record<Exclude<keyof FailedJobFilter, 'asOf'>, string>> = {
   ids: 'id = ANY (:ids)',
   queue: 'queue = :queue',
   error: 'position(lower(CAST(:error AS text)) IN lower(error)) > 0',
@@ -99,8 +118,11 @@ const CONDITIONS: Readonly<Record<keyof FailedJobFilter, string>> = {
       WHERE merchant_id = ANY (:merchant_ids) AND payment_id = ANY (CAST(:payment_ids AS uuid[]))
     UNION ALL SELECT id FROM events
       WHERE merchant_id = ANY (:merchant_ids) AND payment_id = ANY (CAST(:payment_ids AS uuid[])))`,
-  olderThanMs: `failed_at <= now() - :olderThanMs * interval '1 millisecond'`,
-  newerThanMs: `failed_at > now() - :newerThanMs * interval '1 millisecond'`,
+  olderThanMs: `failed_at <= ${AS_OF} - :olderThanMs * interval '1 millisecond'`,
+  newerThanMs: `failed_at > ${AS_OF} - :newerThanMs * interval '1 millisecond'`,
+  channel: `${CHANNEL} = :channel`,
+  upTo: 'id <= :upTo',
+  bulkReplay: 'bulk_replay_id = CAST(:bulkReplay AS uuid)',
   state: 'state = :state',
 };
 
@@ -112,10 +134,10 @@ const REPLAYED: Readonly<Record<FailedJobState, string>> = {
   failed_again: 'replayed_at IS NOT NULL',
 };
 
-function conditions(filter: FailedJobFilter): string[] {
+function conditions({ asOf: _, ...filter }: FailedJobFilter): string[] {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   return [
-    ...given.map(([name]) => CONDITIONS[name as keyof FailedJobFilter]),
+    ...given.map(([name]) => CONDITIONS[name as keyof typeof CONDITIONS]),
     ...(filter.state ? [REPLAYED[filter.state]] : []),
   ];
 }
@@ -151,7 +173,7 @@ const HAS_FAILED_SINCE = `EXISTS (
 
 const FAILED_JOBS = `
   SELECT f.id, f.queue, f.kind, f.step, f.merchant_id, f.row_id, f.step_no, f.error, f.failed_at,
-    f.replayed_at, f.replayed_by, f.replayed_step,
+    f.replayed_at, f.replayed_by, f.replayed_step, f.bulk_replay_id,
     CASE
       WHEN f.replayed_at IS NOT NULL AND ${HAS_FAILED_SINCE} THEN 'failed_again'
       WHEN f.replayed_at IS NOT NULL THEN 'replayed'
@@ -164,3 +186,12 @@ const FAILED_JOBS = `
   FROM failed_jobs f
   LEFT JOIN LATERAL (${ROW}) AS r ON true
   LEFT JOIN LATERAL (${PAYMENT}) AS p ON true`;
+
+/** Returns the newest failed job's id; 0 when there is none. */
+export async function newestFailedJob(database: Database): Promise<number> {
+  const [newest] = await rows<{ id: number }>(
+    database,
+    'SELECT id FROM failed_jobs ORDER BY id DESC LIMIT 1',
+  );
+  return newest?.id ?? 0;
+}

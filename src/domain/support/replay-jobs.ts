@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, inTransaction } from '../../connections/database.ts';
-import type { Audited } from '../audited-change.ts';
+import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
+import type { Audited, AuditedChange } from '../audited-change.ts';
 import type { FailedJob } from './failed-job-store.ts';
 import { listFailedJobs } from './failed-job-store.ts';
 import { planReplay, type Replay, replayFailedJob } from './replay-failed-job.ts';
@@ -58,13 +58,20 @@ function replayOne(
   { actor, audited }: { actor: string; audited: Audited },
   job: FailedJob,
 ): Promise<Replay> {
-  return audited(async (trx) => {
-    const value = await replayFailedJob(trx, job, actor);
-    const { id, merchant_id, queue, kind, row_id, ref_no, error } = value.job;
-    const details = { queue, kind, row_id, ref_no, error, action: value.action };
-    const audit = { merchant_id, subject: `failed job ${id}`, details };
-    return { value, audit: value.action === undefined ? null : audit };
-  });
+  return audited((trx) => replayWithin(trx, job, actor));
+}
+
+/** Replays a job in the caller's transaction, with what the audit log keeps of it. */
+export async function replayWithin(
+  trx: Transaction,
+  job: FailedJob,
+  actor: string,
+): Promise<AuditedChange<Replay>> {
+  const value = await replayFailedJob(trx, job, actor);
+  const { id, merchant_id, queue, kind, row_id, ref_no, error } = value.job;
+  const details = { queue, kind, row_id, ref_no, error, action: value.action };
+  const audit = { merchant_id, subject: `failed job ${id}`, details };
+  return { value, audit: value.action === undefined ? null : audit };
 }
 
 async function haveFailedAgain(

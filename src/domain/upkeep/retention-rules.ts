@@ -71,6 +71,13 @@ export const RETENTION: Readonly<Record<string, Retention>> = {
     since: 'expire',
     why: 'Log-ins to the console, after their end',
   },
+  approvals: { keep: 'forever', why: 'What needed a second person, and who agreed' },
+  bulk_replays: {
+    keep: '13 months',
+    since: 'requested_at',
+    only: `t.state <> 'running'`,
+    why: 'Replays of many failed jobs that are over; each replay is in the audit log',
+  },
   collections: { keep: 'forever', why: 'Payments' },
   payouts: { keep: 'forever', why: 'Payments' },
   reversals: { keep: 'forever', why: 'Payments' },

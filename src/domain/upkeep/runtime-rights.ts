@@ -27,6 +27,9 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   staff: CHANGE,
   staff_totp_secrets: REMOVE,
   console_sessions: REMOVE,
+  // A trigger refuses to change what is decided.
+  approvals: 'SELECT, INSERT, UPDATE (decided_by, decided_at, decision, decision_reason)',
+  bulk_replays: REMOVE,
   idempotency_keys: REMOVE,
   collections: CHANGE,
   payouts: CHANGE,

@@ -15,6 +15,7 @@ import { trustedProxiesFromText } from '../trusted-proxies.ts';
 const MINUTE_MS = 60_000;
 const MAX_PORT = 65_535;
 const MAX_RATE = 100_000;
+const MAX_APPROVAL_LIMIT_CENTS = 1_000_000_000_000;
 
 export const PROCESS = {
   MALIPO_ENV: oneOf('development', 'sandbox', 'production')
@@ -60,6 +61,11 @@ export const CONSOLE = {
       'Address at which staff reach the console, without path. With https its cookie goes over HTTPS only, and forms from other addresses are refused. Default: its own `CONSOLE_HOST` and `CONSOLE_PORT`. A console in production needs it',
     )
     .meta({ example: 'https://console.example.com' }),
+  STAFF_APPROVAL_LIMIT: integer(0, MAX_APPROVAL_LIMIT_CENTS)
+    .default(10_000_000)
+    .describe(
+      'The console asks a second member of staff about money above so many cents. Default: KES 100,000.00. `0`: about all',
+    ),
 };
 
 export const API = {

@@ -1,0 +1,38 @@
+import type { Knex } from 'knex';
+
+/** What a member of staff wants to do, and a second one must agree to. */
+export async function up(knex: Knex): Promise<void> {
+  await knex.raw(`
+    CREATE TABLE approvals (
+      id uuid PRIMARY KEY,
+      -- Noun and verb, as the audit log names them.
+      action text NOT NULL,
+      -- The thing that it is about, as the audit log names it.
+      subject text NOT NULL,
+      merchant_id bigint,
+      amount_cents bigint,
+      -- What the action needs. It checks all of it again when it runs.
+      payload jsonb NOT NULL,
+      -- What will happen, in the words that the first person has read.
+      preview text NOT NULL,
+      -- E-mail addresses of staff, as in the audit log.
+      requested_by text NOT NULL,
+      reason text NOT NULL,
+      requested_at timestamptz NOT NULL DEFAULT now(),
+      decided_by text,
+      decided_at timestamptz,
+      decision text CHECK (decision IN ('approved', 'rejected', 'withdrawn')),
+      decision_reason text,
+      CHECK (num_nulls(decided_by, decided_at, decision, decision_reason) IN (0, 4)),
+      -- Nobody decides about an own wish, and nobody else withdraws it.
+      CHECK ((decision = 'withdrawn') = (decided_by = requested_by))
+    );
+    -- One question about a thing at a time, however often a form is sent.
+    CREATE UNIQUE INDEX approvals_open ON approvals (action, subject) WHERE decision IS NULL;
+    CREATE INDEX approvals_open_listed ON approvals (id) WHERE decision IS NULL;
+    CREATE TRIGGER approvals_decided_once BEFORE UPDATE ON approvals
+      FOR EACH ROW WHEN (OLD.decision IS NOT NULL) EXECUTE FUNCTION refuse_change();
+    CREATE TRIGGER approvals_kept BEFORE DELETE OR TRUNCATE ON approvals
+      FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+  `);
+}

@@ -1,0 +1,77 @@
+import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
+import { pathTo } from '../routes.ts';
+import { NextPage } from '../shell/keyset.tsx';
+import { Money } from '../shell/money.tsx';
+import { Badge, type Tone } from '../shell/status.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+import type { Visit } from '../visit.ts';
+import type { ApprovalLists } from './query.ts';
+
+/** The colours of decisions. */
+export const TONES: Readonly<Record<ApprovalDecision, Tone>> = {
+  approved: 'good',
+  rejected: 'bad',
+  withdrawn: 'plain',
+};
+
+/** What waits for a second person, and below it what was decided. */
+export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists }) {
+  const { open, decided } = lists;
+  const path = pathTo('approvals');
+  return (
+    <>
+      <h1>Approvals</h1>
+      <p class="soft">
+        Large decisions about money, and replays of many jobs, wait here for a second person.
+      </p>
+      <h2>Open</h2>
+      {open.rows.length === 0 ? (
+        <Empty>Nothing waits for a second person.</Empty>
+      ) : (
+        <Table caption="Open requests" rows={open.rows} columns={[...COMMON, REASON]} />
+      )}
+      <NextPage {...{ path, query: {}, name: 'open', next: open.next, words: 'Newer requests' }} />
+      <h2>Decided</h2>
+      {decided.rows.length === 0 ? (
+        <Empty>No request has been decided yet.</Empty>
+      ) : (
+        <Table caption="Decided requests" rows={decided.rows} columns={[...COMMON, DECISION]} />
+      )}
+      <NextPage
+        {...{ path, query: visit.query.open ? { open: visit.query.open } : {}, name: 'decided' }}
+        {...{ next: decided.next, words: 'Older requests' }}
+      />
+    </>
+  );
+}
+
+const COMMON: readonly Column<Approval>[] = [
+  { heading: 'Asked', cell: ({ requested_at }) => <Time at={requested_at} /> },
+  {
+    heading: 'For',
+    cell: ({ id, action, subject }) => (
+      <a href={pathTo('approval', { id })}>
+        {action}: {subject}
+      </a>
+    ),
+  },
+  { heading: 'By', cell: ({ requested_by }) => requested_by },
+  {
+    heading: 'Amount',
+    isNumber: true,
+    cell: ({ amount_cents }) => (amount_cents === null ? '–' : <Money cents={amount_cents} />),
+  },
+];
+
+const REASON: Column<Approval> = { heading: 'Reason', cell: ({ reason }) => reason };
+
+const DECISION: Column<Approval> = {
+  heading: 'Decision',
+  cell: ({ decision, decided_by }) =>
+    decision && (
+      <>
+        <Badge tone={TONES[decision]} words={decision} /> {decided_by}
+      </>
+    ),
+};

@@ -1,0 +1,86 @@
+import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
+import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
+import { pathTo } from '../routes.ts';
+import { Filter, FilterAge, FilterChoice, FilterText } from '../shell/filter.tsx';
+import { type ListPage, NextPage } from '../shell/keyset.tsx';
+import { Money } from '../shell/money.tsx';
+import { PaymentLink } from '../shell/payment-link.tsx';
+import { Badge } from '../shell/status.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+import type { Visit } from '../visit.ts';
+
+const KINDS = Object.keys(DISCREPANCY_KINDS).map((kind) => [kind, kind] as const);
+const STATES = [
+  ['open', 'open, oldest first'],
+  ['resolved', 'resolved, newest first'],
+] as const;
+
+interface DiscrepanciesProps {
+  visit: Visit;
+  page: ListPage<DiscrepancyCase, string>;
+}
+
+/** What does not add up, and what to do about it. */
+export function Discrepancies({ visit, page }: DiscrepanciesProps) {
+  const { query } = visit;
+  const path = pathTo('discrepancies');
+  return (
+    <>
+      <h1>Discrepancies</h1>
+      <Filter path={path}>
+        <div class="cards">
+          <FilterChoice name="state" label="State" value={query.state} choices={STATES} />
+          <FilterChoice name="kind" label="Kind" value={query.kind} choices={KINDS} all="any" />
+          <FilterText name="merchant" label="Merchant" value={query.merchant} inputmode="numeric" />
+          <FilterAge name="older" label="Older than" value={query.older} />
+        </div>
+      </Filter>
+      {page.rows.length === 0 ? (
+        <Empty>Nothing here. Look again without a filter, or be glad.</Empty>
+      ) : (
+        <Table caption="Discrepancies" rows={page.rows} columns={COLUMNS} />
+      )}
+      <NextPage {...{ path, query, next: page.next, words: 'Next page' }} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<DiscrepancyCase>[] = [
+  { heading: 'Since', cell: ({ opened_at }) => <Time at={opened_at} /> },
+  {
+    heading: 'What',
+    cell: ({ id, kind }) => (
+      <>
+        <a href={pathTo('discrepancy', { id })}>{kind}</a>
+        <br />
+        <span class="soft">{DISCREPANCY_KINDS[kind]}</span>
+      </>
+    ),
+  },
+  { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id ?? '–' },
+  { heading: 'Payment', cell: (row) => <PaymentOf found={row} /> },
+  { heading: 'Asked', isNumber: true, cell: ({ asked_cents }) => <Cents cents={asked_cents} /> },
+  { heading: 'Moved', isNumber: true, cell: ({ amount_cents }) => <Cents cents={amount_cents} /> },
+  {
+    heading: 'State',
+    cell: ({ resolution }) =>
+      resolution ? <Badge tone="good" words={resolution} /> : <Badge tone="warn" words="open" />,
+  },
+];
+
+/** An amount that may not be known. */
+export function Cents({ cents }: { cents: number | null }) {
+  return cents === null ? '–' : <Money cents={cents} />;
+}
+
+/** The payment of a discrepancy, or the movement that no payment here explains. */
+export function PaymentOf({ found }: { found: DiscrepancyCase }) {
+  const { payment_kind, merchant_id, payment_id, ref_no } = found;
+  if (payment_kind === null || merchant_id === null || payment_id === null) {
+    return 'none here explains it';
+  }
+  return (
+    <PaymentLink payment={{ kind: payment_kind, merchant_id, id: payment_id }} {...{ ref_no }} />
+  );
+}

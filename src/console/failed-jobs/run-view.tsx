@@ -1,0 +1,134 @@
+import { type BulkReplay, lookedAt } from '../../domain/support/bulk-replay.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { ReasonForm } from '../shell/form.tsx';
+import { type ListPage, NextPage } from '../shell/keyset.tsx';
+import { Badge, type Tone } from '../shell/status.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Visit } from '../visit.ts';
+import { countsOf, filterWords, isReplay, outcomeWords } from './words.ts';
+
+const TONES: Readonly<Record<BulkReplay['state'], Tone>> = {
+  running: 'plain',
+  done: 'good',
+  stopped: 'warn',
+};
+
+/** Replays of many jobs, the newest first. */
+export function BulkReplays({ page }: { page: ListPage<BulkReplay, string> }) {
+  const path = pathTo('bulkReplays');
+  return (
+    <>
+      <h1>Replays of many jobs</h1>
+      {page.rows.length === 0 ? (
+        <Empty>
+          Nobody has replayed jobs here yet. <a href={pathTo('failedJobs')}>See the failed jobs</a>.
+        </Empty>
+      ) : (
+        <Table caption="Replays of many jobs" rows={page.rows} columns={COLUMNS} />
+      )}
+      <NextPage {...{ path, query: {}, next: page.next, words: 'Older replays' }} />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<BulkReplay>[] = [
+  { heading: 'Begun', cell: ({ requested_at }) => <Time at={requested_at} /> },
+  {
+    heading: 'Jobs',
+    cell: ({ id, filter }) => (
+      <a href={pathTo('bulkReplay', { id })}>{VEILED.text(filterWords(filter))}</a>
+    ),
+  },
+  { heading: 'By', cell: ({ requested_by }) => requested_by },
+  { heading: 'State', cell: ({ state }) => <Badge tone={TONES[state]} words={state} /> },
+  { heading: 'Looked at', isNumber: true, cell: (bulk) => lookedAt(bulk) },
+];
+
+interface BulkReplayPageProps {
+  visit: Visit;
+  bulk: BulkReplay;
+  /** It should run, and no console works on it. */
+  isWaiting: boolean;
+  problem: string | undefined;
+}
+
+/** One replay of many jobs: how far it is, and the way to stop it. */
+export function BulkReplayPage({ visit, bulk, isWaiting, problem }: BulkReplayPageProps) {
+  const { id, filter, rate, requested_by, approved_by, reason, requested_at, state } = bulk;
+  const mayStop = state === 'running' && mayUse(visit.member.role, 'stopBulkReplay');
+  return (
+    <>
+      <h1>Replay of many jobs</h1>
+      <section class="card">
+        <dl>
+          <dt>Jobs</dt>
+          <dd>{VEILED.text(filterWords(filter))}</dd>
+          <dt>Begun</dt>
+          <dd>
+            <Time at={requested_at} /> by {requested_by}
+            {approved_by && `, approved by ${approved_by}`}
+          </dd>
+          <dt>Reason</dt>
+          <dd>{reason}</dd>
+          <dt>Rate</dt>
+          <dd>{rate} per second</dd>
+        </dl>
+      </section>
+      <h2>Progress</h2>
+      <Progress bulk={bulk} isWaiting={isWaiting} />
+      <p>
+        <a href={`${pathTo('failedJobs')}?${new URLSearchParams({ bulk: id })}`}>
+          The jobs that it has replayed
+        </a>
+      </p>
+      {(mayStop || problem) && (
+        <ReasonForm
+          {...{ visit, problem, reason: visit.form.reason, back: pathTo('bulkReplays') }}
+          action={pathTo('stopBulkReplay', { id })}
+          verb="Stop"
+        >
+          <h2>Stop it</h2>
+          <p>Nothing more is replayed. What is done stays done.</p>
+        </ReasonForm>
+      )}
+    </>
+  );
+}
+
+/** The part that refreshes itself until the replay has ended. */
+export function Progress({ bulk, isWaiting }: { bulk: BulkReplay; isWaiting: boolean }) {
+  const { id, state, why, ended_at, outcomes } = bulk;
+  const counts = countsOf(outcomes);
+  const sum = (wanted: boolean) =>
+    counts
+      .filter(({ outcome }) => isReplay(outcome) === wanted)
+      .reduce((total, { count }) => total + count, 0);
+  const live = {
+    'hx-get': pathTo('bulkReplayLive', { id }),
+    'hx-trigger': 'every 1s',
+    'hx-swap': 'outerHTML',
+  };
+  return (
+    <section class="card" id="progress" aria-live="polite" {...(state === 'running' ? live : {})}>
+      <p>
+        <Badge tone={TONES[state]} words={state} /> {sum(true)} replayed, {sum(false)} refused
+        {ended_at && (
+          <>
+            , ended <Time at={ended_at} />
+          </>
+        )}
+      </p>
+      {why && <p class="warning">{why}.</p>}
+      {isWaiting && <p class="warning">No console works on it now. One goes on within a minute.</p>}
+      <ul>
+        {counts.map(({ outcome, count }) => (
+          <li>
+            {count}: {outcomeWords(outcome)}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,103 @@
+import { validate as isUuid, v7 as uuidv7 } from 'uuid';
+import { databaseNow } from '../../connections/database.ts';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import {
+  type BulkFilter,
+  type BulkOrder,
+  MAX_REPLAYS_ALONE,
+  type ReplayOutcome,
+  selectionOf,
+} from '../../domain/support/bulk-replay.ts';
+import {
+  type FailedJobFilter,
+  listFailedJobs,
+  newestFailedJob,
+} from '../../domain/support/failed-job-store.ts';
+import { requireFailedJobs } from '../../domain/support/find-failed-jobs.ts';
+import { foreseeReplays } from '../../domain/support/foresee-replays.ts';
+import { ageMs, numberIn } from '../shell/filter.tsx';
+import type { Visit } from '../visit.ts';
+
+type Given = Readonly<Record<string, string>>;
+
+/** The jobs that a preview looks at. Of more it says so. */
+const MAX_FORESEEN = 1_000;
+const JOB_FIELD = /^job(\d{1,15})$/;
+const MAX_ERROR_LENGTH = 200;
+export const DEFAULT_RATE = 10;
+
+/** The fields that a preview hands on to the form below it. */
+const CARRIED = ['all', 'queue', 'error', 'merchant', 'channel', 'older', 'newer'] as const;
+
+/** Reads what the filter of the list has in common with that of a replay. */
+export function filterIn(given: Given): Omit<FailedJobFilter, 'state' | 'bulkReplay'> {
+  const { queue, error, merchant, channel, older, newer } = given;
+  return {
+    queue: queue || undefined,
+    error: error?.slice(0, MAX_ERROR_LENGTH) || undefined,
+    merchant_id: numberIn(merchant),
+    channel: numberIn(channel),
+    olderThanMs: ageMs(older),
+    newerThanMs: ageMs(newer),
+  };
+}
+
+/** What somebody is about to replay, and what would come of it now. */
+export interface Plan {
+  order: BulkOrder;
+  outcomes: Partial<Record<ReplayOutcome, number>>;
+  /** The jobs that were looked at, and whether there are more. */
+  count: number;
+  hasMore: boolean;
+  needsSecond: boolean;
+  /** What the form must carry on, so that it means the same jobs. */
+  carried: [string, string][];
+}
+
+/**
+ * Plans the replay that an address or a form asks for.
+ * @throws OperatorRefusal when it names no jobs, or jobs that are not there
+ */
+export async function planOf({ service: { database } }: Visit, given: Given): Promise<Plan> {
+  const ids = Object.keys(given)
+    .flatMap((name) => JOB_FIELD.exec(name)?.[1] ?? [])
+    .map(Number);
+  if (ids.length === 0 && !given.all) throw new OperatorRefusal('Select at least one job');
+  const as_of = asOfIn(given) ?? (await databaseNow(database)).toISOString();
+  const filter: BulkFilter = given.all ? { ...filterIn(given), as_of } : { ids, as_of };
+  const order = {
+    ...{ id: given.id && isUuid(given.id) ? given.id : uuidv7(), filter },
+    last_job: given.all
+      ? (numberIn(given.last_job) ?? (await newestFailedJob(database)))
+      : Math.max(...ids),
+    rate: numberIn(given.rate) ?? DEFAULT_RATE,
+  };
+  const found = given.all
+    ? await listFailedJobs(database, selectionOf(order), PREVIEWED)
+    : await requireFailedJobs(database, ids);
+  const jobs = found.slice(0, MAX_FORESEEN);
+  const outcomes: Plan['outcomes'] = {};
+  for (const { action, refusal } of await foreseeReplays(database, jobs)) {
+    const outcome = action ?? refusal;
+    outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  }
+  return {
+    ...{ order, outcomes, count: jobs.length, hasMore: found.length > jobs.length },
+    needsSecond: found.length > MAX_REPLAYS_ALONE,
+    carried: carriedOf(given, order),
+  };
+}
+
+const PREVIEWED = { order: 'oldest first', limit: MAX_FORESEEN + 1 } as const;
+
+function asOfIn({ as_of }: Given): string | undefined {
+  const at = as_of === undefined ? Number.NaN : Date.parse(as_of);
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}
+
+function carriedOf(given: Given, { id, last_job, filter }: BulkOrder): [string, string][] {
+  const named = given.all
+    ? CARRIED.flatMap((name): [string, string][] => (given[name] ? [[name, given[name]]] : []))
+    : (filter.ids ?? []).map((job): [string, string] => [`job${job}`, 'on']);
+  return [...named, ['id', id], ['last_job', String(last_job)], ['as_of', filter.as_of]];
+}

@@ -1,0 +1,50 @@
+import type { Transaction } from '../../connections/database.ts';
+import type { AuditedChange } from '../audited-change.ts';
+import { beginBulkReplay } from '../support/bulk-replay.ts';
+import { resolveAsAsked } from '../support/decide-as-asked.ts';
+import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
+import { bookAsAsked } from '../wallets/book-as-asked.ts';
+import type { StaffRole } from './staff.ts';
+
+/** What actions need besides their payload. */
+export type ApprovalOptions = ResolveOptions;
+
+/** The two people who stand for an action. */
+export interface Approvers {
+  requested_by: string;
+  /** Why the first person wants it. */
+  reason: string;
+  approved_by: string;
+}
+
+interface ApprovalAction<Payload> {
+  /** The role that the second person needs. */
+  role: StaffRole;
+  /**
+   * Does it, in the transaction of the approval. It checks everything again: the world may have
+   * changed since the request.
+   * @throws OperatorRefusal when it is not possible any more, or would do something else
+   */
+  run(
+    trx: Transaction,
+    payload: Payload,
+    by: Approvers,
+    options: ApprovalOptions,
+  ): Promise<AuditedChange<unknown>>;
+}
+
+/** The actions that may need a second person, by their name in the audit log. */
+export const APPROVAL_ACTIONS = {
+  'discrepancy.resolve': { role: 'support', run: resolveAsAsked },
+  'jobs.replay': { role: 'support', run: beginBulkReplay },
+  'wallet.topup': { role: 'admin', run: bookAsAsked },
+  'wallet.adjust': { role: 'admin', run: bookAsAsked },
+  // biome-ignore lint/suspicious/noExplicitAny: each action has a payload of its own.
+} as const satisfies Record<string, ApprovalAction<any>>;
+
+export type ApprovalActionName = keyof typeof APPROVAL_ACTIONS;
+
+/** What an action needs, and what the database keeps of it until somebody decides. */
+export type PayloadOf<Name extends ApprovalActionName> = Parameters<
+  (typeof APPROVAL_ACTIONS)[Name]['run']
+>[1];

@@ -1,0 +1,161 @@
+import { v7 as uuidv7 } from 'uuid';
+import { firstRow, type Transaction } from '../../connections/database.ts';
+import { violates } from '../../connections/database-errors.ts';
+import { recordAudit } from '../audit.ts';
+import type { Audited, AuditedChange } from '../audited-change.ts';
+import { OperatorRefusal } from '../operator-refusal.ts';
+import {
+  APPROVAL_ACTIONS,
+  type ApprovalActionName,
+  type ApprovalOptions,
+  type PayloadOf,
+} from './approval-actions.ts';
+import type { Approval, ApprovalDecision } from './approval-store.ts';
+import { mayActAs, type StaffMember, type StaffRole } from './staff.ts';
+
+export type NewApproval<Name extends ApprovalActionName = ApprovalActionName> = Pick<
+  Approval,
+  'subject' | 'merchant_id' | 'amount_cents' | 'preview' | 'requested_by' | 'reason'
+> & { action: Name; payload: PayloadOf<Name> };
+
+/**
+ * Tells whether money needs a second person.
+ * @param limitCents is STAFF_APPROVAL_LIMIT; 0 means that all money does
+ */
+export function needsApproval(cents: number, limitCents: number): boolean {
+  return limitCents === 0 || cents > limitCents;
+}
+
+/**
+ * Asks for a second person, with a line in the audit log.
+ * @throws OperatorRefusal when the same is asked for already
+ */
+export async function requestApproval<Name extends ApprovalActionName>(
+  audited: Audited,
+  wanted: NewApproval<Name>,
+): Promise<Approval> {
+  try {
+    return await audited(async (trx) => {
+      const value = await insert(trx, wanted);
+      const details = { wants: value.action, preview: value.preview };
+      return { value, audit: auditOf(value, details) };
+    });
+  } catch (error) {
+    if (!violates(error, 'approvals_open')) throw error;
+    throw new OperatorRefusal(`Somebody has asked for this already (${wanted.subject})`);
+  }
+}
+
+async function insert(trx: Transaction, wanted: NewApproval): Promise<Approval> {
+  const row = await firstRow<Approval>(
+    trx,
+    `INSERT INTO approvals (id, action, subject, merchant_id, amount_cents, payload, preview,
+       requested_by, reason)
+     VALUES (:id, :action, :subject, :merchant_id, :amount_cents, CAST(:payload AS jsonb),
+       :preview, :requested_by, :reason)
+     RETURNING *`,
+    { ...wanted, id: uuidv7(), payload: JSON.stringify(wanted.payload) },
+  );
+  return row!;
+}
+
+/** Tells whether a member may decide about a request, and how. A viewer may not at all. */
+export function decisionsFor(
+  { email, role }: Pick<StaffMember, 'email' | 'role'>,
+  { action, requested_by, decision }: Approval,
+): ApprovalDecision[] {
+  if (decision !== null) return [];
+  if (email === requested_by) return ['withdrawn'];
+  return mayActAs(role, APPROVAL_ACTIONS[action].role) ? ['approved', 'rejected'] : [];
+}
+
+/** The decision about a request. */
+export interface Deciding {
+  as: ApprovalDecision;
+  /** The e-mail address of the member who decides. */
+  by: string;
+  reason: string;
+}
+
+/**
+ * Decides about a request, and does what was asked for if it is approved, all in the caller's
+ * transaction. Both names are in the audit log: the action's own line has the first person as its
+ * actor, and the line of the decision has the second.
+ * @throws OperatorRefusal when somebody has decided already, this member may not decide, or the
+ * action is not possible any more. It changes nothing then, and the request stays open.
+ */
+export async function decideApproval(
+  trx: Transaction,
+  id: string,
+  deciding: Deciding,
+  options: ApprovalOptions,
+): Promise<AuditedChange<Approval>> {
+  const request = await lockOpen(trx, id);
+  await requireDecider(trx, request, deciding);
+  const events = deciding.as === 'approved' ? await run(trx, request, deciding, options) : [];
+  const { as, by, reason } = deciding;
+  const decided = await firstRow<Approval>(
+    trx,
+    `UPDATE approvals SET decision = :as, decided_by = :by, decided_at = clock_timestamp(),
+       decision_reason = :reason
+     WHERE id = :id RETURNING *`,
+    { id, as, by, reason },
+  );
+  const { action: wants, requested_by, reason: request_reason } = request;
+  const audit = auditOf(request, { wants, decision: as, requested_by, request_reason });
+  return { value: decided!, audit, events };
+}
+
+async function lockOpen(trx: Transaction, id: string): Promise<Approval> {
+  const request = await firstRow<Approval>(
+    trx,
+    'SELECT * FROM approvals WHERE id = :id FOR NO KEY UPDATE',
+    { id },
+  );
+  if (!request) throw new OperatorRefusal(`There is no request ${id}`);
+  const { decision, decided_by } = request;
+  if (decision === null) return request;
+  throw new OperatorRefusal(`${decided_by} has decided already: ${decision}`);
+}
+
+/** Reads the member anew, and keeps role and access as they are until the commit. */
+async function requireDecider(trx: Transaction, request: Approval, { as, by }: Deciding) {
+  const isOwn = request.requested_by === by;
+  if (isOwn && as !== 'withdrawn') {
+    throw new OperatorRefusal('You have asked for this yourself: somebody else must decide');
+  }
+  if (!isOwn && as === 'withdrawn') {
+    throw new OperatorRefusal(`Only ${request.requested_by} may withdraw this: reject it instead`);
+  }
+  const member = await firstRow<{ role: StaffRole }>(
+    trx,
+    'SELECT role FROM staff WHERE email = :by AND active FOR SHARE',
+    { by },
+  );
+  const { role } = APPROVAL_ACTIONS[request.action];
+  if (member && (isOwn || mayActAs(member.role, role))) return;
+  throw new OperatorRefusal(`This needs an active member with the role ${role}`);
+}
+
+async function run(
+  trx: Transaction,
+  request: Approval,
+  { by: approved_by, reason: approval_reason }: Deciding,
+  options: ApprovalOptions,
+) {
+  const { id, action, requested_by, reason } = request;
+  const by = { requested_by, reason, approved_by };
+  // The payload is that of its action: `NewApproval` saw to that.
+  const payload = request.payload as never;
+  const { audit, events } = await APPROVAL_ACTIONS[action].run(trx, payload, by, options);
+  if (audit) {
+    const details = { ...audit.details, approval: id, approved_by, approval_reason };
+    await recordAudit(trx, { ...audit, details, actor: requested_by, action, reason });
+  }
+  return events;
+}
+
+/** The line stands with the thing that the request is about. */
+function auditOf({ id, subject, merchant_id }: Approval, details: Record<string, unknown>) {
+  return { merchant_id, subject, details: { approval: id, ...details } };
+}

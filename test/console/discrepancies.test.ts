@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
+import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import type { ConsoleClient } from '../support/console-client.ts';
+import { discrepancyOf, hear, makeOverdue, type Scene } from '../support/discrepancies/scene.ts';
+import { HALF_OF_STRANGER } from '../support/discrepancies/story.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import { newCollection, reread } from '../support/payments.ts';
+import { createTestMerchant } from '../support/test-merchant.ts';
+
+describe('Discrepancies at the console', () => {
+  let test: TestConsole;
+  let scene: Scene;
+  let browser: ConsoleClient;
+  let email: string;
+
+  before(async () => {
+    test = await startTestConsole();
+    const member = await newMember(test, 'support');
+    email = member.email;
+    browser = await logIn(test, member);
+  });
+
+  after(() => test.close());
+
+  beforeEach(async () => {
+    const { database } = test.service;
+    scene = { database, merchant: await createTestMerchant(test.service) };
+  });
+
+  afterEach(() => expectSoundLedger(test.service.database));
+
+  const overdue = async () => {
+    const payout = await makeOverdue(scene, await newPayout(scene.database, scene.merchant));
+    return { payout, id: (await discrepancyOf(scene, 'overdue')).id };
+  };
+
+  it('are listed by kind, merchant, age and state', async () => {
+    const { id } = await overdue();
+    const merchant = scene.merchant.merchant_id;
+    const isListed = async (query: string) =>
+      (await browser.get(`/discrepancies?merchant=${merchant}&${query}`)).text.includes(id);
+    expect(await isListed('')).to.equal(true);
+    expect(await isListed('kind=overdue')).to.equal(true);
+    expect(await isListed('kind=never_taken')).to.equal(false);
+    expect(await isListed('older=24h')).to.equal(false);
+    expect(await isListed('state=resolved')).to.equal(false);
+    expect((await browser.get('/discrepancies?merchant=1')).text).to.include('Nothing here');
+    const aged = `UPDATE discrepancies SET opened_at = now() - interval '2 days' WHERE id = :id`;
+    await rows(scene.database, aged, { id });
+    expect(await isListed('older=24h')).to.equal(true);
+  });
+
+  it('are listed page by page, none twice and none left out', async () => {
+    const payments = [];
+    for (let count = 0; count < 60; count++) {
+      payments.push(await newCollection(scene.database, scene.merchant));
+    }
+    for (const payment of payments) {
+      await inTransaction(scene.database, (trx) =>
+        openDiscrepancy(trx, { kind: 'unclear_result', payment: refOf(payment), details: {} }),
+      );
+    }
+    const seen: string[] = [];
+    let path: string | undefined = `/discrepancies?merchant=${scene.merchant.merchant_id}`;
+    while (path) {
+      const { text } = await browser.get(path);
+      seen.push(...[...text.matchAll(/\/discrepancies\/([\da-f-]{36})"/g)].map(([, id]) => id!));
+      path = /href="(\/discrepancies\?[^"]*after=[^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&');
+    }
+    expect([seen.length, new Set(seen).size]).to.deep.equal([60, 60]);
+  });
+
+  it('show what was found, without the data of the customer, and every way out', async () => {
+    const payout = await newCollection(scene.database, scene.merchant);
+    await hear(scene, payout, HALF_OF_STRANGER);
+    const { id } = await discrepancyOf(scene, 'other_account');
+    const { text } = await browser.get(`/discrepancies/${id}`);
+    expect(text).to.include('money moved from or to another account');
+    expect(text).to.include('KES 50.00').and.include('value="accept-amount"');
+    expect(text).to.include('value="returned"');
+    expect(text)
+      .to.match(/\+2547•+999/)
+      .and.not.include('254733999999');
+    expect(text).to.not.include('254712345678');
+    const reads = await rows<{ subject: string }>(
+      scene.database,
+      `SELECT subject FROM audit_log WHERE actor = :email AND action = 'discrepancy.show'
+         AND reason IS NULL AND subject = :subject`,
+      { email, subject: `discrepancy ${id}` },
+    );
+    expect(reads).to.have.length(1);
+  });
+
+  it('are decided at once below the limit, with what was foreseen', async () => {
+    const { payout, id } = await overdue();
+    const before = await reread(scene.database, payout);
+    const preview = await browser.get(`/discrepancies/${id}/decide?as=completed&trans_id=BANK7`);
+    expect(preview.text).to.include('The payment goes from pending to completed.');
+    expect(preview.text).to.include('Its receipt is BANK7.').and.include('payouts_in_flight');
+    expect(await reread(scene.database, payout)).to.deep.equal(before);
+    const done = await browser.post(`/discrepancies/${id}/decide`, {
+      ...{ as: 'completed', trans_id: 'BANK7', reason: 'The bank has told us' },
+    });
+    expect([done.status, done.location]).to.deep.equal([303, `/discrepancies/${id}`]);
+    const after = await reread(scene.database, payout);
+    expect([after.status, after.trans_id]).to.deep.equal(['completed', 'BANK7']);
+    expect((await browser.get(`/discrepancies/${id}`)).text).to.include(
+      `Resolved as completed by ${email}`,
+    );
+    const [line] = await rows<{ action: string; reason: string; details: { journals: unknown[] } }>(
+      scene.database,
+      `SELECT action, reason, details FROM audit_log
+       WHERE actor = :email AND subject = :subject AND reason IS NOT NULL`,
+      { email, subject: `discrepancy ${id}` },
+    );
+    expect([line!.action, line!.reason]).to.deep.equal([
+      'discrepancy.resolve',
+      'The bank has told us',
+    ]);
+    expect(line!.details.journals).to.have.length(1);
+    const again = await browser.post(`/discrepancies/${id}/decide`, { as: 'failed', reason: 'No' });
+    expect([again.status, /not possible/.test(again.text)]).to.deep.equal([422, true]);
+  });
+
+  it('change nothing without a reason, with an impossible decision, or with a wrong receipt', async () => {
+    const { payout, id } = await overdue();
+    const before = await reread(scene.database, payout);
+    const path = `/discrepancies/${id}/decide`;
+    await browser.get(`${path}?as=failed`);
+    const wrong: [Record<string, string>, RegExp][] = [
+      [{ as: 'failed', reason: '' }, /Give a reason/],
+      [{ as: 'failed', reason: 'x'.repeat(501) }, /at most 500/],
+      [{ as: 'undo', reason: 'Why not' }, /not possible/],
+      [{ as: '<b>', reason: 'Why not' }, /not possible/],
+      [{ as: 'failed', trans_id: 'R1', reason: 'Why not' }, /has completed/],
+      [{ as: 'completed', trans_id: 'R'.repeat(101), reason: 'Why not' }, /at most 100/],
+    ];
+    for (const [fields, words] of wrong) {
+      const { status, text } = await browser.post(path, fields);
+      expect([status, words.test(text)], JSON.stringify(fields)).to.deep.equal([422, true]);
+    }
+    expect(await reread(scene.database, payout)).to.deep.equal(before);
+  });
+
+  it('offer a viewer no decision', async () => {
+    const { id } = await overdue();
+    const viewer = await logIn(test, await newMember(test, 'viewer'));
+    const { text } = await viewer.get(`/discrepancies/${id}`);
+    expect(text).to.include('Support decides').and.not.include('See what will happen');
+    const made = await viewer.post(`/discrepancies/${id}/decide`, { as: 'failed', reason: 'Me' });
+    expect(made.status).to.equal(403);
+  });
+
+  it('escape what a gateway has said', async () => {
+    const payment = await newCollection(scene.database, scene.merchant);
+    const details = { description: '<script>alert(1)</script>', account: null };
+    await inTransaction(scene.database, (trx) =>
+      openDiscrepancy(trx, { kind: 'unclear_result', payment: refOf(payment), details }),
+    );
+    const { id } = await discrepancyOf(scene, 'unclear_result');
+    const { text } = await browser.get(`/discrepancies/${id}`);
+    expect(text).to.include('&lt;script>alert').and.not.include('<script>alert');
+  });
+
+  it('that are not there say so', async () => {
+    const answers = [
+      await browser.get('/discrepancies/x'),
+      await browser.get('/discrepancies/x/decide'),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([404, 404]);
+  });
+});

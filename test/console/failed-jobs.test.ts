@@ -1,0 +1,199 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import { startBulkReplays } from '../../src/console/bulk-replay-loop.ts';
+import { MAX_REPLAYS_ALONE } from '../../src/domain/support/bulk-replay.ts';
+import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import type { ConsoleClient } from '../support/console-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { failedPayout, failJob } from '../support/failed-jobs.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newCollection, outboxOf } from '../support/payments.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+
+describe('Failed jobs at the console', () => {
+  let test: TestConsole;
+  let merchant: TestMerchant;
+  let browser: ConsoleClient;
+  let email: string;
+  let stopLoop: (() => Promise<void>) | null;
+
+  before(async () => {
+    test = await startTestConsole();
+    const member = await newMember(test, 'support');
+    email = member.email;
+    browser = await logIn(test, member);
+  });
+
+  after(() => test.close());
+
+  beforeEach(async () => {
+    stopLoop = null;
+    merchant = await createTestMerchant(test.service);
+  });
+
+  afterEach(async () => {
+    await stopLoop?.();
+    await rows(
+      test.testDatabase.owner,
+      `UPDATE bulk_replays SET state = 'stopped', why = 'test', ended_at = now() WHERE state = 'running'`,
+    );
+    await expectSoundLedger(test.service.database);
+  });
+
+  const newJob = () => failedPayout(test.service.database, merchant);
+  const hidden = (text: string) =>
+    Object.fromEntries(
+      [...text.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)].map(
+        ([, name, value]) => [name!, value!],
+      ),
+    );
+
+  /** Previews a replay. @returns the fields of its form. */
+  async function preview(query: string) {
+    const { text, status } = await browser.get(`/failed-jobs/replay?${query}`);
+    expect(status, text).to.equal(200);
+    const { _csrf, ...fields } = hidden(text.slice(text.indexOf('<main')));
+    return { text, fields };
+  }
+
+  it('are listed by queue, error, merchant, channel, age and state', async () => {
+    const collection = await newCollection(test.service.database, merchant);
+    const job = await failJob(test.service.database, 'collection', collection.id, {
+      ...{ queue: 'polling-x', error: '<i>Late</i> for +254712345678' },
+    });
+    const list = async (query: string) =>
+      (await browser.get(`/failed-jobs?merchant=${merchant.merchant_id}&${query}`)).text;
+    const isListed = async (query: string) => (await list(query)).includes(`job${job.id}"`);
+    for (const query of ['', 'queue=polling-x', 'error=LATE', 'channel=63902', 'newer=1h']) {
+      expect(await isListed(query), query).to.equal(true);
+    }
+    for (const query of ['queue=x', 'error=no', 'channel=63903', 'older=1h', 'state=replayed']) {
+      expect(await isListed(query), query).to.equal(false);
+    }
+    const text = await list('');
+    expect(text).to.include('&lt;i>Late').and.not.include('<i>').and.not.include('254712345678');
+    expect(text).to.include(`/payments/collection/${merchant.merchant_id}/${collection.id}`);
+    expect(await list('queue=x')).to.include('No job has failed like this');
+  });
+
+  it('are replayed when they are selected, with what was foreseen', async () => {
+    const [first, second, third] = [await newJob(), await newJob(), await newJob()];
+    const { text, fields } = await preview(`job${first.job.id}=on&job${third.job.id}=on`);
+    expect(text).to.include('2 failed jobs').and.include('2: no attempt has arrived, will send it');
+    expect(await outboxOf(test.service.database, first.payout.id)).to.have.length(0);
+    const begun = await browser.post('/failed-jobs/replay', {
+      ...{ ...fields, rate: '20', reason: 'The bug is mended' },
+    });
+    expect([begun.status, begun.location]).to.deep.equal([303, `/bulk-replays/${fields.id}`]);
+    const running = await browser.get(begun.location!);
+    expect(running.text)
+      .to.include('The bug is mended')
+      .and.include('hx-get')
+      .and.include('20 per');
+    stopLoop = startBulkReplays(test.service);
+    const ended = await eventually('the replay ends', async () => {
+      const { text: part } = await browser.get(`${begun.location}/live`);
+      return part.includes('>done<') ? part : null;
+    });
+    expect(ended).to.include('2 replayed, 0 refused').and.not.include('hx-get');
+    for (const { payout, count } of [
+      { ...first, count: 1 },
+      { ...second, count: 0 },
+      { ...third, count: 1 },
+    ]) {
+      expect(await outboxOf(test.service.database, payout.id)).to.have.length(count);
+    }
+    const lines = await rows<{ subject: string; reason: string }>(
+      test.service.database,
+      `SELECT subject, reason FROM audit_log
+       WHERE actor = :email AND action = 'jobs.replay' ORDER BY happened_at, id`,
+      { email },
+    );
+    expect(lines.map(({ subject }) => subject)).to.deep.equal([
+      ...[`bulk replay ${fields.id}`, `failed job ${first.job.id}`, `failed job ${third.job.id}`],
+    ]);
+    const of = (await browser.get(`/failed-jobs?bulk=${fields.id}`)).text;
+    expect(of).to.include(first.payout.id).and.not.include(second.payout.id);
+    expect((await browser.get('/bulk-replays')).text).to.include(`/bulk-replays/${fields.id}`);
+  });
+
+  it('are replayed once when the form is sent twice', async () => {
+    const { job } = await newJob();
+    const { fields } = await preview(`job${job.id}=on`);
+    const form = { ...fields, rate: '1', reason: 'Twice' };
+    expect((await browser.post('/failed-jobs/replay', form)).status).to.equal(303);
+    const again = await browser.post('/failed-jobs/replay', form);
+    expect([again.status, /has begun already/.test(again.text)]).to.deep.equal([422, true]);
+  });
+
+  it('are stopped with a reason, and nothing more is replayed', async () => {
+    const { job, payout } = await newJob();
+    const { fields } = await preview(`job${job.id}=on`);
+    const { location } = await browser.post('/failed-jobs/replay', {
+      ...{ ...fields, rate: '1', reason: 'Mended' },
+    });
+    await browser.get(location!);
+    const silent = await browser.post(`${location}/stop`, { reason: '' });
+    expect([silent.status, silent.text.includes('Give a reason')]).to.deep.equal([422, true]);
+    const stopped = await browser.post(`${location}/stop`, { reason: 'Not mended' });
+    expect([stopped.status, stopped.location]).to.deep.equal([303, location]);
+    expect((await browser.get(location!)).text).to.include(`${email} has stopped it`);
+    const again = await browser.post(`${location}/stop`, { reason: 'Not mended' });
+    expect([again.status, again.text.includes('has ended already')]).to.deep.equal([422, true]);
+    expect(await outboxOf(test.service.database, payout.id)).to.have.length(0);
+  });
+
+  it('wait for a second person when there are too many, and mean the same jobs then', async () => {
+    for (let made = 0; made < MAX_REPLAYS_ALONE + 1; made++) await newJob();
+    const { text, fields } = await preview(`all=yes&merchant=${merchant.merchant_id}`);
+    expect(text).to.include('101 failed jobs').and.include('somebody else must approve');
+    const later = await newJob();
+    const asked = await browser.post('/failed-jobs/replay', {
+      ...{ ...fields, rate: '100', reason: 'All of them' },
+    });
+    expect(asked.location).to.match(/^\/approvals\//);
+    expect((await browser.get(`/bulk-replays/${fields.id}`)).status).to.equal(404);
+    const second = await newMember(test, 'support');
+    const other = await logIn(test, second);
+    const page = await other.get(asked.location!);
+    expect(page.text).to.include('101 failed jobs').and.include('All of them');
+    await other.post(asked.location!, { as: 'approved', reason: 'Yes' });
+    stopLoop = startBulkReplays(test.service);
+    const ended = await eventually('the replay ends', async () => {
+      const { text: part } = await browser.get(`/bulk-replays/${fields.id}/live`);
+      return part.includes('>done<') ? part : null;
+    });
+    expect(ended).to.include('101 replayed');
+    expect(await outboxOf(test.service.database, later.payout.id)).to.have.length(0);
+    expect((await browser.get(`/bulk-replays/${fields.id}`)).text).to.include(
+      `approved by ${second.email}`,
+    );
+  });
+
+  it('change nothing without a reason, a job, or a rate within bounds', async () => {
+    const { job } = await newJob();
+    const { fields } = await preview(`job${job.id}=on`);
+    const wrong: [Record<string, string>, RegExp][] = [
+      [{ ...fields, rate: '1', reason: '' }, /Give a reason/],
+      [{ ...fields, rate: '101', reason: 'Why' }, /The rate is/],
+      [{ ...fields, rate: '0', reason: 'Why' }, /The rate is/],
+      [{ reason: 'Why' }, /Select at least one/],
+      [{ job999999999: 'on', reason: 'Why' }, /no failed job 999999999/],
+    ];
+    for (const [form, words] of wrong) {
+      const { status, text } = await browser.post('/failed-jobs/replay', form);
+      expect([status, words.test(text)], JSON.stringify(form)).to.deep.equal([422, true]);
+    }
+    const none = await browser.get('/failed-jobs/replay?all=yes&merchant=1');
+    expect(none.text).to.include('No job matches').and.not.include('name="reason"');
+  });
+
+  it('offer a viewer no replay', async () => {
+    const { job } = await newJob();
+    const viewer = await logIn(test, await newMember(test, 'viewer'));
+    const { text } = await viewer.get(`/failed-jobs?merchant=${merchant.merchant_id}`);
+    expect(text).to.include('bug').and.not.include('type="checkbox"');
+    const made = await viewer.post('/failed-jobs/replay', { [`job${job.id}`]: 'on', reason: 'Me' });
+    expect(made.status).to.equal(403);
+  });
+});
