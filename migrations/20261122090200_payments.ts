@@ -168,6 +168,8 @@ export async function up(knex: Knex): Promise<void> {
         CHECK (booked IN ('settled', 'suspense', 'returning', 'cleared', 'undone')) NOT VALID;
     CREATE INDEX movements_in_suspense ON movements (merchant_id)
       WHERE booked IN ('suspense', 'returning');
+    CREATE INDEX movements_in_suspense_by_age ON movements (id)
+      WHERE booked IN ('suspense', 'returning');
     CREATE INDEX movements_by_receipt ON movements (trans_id) WHERE trans_id IS NOT NULL;
 
     -- A receipt belongs to one payment, of whatever merchant. 'in': money of customers.

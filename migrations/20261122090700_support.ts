@@ -34,6 +34,8 @@ export async function up(knex: Knex): Promise<void> {
         (gateway, merchant_id, payment_kind, payment_id, kind, trans_id)
     );
     CREATE INDEX discrepancies_open ON discrepancies (opened_at) WHERE resolved_at IS NULL;
+    CREATE INDEX discrepancies_by_movement ON discrepancies (movement_id)
+      WHERE resolved_at IS NULL AND movement_id IS NOT NULL;
     CREATE INDEX discrepancies_open_listed ON discrepancies (id) WHERE resolved_at IS NULL;
     CREATE INDEX discrepancies_by_payment ON discrepancies (merchant_id, payment_id);
     -- For money of payments that a restored backup does not know. Most often empty.
@@ -51,6 +53,16 @@ export async function up(knex: Knex): Promise<void> {
       -- 'gateway', or the name of the file that it was read from.
       source text NOT NULL,
       imported_at timestamptz NOT NULL DEFAULT now(),
+      -- The kinds of which it lists every movement.
+      covers text[] NOT NULL DEFAULT '{}',
+      -- It lists every movement before this. NULL: unknown.
+      complete_until timestamptz,
+      -- What a comparison would find, for whoever decides about it.
+      preview jsonb,
+      -- When its comparison with the books began. NULL: it waits for a decision, and proves nothing.
+      started_at timestamptz DEFAULT now(),
+      -- What the comparison has found. NULL: it has not ended.
+      result jsonb,
       CHECK (period_from <= period_to)
     );
 
@@ -69,6 +81,8 @@ export async function up(knex: Knex): Promise<void> {
       CHECK (reference IS NOT NULL OR trans_id IS NOT NULL)
     ) WITH (${APPENDED});
     CREATE INDEX statement_lines_by_receipt ON statement_lines (import_id, trans_id);
+    CREATE INDEX statement_lines_breaks ON statement_lines (import_id, line_no)
+      WHERE result IN ('unknown', 'contradicts');
     CREATE INDEX statement_lines_by_reference ON statement_lines (import_id, reference);
 
     -- A channel that takes no new payments until somebody resumes it.

@@ -17,6 +17,7 @@ import type { Service } from '../process/boot.ts';
 import { admit, openVisit } from './access/admit.ts';
 import { refuseForeignForms } from './access/csrf.ts';
 import { createSessions } from './access/session.ts';
+import { readUploads } from './access/upload.ts';
 import { ConsoleError } from './console-error.ts';
 import { errorPages } from './error-pages.tsx';
 import { HANDLERS } from './pages.ts';
@@ -39,6 +40,7 @@ export function createConsole(service: Service): Express {
   if (config.requireHttps) app.use(refusePlainHttp(origin));
   app.use(assetRoutes());
   app.use(forbidStorage, createSessions(service));
+  app.use(...readUploads());
   app.use(express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }));
   app.use(refuseForeignForms(origin), pageRoutes(service));
   app.use(() => {

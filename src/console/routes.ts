@@ -19,6 +19,11 @@ const CHANNEL = '/channels/:code';
 const ENDPOINT = '/webhook-endpoints/:merchant_id/:endpoint';
 const WEBHOOK = '/webhooks/:id';
 
+const STATEMENT = '/reconciliation/:import';
+const MERCHANT = '/merchants/:merchant_id';
+const APP = `${MERCHANT}/apps/:code` as const;
+const USER = `${MERCHANT}/users/:user_id` as const;
+
 /** Every route of the console but its assets and health. `pages.ts` has a handler for each. */
 export const ROUTES = {
   logInForm: { method: 'get', path: '/log-in', role: 'anyone' },
@@ -43,6 +48,36 @@ export const ROUTES = {
   paymentReplay: { method: 'post', path: `${PAYMENT}/replay/:job`, role: 'support' },
   paymentResendForm: { method: 'get', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
   paymentResend: { method: 'post', path: `${PAYMENT}/resend/:webhook`, role: 'support' },
+  merchants: { method: 'get', path: '/merchants', role: 'viewer' },
+  merchant: { method: 'get', path: MERCHANT, role: 'viewer' },
+  merchantReveal: { method: 'post', path: `${MERCHANT}/reveal`, role: 'support' },
+  merchantRevealed: { method: 'get', path: `${MERCHANT}/reveal`, role: 'viewer' },
+  merchantChangeForm: { method: 'get', path: `${MERCHANT}/change/:change`, role: 'admin' },
+  merchantChange: { method: 'post', path: `${MERCHANT}/change/:change`, role: 'admin' },
+  appNewForm: { method: 'get', path: `${MERCHANT}/new-app`, role: 'admin' },
+  appNew: { method: 'post', path: `${MERCHANT}/new-app`, role: 'admin' },
+  app: { method: 'get', path: APP, role: 'viewer' },
+  appChangeForm: { method: 'get', path: `${APP}/change/:change`, role: 'admin' },
+  appChange: { method: 'post', path: `${APP}/change/:change`, role: 'admin' },
+  userNewForm: { method: 'get', path: `${MERCHANT}/new-user`, role: 'admin' },
+  userNew: { method: 'post', path: `${MERCHANT}/new-user`, role: 'admin' },
+  user: { method: 'get', path: USER, role: 'viewer' },
+  userDeactivateForm: { method: 'get', path: `${USER}/deactivate`, role: 'support' },
+  userDeactivate: { method: 'post', path: `${USER}/deactivate`, role: 'support' },
+  userChangeForm: { method: 'get', path: `${USER}/change/:change`, role: 'admin' },
+  userChange: { method: 'post', path: `${USER}/change/:change`, role: 'admin' },
+  wallets: { method: 'get', path: `${MERCHANT}/wallets`, role: 'viewer' },
+  walletTopupForm: { method: 'get', path: `${MERCHANT}/wallets/top-up`, role: 'admin' },
+  walletTopup: { method: 'post', path: `${MERCHANT}/wallets/top-up`, role: 'admin' },
+  walletAdjustForm: { method: 'get', path: `${MERCHANT}/wallets/adjust`, role: 'admin' },
+  walletAdjust: { method: 'post', path: `${MERCHANT}/wallets/adjust`, role: 'admin' },
+  reconciliation: { method: 'get', path: '/reconciliation', role: 'viewer' },
+  statementForm: { method: 'get', path: '/reconciliation/new', role: 'support' },
+  statementNew: { method: 'post', path: '/reconciliation/new', role: 'support' },
+  statement: { method: 'get', path: STATEMENT, role: 'viewer' },
+  statementLive: { method: 'get', path: `${STATEMENT}/live`, role: 'viewer', isPart: true },
+  statementRun: { method: 'post', path: `${STATEMENT}/run`, role: 'support' },
+  suspense: { method: 'get', path: '/suspense', role: 'viewer' },
   approvals: { method: 'get', path: '/approvals', role: 'viewer' },
   approval: { method: 'get', path: '/approvals/:id', role: 'viewer' },
   decideApproval: { method: 'post', path: '/approvals/:id', role: 'support' },
@@ -87,8 +122,11 @@ const NAVIGATION: readonly [RouteName, string][] = [
   ['search', 'Search'],
   ['failedJobs', 'Failed jobs'],
   ['discrepancies', 'Discrepancies'],
+  ['suspense', 'Suspense'],
   ['approvals', 'Approvals'],
+  ['reconciliation', 'Reconciliation'],
   ['channels', 'Channels'],
+  ['merchants', 'Merchants'],
   ['endpoints', 'Webhooks'],
   ['securityEvents', 'Security'],
   ['audit', 'Audit'],

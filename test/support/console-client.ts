@@ -14,6 +14,8 @@ export interface ConsoleClient {
   get(path: string, headers?: Record<string, string>): Promise<ConsoleAnswer>;
   /** Sends a form with the token of the last page. */
   post(path: string, fields?: Record<string, string>): Promise<ConsoleAnswer>;
+  /** Sends a form that may have a file, with the token of the last page. */
+  postFile(path: string, fields: Record<string, string | File>): Promise<ConsoleAnswer>;
   /** Sends a form as it is. */
   postRaw(
     path: string,
@@ -43,6 +45,12 @@ export function consoleClient(origin: string): ConsoleClient {
     csrf: '',
     get: (path, headers = {}) => send(path, { headers }),
     post: (path, fields = {}) => postRaw(path, { ...fields, _csrf: client.csrf }),
+    postFile: (path, fields) => {
+      const body = new FormData();
+      const all = Object.entries({ ...fields, _csrf: client.csrf });
+      for (const [name, value] of all) body.append(name, value);
+      return send(path, { method: 'POST', body });
+    },
     postRaw,
   };
   return client;

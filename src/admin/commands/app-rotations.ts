@@ -1,15 +1,14 @@
-import { rotateAppSecret } from '../../domain/identity/rotate-app-secret.ts';
-import { rotateWebhookSecret } from '../../domain/merchants/webhook-secrets.ts';
-import { revocationEvents, webhookSecretRotated } from '../../domain/security/change-events.ts';
+import {
+  MAX_OVERLAP_DAYS,
+  renewAppSecret,
+  renewWebhookSecret,
+} from '../../domain/merchants/change-app.ts';
 import { required, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { auditOf, recordLines, shownOnce } from '../output/answers.ts';
+import { recordLines, shownOnce } from '../output/answers.ts';
 import { apps as view } from '../output/apps.ts';
 import { moment } from '../output/table.ts';
 import { changes } from '../verb.ts';
-
-const MAX_OVERLAP_DAYS = 30;
-const MS_PER_S = 1_000;
 
 const options = {
   code: required('app', read.appCode, 'The code of the app'),
@@ -31,20 +30,9 @@ export const rotateSecret = changes({
   options,
   argument: 'code',
   run: async ({ config }, { code, overlap }, { audited }) => {
-    const { app, app_secret, old_secrets_until, revoked } = await audited(async (trx) => {
-      const value = await rotateAppSecret(trx, config.secretsKeys, code, overlap);
-      const details = {
-        overlap_s: overlap / MS_PER_S,
-        old_secrets_until: value.old_secrets_until,
-        revoked_token_families: value.revoked,
-      };
-      const { app, revoked } = value;
-      const subject = { merchant_id: app.merchant_id, app_code: app.code };
-      const detail = { overlap_s: overlap / MS_PER_S };
-      const rotated = { ...subject, kind: 'app_secret_rotated', detail } as const;
-      const events = [rotated, ...revocationEvents(subject, revoked)];
-      return { value, audit: auditOf(view, app, app.merchant_id, details), events };
-    });
+    const { app, app_secret, old_secrets_until, revoked } = await audited((trx) =>
+      renewAppSecret(trx, config.secretsKeys, code, overlap),
+    );
     return {
       data: {
         ...view.document(app),
@@ -71,13 +59,9 @@ export const rotateWebhook = changes({
   options,
   argument: 'code',
   run: async ({ config }, { code, overlap }, { audited }) => {
-    const { app, secret, old_secrets_until } = await audited(async (trx) => {
-      const value = await rotateWebhookSecret(trx, config.secretsKeys, code, overlap);
-      const { app, old_secrets_until } = value;
-      const details = { overlap_s: overlap / MS_PER_S, old_secrets_until };
-      const events = [webhookSecretRotated(app, { overlap_s: overlap / MS_PER_S })];
-      return { value, audit: auditOf(view, app, app.merchant_id, details), events };
-    });
+    const { app, secret, old_secrets_until } = await audited((trx) =>
+      renewWebhookSecret(trx, config.secretsKeys, code, overlap),
+    );
     return {
       data: { ...view.document(app), webhook_secret: secret, old_secrets_until },
       lines: [

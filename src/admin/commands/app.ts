@@ -1,40 +1,18 @@
-import type { Transaction } from '../../connections/database.ts';
 import { SECRET_KINDS, type SecretKind } from '../../domain/merchants/app-secrets.ts';
-import {
-  type AppChanges,
-  type AppRecord,
-  addApp,
-  listApps,
-  type Product,
-  requireApp,
-  updateApp,
-} from '../../domain/merchants/manage-apps.ts';
-import { chooseWebhookSecret, signingOf } from '../../domain/merchants/webhook-secrets.ts';
-import {
-  changeEvents,
-  revocationEvents,
-  webhookSecretRotated,
-} from '../../domain/security/change-events.ts';
-import type { KeyRing } from '../../process/key-ring.ts';
+import { changeApp, registerApp } from '../../domain/merchants/change-app.ts';
+import { listApps, PRODUCTS, requireApp } from '../../domain/merchants/manage-apps.ts';
+import { signingOf } from '../../domain/merchants/webhook-secrets.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { optional, required, requireOne, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import {
-  auditOf,
-  lists,
-  recordLines,
-  shownOnce,
-  type Update,
-  updateRow,
-  withEndedSessions,
-} from '../output/answers.ts';
+import { lists, recordLines, shownOnce, updateRow, withEndedSessions } from '../output/answers.ts';
 import { apps as view } from '../output/apps.ts';
 import { changes, type Noun, reads, type Verb } from '../verb.ts';
 import { rotateSecret, rotateWebhook } from './app-rotations.ts';
 
 const code = required('app', read.appCode, 'The code of the app');
-const products = read.someOf<Product>(['collections', 'payouts', 'disbursements']);
-const PRODUCTS = 'Out of collections, payouts, disbursements';
+const products = read.someOf(PRODUCTS);
+const PRODUCTS_HELP = `Out of ${PRODUCTS.join(', ')}`;
 const ADDRESSES = 'Addresses and networks that may call, such as 10.0.0.0/8; none: anywhere';
 const SIGNS = 'What signs its webhooks: its app secret, or a webhook secret of its own';
 
@@ -44,16 +22,13 @@ const create = changes({
   options: {
     merchant_id: required('merchant', read.merchantId, 'The merchant of the app'),
     name: required('name', read.name, 'Its name'),
-    products: required('products', products, PRODUCTS),
+    products: required('products', products, PRODUCTS_HELP),
     ip_allow_list: withDefault('ip-allow-list', ipAllowList, ADDRESSES, []),
   },
   run: async ({ config }, { merchant_id, ...wanted }, { audited }) => {
-    const { app, app_secret } = await audited(async (trx) => {
-      const value = await addApp(trx, config.secretsKeys, merchant_id, wanted);
-      const { name, products, ip_allow_list } = value.app;
-      const details = { name, products, ip_allow_list };
-      return { value, audit: auditOf(view, value.app, merchant_id, details) };
-    });
+    const { app, app_secret } = await audited((trx) =>
+      registerApp(trx, config.secretsKeys, merchant_id, wanted),
+    );
     return {
       data: { ...view.document(app), app_secret },
       lines: [recordLines(view, app, 'created'), shownOnce('secret', app_secret)],
@@ -88,7 +63,7 @@ const update = changes({
   options: {
     code,
     name: optional('name', read.name, 'Its name'),
-    products: optional('products', products, PRODUCTS),
+    products: optional('products', products, PRODUCTS_HELP),
     ip_allow_list: optional('ip-allow-list', ipAllowList, ADDRESSES),
     webhook_secret: optional('webhook-secret', read.oneOf<SecretKind>(SECRET_KINDS), SIGNS),
   },
@@ -100,52 +75,13 @@ const update = changes({
     ),
   run: ({ config }, { code, webhook_secret, ...wanted }, change) =>
     updateRow(change, view, async (trx) => {
-      const update = await updated(trx, code, wanted);
-      if (!webhook_secret) return update;
-      return withSecret(trx, config.secretsKeys, webhook_secret, update);
+      const update = await changeApp(trx, config.secretsKeys, code, wanted, webhook_secret);
+      const { webhook_secret: secret } = update;
+      if (secret === null) return update;
+      const notes = [shownOnce('webhook secret', secret)];
+      return { ...update, more: { webhook_secret: secret }, notes };
     }),
 });
-
-async function updated(
-  trx: Transaction,
-  code: number,
-  wanted: AppChanges,
-): Promise<Update<AppRecord>> {
-  const { app, changed, revoked } = await updateApp(trx, code, wanted);
-  const { merchant_id } = app;
-  const subject = { merchant_id, app_code: code };
-  const events = [
-    ...changeEvents(subject, changed, 'app_suspended'),
-    ...revocationEvents(subject, revoked),
-  ];
-  const update = { row: app, merchant_id, changed, events };
-  return wanted.active === false ? withEndedSessions(update, revoked) : update;
-}
-
-/** Adds the choice of the secret that signs webhooks to an update. */
-async function withSecret(
-  trx: Transaction,
-  secretsKeys: KeyRing,
-  kind: SecretKind,
-  { row: { code, merchant_id }, changed: before, events = [] }: Update<AppRecord>,
-): Promise<Update<AppRecord>> {
-  const chosen = await chooseWebhookSecret(trx, secretsKeys, code, kind);
-  const { app, changed, webhook_secret } = chosen;
-  return {
-    row: app,
-    merchant_id,
-    changed: { ...before, ...changed },
-    events: [
-      ...events,
-      // Other secrets sign webhooks from now on.
-      ...(changed.signs_webhooks_with ? [webhookSecretRotated(app, { signs_with: kind })] : []),
-    ],
-    ...(webhook_secret && {
-      more: { webhook_secret },
-      notes: [shownOnce('webhook secret', webhook_secret)],
-    }),
-  };
-}
 
 function activation(summary: string, active: boolean): Verb {
   const state = active ? 'active' : 'suspended';
@@ -154,8 +90,16 @@ function activation(summary: string, active: boolean): Verb {
     summary,
     options: { code },
     argument: 'code',
-    run: (_service, { code }, change) =>
-      updateRow(change, view, (trx) => updated(trx, code, { active }), state),
+    run: ({ config }, { code }, change) =>
+      updateRow(
+        change,
+        view,
+        async (trx) => {
+          const update = await changeApp(trx, config.secretsKeys, code, { active });
+          return active ? update : withEndedSessions(update);
+        },
+        state,
+      ),
   });
 }
 

@@ -1,7 +1,4 @@
-import {
-  type RevokedCredentials,
-  revokeCredentials,
-} from '../../domain/identity/revoke-credentials.ts';
+import { endCredentials } from '../../domain/merchants/change-merchant.ts';
 import { flag, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { ALREADY } from '../output/answers.ts';
@@ -19,15 +16,9 @@ export const revokeAll = changes({
   },
   argument: 'merchant_id',
   run: async (_service, { merchant_id, keepWebhookSecrets }, { audited }) => {
-    const { revoked, unsigned } = await audited(async (trx) => {
-      const value = await revokeCredentials(trx, merchant_id, { keepWebhookSecrets });
-      const details = { ...value.revoked, kept_webhook_secrets: keepWebhookSecrets };
-      if (!hasEnded(value.revoked)) return { value, audit: null };
-      const event = { kind: 'credentials_revoked', merchant_id, detail: details } as const;
-      const audit = { merchant_id, subject: `merchant ${merchant_id}`, details };
-      return { value, audit, events: [event] };
-    });
-    const changed = hasEnded(revoked);
+    const { revoked, unsigned, changed } = await audited((trx) =>
+      endCredentials(trx, merchant_id, { keepWebhookSecrets }),
+    );
     const title = changed
       ? `The credentials of merchant ${merchant_id} have ended`
       : `The credentials of merchant ${merchant_id} had ended ${ALREADY}`;
@@ -37,10 +28,6 @@ export const revokeAll = changes({
     };
   },
 });
-
-function hasEnded(revoked: RevokedCredentials): boolean {
-  return Object.values(revoked).some((count) => count > 0);
-}
 
 function waitingWords(apps: number[]): string | false {
   if (apps.length === 0) return false;

@@ -1,37 +1,24 @@
-import type { Transaction } from '../../connections/database.ts';
 import { TOTP_OPERATIONS, type TotpOperation } from '../../domain/identity/require-totp.ts';
+import { changeMerchant, registerMerchant } from '../../domain/merchants/change-merchant.ts';
 import {
-  createMerchant,
   listMerchants,
+  MAX_COMMISSION_BPS,
+  MAX_RATE,
   type MerchantChanges,
   type MerchantRecord,
   requireMerchant,
-  updateMerchant,
 } from '../../domain/merchants/manage-merchants.ts';
-import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { changeEvents, revocationEvents } from '../../domain/security/change-events.ts';
 import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { Config } from '../../process/config.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import {
-  auditOf,
-  lists,
-  recordLines,
-  type Update,
-  updateRow,
-  type View,
-  withEndedSessions,
-} from '../output/answers.ts';
+import { lists, recordLines, updateRow, type View, withEndedSessions } from '../output/answers.ts';
 import { merchantView as view } from '../output/merchants.ts';
 import { render } from '../output/table.ts';
 import { changes, type Noun, reads, type Verb } from '../verb.ts';
 import { revokeAll } from './merchant-revocation.ts';
-
-const MAX_BPS = 10_000;
-const MAX_RATE = 100_000;
 
 const ANYWHERE = 'anywhere';
 
@@ -49,7 +36,7 @@ function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecor
 }
 
 const id = required('merchant', read.merchantId, 'The number of the merchant');
-const bps = read.orDefault(read.integer('BPS', 0, MAX_BPS));
+const bps = read.orDefault(read.integer('BPS', 0, MAX_COMMISSION_BPS));
 const fee = read.orDefault(read.feeAmount);
 const rate = read.orDefault(read.integer('COUNT', 1, MAX_RATE));
 const totpOperations = read.orNone(read.someOf<TotpOperation>(TOTP_OPERATIONS));
@@ -66,11 +53,7 @@ const create = changes({
     approved: flag('approved', 'It may take and make payments from the start'),
   },
   run: async ({ config }, values, { audited }) => {
-    const created = await audited(async (trx) => {
-      const id = await createMerchant(trx, values);
-      const value = await requireMerchant(trx, id);
-      return { value, audit: auditOf(view, value, id, values) };
-    });
+    const created = await audited((trx) => registerMerchant(trx, values));
     return {
       data: view.document(created),
       lines: recordLines(viewWith(config), created, 'created'),
@@ -121,18 +104,8 @@ const update = changes({
   check: ({ id: _, ...wanted }) =>
     requireOne(wanted, 'Say what to change: merchant update --help lists what can be'),
   run: ({ config }, { id, ...wanted }, change) =>
-    updateRow(change, viewWith(config), (trx) => updated(trx, id, wanted)),
+    updateRow(change, viewWith(config), (trx) => changeMerchant(trx, id, wanted)),
 });
-
-async function updated(trx: Transaction, merchant_id: number, wanted: MerchantChanges) {
-  const { merchant, changed, revoked } = await updateMerchant(trx, merchant_id, wanted);
-  const events = [
-    ...changeEvents({ merchant_id }, changed, 'merchant_suspended'),
-    ...revocationEvents({ merchant_id }, revoked),
-  ];
-  const update = { row: merchant, merchant_id, changed, events };
-  return wanted.active === false ? withEndedSessions(update, revoked) : update;
-}
 
 function verdict(summary: string, wanted: MerchantChanges, state: string): Verb {
   return changes({
@@ -141,7 +114,7 @@ function verdict(summary: string, wanted: MerchantChanges, state: string): Verb 
     options: { id },
     argument: 'id',
     run: ({ config }, { id }, change) =>
-      updateRow(change, viewWith(config), (trx) => updated(trx, id, wanted), state),
+      updateRow(change, viewWith(config), (trx) => changeMerchant(trx, id, wanted), state),
   });
 }
 
@@ -159,12 +132,12 @@ function brake(summary: string, wanted: MerchantChanges, state: string): Verb {
         change,
         viewWith(config),
         async (trx) => {
-          const update: Update<MerchantRecord> = await updated(trx, id, wanted);
-          const payouts = await countOpenPayouts(trx, id);
+          const update = await changeMerchant(trx, id, wanted);
+          const payouts = update.payouts!;
           const { waiting, maybe_sent } = payouts;
           const note = `Payouts that wait: ${waiting}; that may have been sent already: ${maybe_sent}`;
-          const { more, notes = [] } = update;
-          return { ...update, more: { ...more, payouts }, notes: [note, notes] };
+          const shown = { ...update, more: { payouts }, notes: [note] };
+          return wanted.active === false ? withEndedSessions(shown) : shown;
         },
         state,
       ),

@@ -1,21 +1,21 @@
 import { basename } from 'node:path';
-import { databaseNow } from '../../connections/database.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import type { Reconciliation } from '../../domain/reconciliation/reconcile.ts';
 import { breaksOf, reconcileStatement } from '../../domain/reconciliation/reconcile-statement.ts';
-import { momentsOf, type StatementLine } from '../../domain/reconciliation/statement.ts';
 import {
-  COLUMN_NAMES,
-  type ColumnName,
   LINE_KINDS,
   readStatementFile,
-  type StatementFile,
   StatementFileError,
 } from '../../domain/reconciliation/statement-file.ts';
-import { queryRequestOf } from '../../gateways/query-request.ts';
 import type { Service } from '../../process/boot.ts';
+import {
+  askForStatement,
+  comparisonWith,
+  type GivenStatement,
+  gatewayOf,
+} from '../../process/reconciliation.ts';
+import { columnMap } from '../options/column-map.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { shortened } from '../output/document.ts';
@@ -25,17 +25,6 @@ import { type Answer, changes, type Noun } from '../verb.ts';
 const MAX_PATH_LENGTH = 1_000;
 const kinds = read.someOf(LINE_KINDS);
 const path = read.text('PATH', MAX_PATH_LENGTH);
-
-/** The statement's own names of its columns: `reference=Our ref,trans_id=Receipt`. */
-const columnMap = read.reader<StatementFile['columns']>(
-  'NAME=COLUMN,…',
-  `a list of NAME=COLUMN with names out of ${COLUMN_NAMES.join(', ')}`,
-  (raw) => {
-    const pairs = raw.split(',').map((pair) => /^(\w+)=(.+)$/.exec(pair.trim())?.slice(1) ?? ['']);
-    const isRight = pairs.every(([name]) => COLUMN_NAMES.includes(name as ColumnName));
-    return isRight ? Object.fromEntries(pairs) : undefined;
-  },
-);
 
 const options = {
   channel: required('channel', read.channel, 'The channel of the payments'),
@@ -70,38 +59,30 @@ const run = changes({
   },
   run: async (service, values, { audited }) => {
     const { from, to, channel } = values;
-    const gateway = gatewayOf(service, values);
+    const gateway = gatewayOf(service, channel, values.gateway);
     const statement = {
       gateway: gateway.name,
       channel: channel.code,
       period: { from, to },
       ...(await readStatement(service, gateway, values)),
     };
-    const { import_id, result } = await reconcileStatement(service.database, audited, statement, {
-      settling_window_ms: gateway.settlingWindowMs,
-      answer_window_ms: gateway.answerWindowMs,
-      ask: async (payment) => {
-        const [base, now] = [
-          await service.callbackBase.find(),
-          await databaseNow(service.database),
-        ];
-        return gateway.query(queryRequestOf(service.config, base, payment, now));
-      },
-      parserOf: service.parserOf,
-    });
+    const { import_id, result } = await reconcileStatement(
+      service.database,
+      audited,
+      statement,
+      comparisonWith(service, gateway),
+    );
     return answerOf(import_id, statement.covers, result);
   },
 });
 
-async function readStatement({ database }: Service, gateway: Gateway, values: Values) {
-  const { file, kind } = values;
-  if (!file) {
-    // The gateway may list the newest movements later.
-    const now = await databaseNow(database);
-    const complete_until = new Date(now.getTime() - gateway.settlingWindowMs);
-    const lines = await askForStatement(gateway, values);
-    return { lines, source: 'gateway', covers: gateway.statementCovers ?? [], complete_until };
-  }
+async function readStatement(
+  service: Service,
+  gateway: ReturnType<typeof gatewayOf>,
+  values: Values,
+): Promise<GivenStatement> {
+  const { file, kind, from, to } = values;
+  if (!file) return askForStatement(service, gateway, { from, to });
   const { columns, channel, covers = [], complete_until = null } = values;
   const isMobileMoney = channel.type === 'Mobile Money';
   const format = { columns, kind, utcOffset: values.utcOffset!, isMobileMoney };
@@ -110,36 +91,6 @@ async function readStatement({ database }: Service, gateway: Gateway, values: Va
     throw new UsageError(`${file} ${shortened(error.message)}`);
   });
   return { lines, source: basename(file), covers: kind ? [kind] : covers, complete_until };
-}
-
-type Gateway = NonNullable<ReturnType<Service['gateways']['get']>>;
-
-/** A driver may have several accounts. Then the operator says which one the statement is of. */
-function gatewayOf(service: Service, { channel, gateway: named }: Values): Gateway {
-  const { code, name } = channel;
-  const driver = service.drivers.get(service.config.channels.get(code) ?? '');
-  if (!driver) {
-    const why = 'has no driver: CHANNELS does not name one';
-    throw new OperatorRefusal(`Channel ${code} (${name}) ${why}`);
-  }
-  const names = driver.gateways.map((each) => each.name);
-  const only = named ?? (names.length === 1 ? names[0]! : null);
-  const found = only !== null && names.includes(only) && service.gateways.get(only);
-  if (found) return found;
-  throw new OperatorRefusal(`Say --gateway with one of ${names.join(', ')}`);
-}
-
-async function askForStatement(
-  gateway: Gateway,
-  { from, to }: { from: string; to: string },
-): Promise<StatementLine[]> {
-  const { start, end } = momentsOf({ from, to });
-  if (!gateway.statement) {
-    throw new OperatorRefusal(`The driver ${gateway.name} gives no statements: use --file`);
-  }
-  const answer = await gateway.statement(start, end);
-  if (answer.outcome === 'lines') return answer.lines;
-  throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
 }
 
 function answerOf(import_id: string, covers: readonly string[], result: Reconciliation): Answer {

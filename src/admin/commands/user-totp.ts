@@ -1,8 +1,7 @@
-import { resetTotpOf } from '../../domain/identity/manage-users.ts';
-import { revocationEvents } from '../../domain/security/change-events.ts';
+import { resetUserTotp } from '../../domain/identity/change-user.ts';
 import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { updateRow } from '../output/answers.ts';
+import { updateRow, withEndedSessions } from '../output/answers.ts';
 import { users } from '../output/users.ts';
 import { changes } from '../verb.ts';
 
@@ -21,26 +20,5 @@ export const resetTotp = changes({
   options: which,
   argument: 'email',
   run: (_service, name, change) =>
-    updateRow(
-      change,
-      users,
-      async (trx) => {
-        const { user, changed, revoked } = await resetTotpOf(trx, name);
-        const { merchant_id, id: user_id } = user;
-        const families = { revoked_token_families: revoked };
-        const subject = { merchant_id, user_id };
-        return {
-          row: user,
-          merchant_id,
-          changed: { ...changed, ...(revoked > 0 && families) },
-          events: [
-            ...(changed.totp ? [{ ...subject, kind: 'totp_reset' } as const] : []),
-            ...revocationEvents(subject, revoked),
-          ],
-          more: families,
-          notes: [revoked > 0 && `Sessions ended: ${revoked}`],
-        };
-      },
-      OFF,
-    ),
+    updateRow(change, users, async (trx) => withEndedSessions(await resetUserTotp(trx, name)), OFF),
 });

@@ -1,27 +1,22 @@
-import type { Transaction } from '../../connections/database.ts';
+import { changeUser, registerUser } from '../../domain/identity/change-user.ts';
 import {
-  addUser,
   listUsers,
-  type Role,
+  ROLES,
   requireUser,
   type UserChanges,
   type UserName,
-  updateUser,
 } from '../../domain/identity/manage-users.ts';
 import { hashPassword } from '../../domain/identity/password.ts';
-import { accountHashes } from '../../domain/security/account-hash.ts';
-import { changeEvents, revocationEvents } from '../../domain/security/change-events.ts';
-import { forgetFailures } from '../../domain/security/log-in-limit.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { generatePassword, readPassword } from '../options/new-password.ts';
 import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
-import { auditOf, lists, recordLines, shownOnce, updateRow } from '../output/answers.ts';
+import { lists, recordLines, shownOnce, updateRow, withEndedSessions } from '../output/answers.ts';
 import { users as view } from '../output/users.ts';
 import { type Answer, type Change, changes, type Noun, reads } from '../verb.ts';
 import { resetTotp, which } from './user-totp.ts';
 
-const role = read.oneOf<Role>(['Admin', 'Finance', 'Operator']);
+const role = read.oneOf(ROLES);
 const ROLE = 'What the user may do';
 const NAME = 'The name of the person';
 const MUST_CHANGE = 'Let the person do nothing before changing the password';
@@ -39,17 +34,7 @@ const create = changes({
   },
   run: async (_service, { merchant_id, isFromStdin, ...user }, { audited, stdin }) => {
     const password = isFromStdin ? await readPassword(stdin) : generatePassword();
-    const added = await audited(async (trx) => {
-      const value = await addUser(trx, merchant_id, { ...user, password });
-      const { email, name, role, must_change_password } = value;
-      const details = {
-        email,
-        ...(name !== null && { name }),
-        role,
-        ...(must_change_password && { must_change_password }),
-      };
-      return { value, audit: auditOf(view, value, merchant_id, details) };
-    });
+    const added = await audited((trx) => registerUser(trx, merchant_id, { ...user, password }));
     return {
       data: { ...view.document(added), ...(!isFromStdin && { password }) },
       lines: [recordLines(view, added, 'created'), !isFromStdin && shownOnce('password', password)],
@@ -110,7 +95,7 @@ const update = changes({
     const active = reactivate || undefined;
     const wanted = { name, role, active, password_hash, must_change_password };
     const forgetWith = forgets ? config.secretsKeys : undefined;
-    return changeUser(change, user, wanted, { generated, forgetWith });
+    return updateUser(change, user, wanted, { generated, forgetWith });
   },
 });
 
@@ -120,7 +105,7 @@ const deactivate = changes({
   options: which,
   argument: 'email',
   run: (_service, name, change) =>
-    changeUser(change, name, { active: false }, { state: 'deactivated' }),
+    updateUser(change, name, { active: false }, { state: 'deactivated' }),
 });
 
 /** Parts of a user's update that are no columns. */
@@ -133,37 +118,24 @@ interface Manner {
   state?: string;
 }
 
-function changeUser(
+function updateUser(
   change: Change,
   name: UserName,
   wanted: UserChanges,
   { generated, forgetWith, state }: Manner,
 ): Promise<Answer> {
-  const update = async (trx: Transaction) => {
-    const { user, changed, revoked } = await updateUser(trx, name, wanted);
-    const families = { revoked_token_families: revoked };
-    const replaced = wanted.password_hash && { password: 'replaced' };
-    const hashes = forgetWith ? accountHashes(forgetWith, user.email) : [];
-    const forgotten = (await forgetFailures(trx, hashes)) && { failed_log_ins: 'forgotten' };
-    const subject = { merchant_id: user.merchant_id, user_id: user.id };
-    return {
-      row: user,
-      merchant_id: user.merchant_id,
-      changed: { ...changed, ...replaced, ...forgotten, ...(revoked > 0 && families) },
-      events: [
-        ...changeEvents(subject, changed, 'user_deactivated'),
-        ...revocationEvents(subject, revoked),
-        ...(replaced ? [{ ...subject, kind: 'password_changed' } as const] : []),
-        ...(forgotten ? [{ ...subject, kind: 'log_in_limit_lifted' } as const] : []),
-      ],
-      more: { ...families, ...(generated && { password: generated }) },
-      notes: [
-        generated !== undefined && shownOnce('password', generated),
-        revoked > 0 && `Sessions ended: ${revoked}`,
-      ],
-    };
-  };
-  return updateRow(change, view, update, state);
+  return updateRow(
+    change,
+    view,
+    async (trx) => {
+      const update = await changeUser(trx, name, wanted, forgetWith);
+      if (generated === undefined) return withEndedSessions(update);
+      const notes = [shownOnce('password', generated)];
+      const shown = withEndedSessions({ ...update, notes });
+      return { ...shown, more: { ...shown.more, password: generated } };
+    },
+    state,
+  );
 }
 
 export const user: Noun = {

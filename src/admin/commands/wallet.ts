@@ -1,5 +1,9 @@
 import type { WalletKind } from '../../domain/ledger/post-journal.ts';
-import { bookOperatorEntry, type OperatorEntry } from '../../domain/wallets/operator-entries.ts';
+import {
+  bookAuditedEntry,
+  isEntryReference,
+  type OperatorEntry,
+} from '../../domain/wallets/operator-entries.ts';
 import { required, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { rowDocument } from '../output/document.ts';
@@ -15,7 +19,7 @@ const onlyPayout = read.oneOf<WalletKind>(['payout']);
 const merchant_id = required('merchant', read.merchantId, 'The owner of the wallet');
 const reference = required(
   'reference',
-  read.textThat('REFERENCE', REFERENCES, (raw) => /^[A-Za-z0-9_-]{1,50}$/.test(raw)),
+  read.textThat('REFERENCE', REFERENCES, isEntryReference),
   ONCE,
 );
 
@@ -52,13 +56,7 @@ async function book(
   entry: Omit<OperatorEntry, 'reason'>,
 ): Promise<Answer> {
   const { merchant_id, reference } = entry;
-  const { booked, repeated } = await audited(async (trx) => {
-    const value = await bookOperatorEntry(trx, { ...entry, reason });
-    const { amount, balance_after } = rowDocument(value.booked);
-    const subject = `${entry.wallet} wallet of merchant ${merchant_id}`;
-    const audit = { merchant_id, subject, details: { reference, amount, balance_after } };
-    return { value, audit: value.repeated ? null : audit };
-  });
+  const { booked, repeated } = await audited((trx) => bookAuditedEntry(trx, { ...entry, reason }));
   const { kind: type, booked_at, ...amounts } = rowDocument(booked);
   const data = { merchant_id, type, ...amounts, reference, booked_at };
   const title = repeated

@@ -1,6 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditSubject } from '../../domain/audit.ts';
-import type { SecurityEvent } from '../../domain/security/security-events.ts';
+import { auditedRow, isDifferent, type RowChange } from '../../domain/row-change.ts';
 import type { Service } from '../../process/boot.ts';
 import {
   type Options,
@@ -99,13 +99,7 @@ export function auditOf<Row>(
   return { merchant_id, subject: `${view.what} ${view.keyOf(row)}`, details };
 }
 
-export interface Update<Row> {
-  row: Row;
-  merchant_id: number | null;
-  /** The differences, for the audit log. Empty when the row was like that before. */
-  changed: Document;
-  /** The security events of the change. */
-  events?: readonly SecurityEvent[];
+export interface Update<Row> extends RowChange<Row> {
   /** For the JSON document, besides the row. */
   more?: Document;
   /** For people, after the row. */
@@ -119,11 +113,9 @@ export async function updateRow<Row>(
   update: (trx: Transaction) => Promise<Update<Row>>,
   state?: string,
 ): Promise<Answer> {
-  const isDifferent = ({ changed }: Update<Row>) => Object.keys(changed).length > 0;
   const updated = await audited(async (trx) => {
     const value = await update(trx);
-    const audit = auditOf(view, value.row, value.merchant_id, value.changed);
-    return { value, audit: isDifferent(value) ? audit : null, events: value.events };
+    return auditedRow(`${view.what} ${view.keyOf(value.row)}`, value);
   });
   const { row, more, notes = [] } = updated;
   const changed = isDifferent(updated);
@@ -132,14 +124,13 @@ export async function updateRow<Row>(
   return { data, lines: [recordLines(view, row, words), notes] };
 }
 
-/** Adds to an update how many sessions it has ended. */
-export function withEndedSessions<Row>(update: Update<Row>, count: number): Update<Row> {
-  const families = { revoked_token_families: count };
+/** Shows how many sessions an update has ended. */
+export function withEndedSessions<Row>(update: Update<Row> & { revoked: number }): Update<Row> {
+  const { more, notes = [], revoked } = update;
   return {
     ...update,
-    changed: { ...update.changed, ...(count > 0 && families) },
-    more: { ...update.more, ...families },
-    notes: [update.notes ?? [], count > 0 && `Sessions ended: ${count}`],
+    more: { ...more, revoked_token_families: revoked },
+    notes: [notes, revoked > 0 && `Sessions ended: ${revoked}`],
   };
 }
 

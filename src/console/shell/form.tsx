@@ -29,9 +29,11 @@ export interface FieldProps {
   inputmode?: 'numeric' | 'text';
   minLength?: number;
   maxLength?: number;
+  /** Default: true. */
+  required?: boolean;
 }
 
-/** A required field with its label, and a hint below it. */
+/** A field with its label, and a hint below it. */
 export function Field({ label, hint, ...attributes }: FieldProps) {
   const { name } = attributes;
   const hintId = hint ? `${name}-hint` : undefined;

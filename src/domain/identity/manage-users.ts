@@ -6,10 +6,12 @@ import { lockMerchant } from '../merchants/manage-merchants.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { hashPassword } from './password.ts';
+import type { UserRef } from './person.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 import { removeTotp } from './totp.ts';
 
-export type Role = 'Admin' | 'Finance' | 'Operator';
+export const ROLES = ['Admin', 'Finance', 'Operator'] as const;
+export type Role = (typeof ROLES)[number];
 
 /** A person who may log in for a merchant. */
 export interface UserRecord {
@@ -157,6 +159,21 @@ export async function requireUser(
 ): Promise<UserRecord> {
   const user = await findUser(database, name, lock);
   if (!user) throw new OperatorRefusal(`There is no user ${describe(name)}`);
+  return user;
+}
+
+/** Reads a user by id. @throws OperatorRefusal when the merchant has no such user. */
+export async function requireUserById(
+  database: Database | Transaction,
+  { merchant_id, user_id }: UserRef,
+): Promise<UserRecord> {
+  const user = await firstRow<UserRecord>(
+    database,
+    `SELECT ${COLUMNS} FROM users
+     WHERE merchant_id = :merchant_id AND id = CAST(:user_id AS uuid)`,
+    { merchant_id, user_id },
+  );
+  if (!user) throw new OperatorRefusal(`Merchant ${merchant_id} has no user ${user_id}`);
   return user;
 }
 

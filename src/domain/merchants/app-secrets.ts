@@ -124,6 +124,22 @@ export async function appSecrets(
   return sealed.map((row) => ({ id: row.id, secret: openSecret(secretsKeys, 'app', row, app) }));
 }
 
+/** Returns the id of the newest secret of an app, whether it is valid or not; null without one. */
+export async function newestSecretId(
+  database: Database | Transaction,
+  kind: SecretKind,
+  app: AppRef,
+): Promise<string | null> {
+  const row = await firstRow<{ id: string }>(
+    database,
+    `SELECT id FROM ${SECRET_TABLES[kind]}
+     WHERE merchant_id = :merchant_id AND app_code = :app_code
+     ORDER BY created_at DESC, id DESC LIMIT 1`,
+    app,
+  );
+  return row?.id ?? null;
+}
+
 /** Returns SQL for the valid secrets that sign the webhooks of an app, a row of `apps`. */
 export function signingSecretsOf(app: string): string {
   return SECRET_KINDS.map(

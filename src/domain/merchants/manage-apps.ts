@@ -16,7 +16,8 @@ import { type AppRef, type SecretKind, storeSecret } from './app-secrets.ts';
 import { lockMerchant } from './manage-merchants.ts';
 import { holdUpClaims } from './payout-hold.ts';
 
-export type Product = 'collections' | 'payouts' | 'disbursements';
+export const PRODUCTS = ['collections', 'payouts', 'disbursements'] as const;
+export type Product = (typeof PRODUCTS)[number];
 
 /** An app as its operator sees it, without its secrets. */
 export interface AppRecord {
@@ -99,6 +100,19 @@ export function listApps(
      ORDER BY code LIMIT :limit`,
     { merchant_id: merchant_id ?? null, after, limit },
   );
+}
+
+/** Returns the code of the newest app of a merchant, or null. */
+export async function newestAppOf(
+  database: Database | Transaction,
+  merchant_id: number,
+): Promise<number | null> {
+  const row = await firstRow<{ code: number | null }>(
+    database,
+    'SELECT max(code) AS code FROM apps WHERE merchant_id = :merchant_id',
+    { merchant_id },
+  );
+  return row!.code;
 }
 
 /**

@@ -34,6 +34,11 @@ export interface MerchantRecord {
   created_at: Date;
 }
 
+/** The most that a commission may be: all of the amount. */
+export const MAX_COMMISSION_BPS = 10_000;
+/** The highest rate limit, in requests. */
+export const MAX_RATE = 100_000;
+
 export type NewMerchant = Pick<MerchantRecord, 'name' | 'email' | 'phone_number' | 'approved'>;
 export type MerchantChanges = Partial<Omit<MerchantRecord, 'id' | 'created_at'>>;
 
@@ -59,15 +64,21 @@ export async function createMerchant(database: Database, merchant: NewMerchant):
   });
 }
 
-/** Lists merchants in the order of their ids. */
+/**
+ * Lists merchants in the order of their ids.
+ * @param what narrows the list to an id, or to a part of the name or the e-mail address
+ */
 export function listMerchants(
   database: Database,
-  { after = 0, limit }: KeysetPage<number>,
+  { after = 0, limit, what = null }: KeysetPage<number> & { what?: string | null },
 ): Promise<MerchantRecord[]> {
   return rows<MerchantRecord>(
     database,
-    `SELECT ${COLUMNS} FROM merchants WHERE id > :after ORDER BY id LIMIT :limit`,
-    { after, limit },
+    `SELECT ${COLUMNS} FROM merchants
+     WHERE id > :after AND (CAST(:what AS text) IS NULL OR CAST(id AS text) = :what
+       OR position(lower(:what) IN lower(name)) > 0 OR position(lower(:what) IN lower(email)) > 0)
+     ORDER BY id LIMIT :limit`,
+    { after, limit, what },
   );
 }
 

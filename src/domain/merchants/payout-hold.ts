@@ -52,28 +52,35 @@ export async function shareBrakes(trx: Transaction, merchant_id: number): Promis
 }
 
 /** The open payouts of a merchant. */
-interface OpenPayouts {
+export interface OpenPayouts {
   /** Those that no gateway has. A hold keeps them. */
   waiting: number;
   /** Those that a gateway may have. They are asked about and settled all the same. */
   maybe_sent: number;
 }
 
-/** Counts the payouts that a hold keeps, and those for which it comes too late. */
+/**
+ * Counts the payouts that a hold keeps, and those for which it comes too late.
+ * @param limit is how many are looked at; null looks at all
+ */
 export async function countOpenPayouts(
-  trx: Transaction,
+  database: Database | Transaction,
   merchant_id: number,
+  limit: number | null = null,
 ): Promise<OpenPayouts> {
   const counts = await firstRow<OpenPayouts>(
-    trx,
+    database,
     `SELECT count(*) FILTER (WHERE NOT is_maybe_sent) AS waiting,
        count(*) FILTER (WHERE is_maybe_sent) AS maybe_sent
-     FROM payouts p, LATERAL (SELECT EXISTS (
+     FROM (
+       SELECT merchant_id, id FROM payouts
+       WHERE merchant_id = :merchant_id AND status IN ('pending', 'processing')
+       LIMIT CAST(:limit AS bigint)
+     ) AS p, LATERAL (SELECT EXISTS (
        SELECT FROM attempts a WHERE a.merchant_id = p.merchant_id AND a.payment_kind = 'payout'
          AND a.payment_id = p.id AND (a.result IS NULL OR a.result NOT IN ('not_taken', 'ruled_out'))
-     ) AS is_maybe_sent) AS seen
-     WHERE p.merchant_id = :merchant_id AND p.status IN ('pending', 'processing')`,
-    { merchant_id },
+     ) AS is_maybe_sent) AS seen`,
+    { merchant_id, limit },
   );
   return counts!;
 }

@@ -1,6 +1,8 @@
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from './payment.ts';
+import type { PaymentRef } from './payment-store.ts';
 
 /** A payment of any kind as lists show it. */
 export interface PaymentSummary {
@@ -46,4 +48,17 @@ export function selectSummaries(kind: GatewayPaymentKind): string {
       t.amount_cents, t.${ACCOUNT_COLUMNS[kind]} AS account, t.created_at, t.deadline_at,
       t.parked_reason, ${isOverdue('t')} AS overdue, t.undone_at
     FROM ${STEP_TABLES[kind].table} t`;
+}
+
+/** Reads the summaries of some payments, in their order. Those that are gone are left out. */
+export async function summariesOf(
+  database: Database | Transaction,
+  refs: readonly PaymentRef[],
+): Promise<PaymentSummary[]> {
+  const found: PaymentSummary[] = [];
+  for (const ref of refs) {
+    const select = `${selectSummaries(ref.kind)} WHERE t.merchant_id = :merchant_id AND t.id = :id`;
+    found.push(...(await rows<PaymentSummary>(database, select, ref)));
+  }
+  return found;
 }

@@ -60,6 +60,17 @@ const REFERENCE_OF_MOVEMENT = `(${PAYMENT_KINDS.map(
     WHERE m.payment_kind = '${kind}' AND p.merchant_id = m.merchant_id AND p.id = m.payment_id`,
 ).join(' UNION ALL ')})`;
 
+/** SQL: the line `l` repeats the movement `m`, and no other has its receipt. */
+export const IS_KNOWN = `m.gateway = :gateway AND m.booked <> 'undone'
+         AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
+         AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
+         AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
+         AND NOT EXISTS (SELECT FROM movements o
+           WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
+             AND o.booked <> 'undone'
+             AND ${isSameDirection('o.payment_kind', 'm.payment_kind')})
+         AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)`;
+
 /**
  * Matches a batch of lines, but not those whose receipt is booked with several payments. A movement
  * without a time gets the time of its line.
@@ -73,15 +84,7 @@ async function matchBatch(
     `WITH matched AS (
        UPDATE statement_lines l SET result = 'matched' FROM movements m
        WHERE l.import_id = :import_id AND l.line_no > :after AND l.line_no <= :up_to
-         AND l.result IS NULL AND m.gateway = :gateway AND m.booked <> 'undone'
-         AND m.trans_id = l.trans_id AND m.amount_cents = l.amount_cents
-         AND (l.kind = m.payment_kind OR (l.kind = 'reversal' AND m.payment_kind = 'return'))
-         AND (l.reference IS NULL OR l.reference = ${REFERENCE_OF_MOVEMENT})
-         AND NOT EXISTS (SELECT FROM movements o
-           WHERE o.trans_id = m.trans_id AND o.gateway = m.gateway AND o.id <> m.id
-             AND o.booked <> 'undone'
-             AND ${isSameDirection('o.payment_kind', 'm.payment_kind')})
-         AND (l.account IS NULL OR m.account IS NULL OR l.account = m.account)
+         AND l.result IS NULL AND ${IS_KNOWN}
        RETURNING m.merchant_id, m.id, m.completed_at AS known_at, l.completed_at
      )
      UPDATE movements m SET completed_at = r.completed_at FROM matched r

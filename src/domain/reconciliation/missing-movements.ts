@@ -1,4 +1,10 @@
-import { type Database, hasRow, inTransaction, rows } from '../../connections/database.ts';
+import {
+  type Database,
+  hasRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
@@ -41,7 +47,13 @@ export async function reportMissing(
   return missing;
 }
 
-async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope: StatementScope) {
+/** Finds the movements of a kind that the statement should list and does not. */
+export async function findUnlisted(
+  database: Database | Transaction,
+  kind: GatewayPaymentKind,
+  scope: StatementScope,
+  limit: number | null = null,
+): Promise<MissingMovement[]> {
   return rows<MissingMovement>(
     database,
     `SELECT m.payment_kind AS kind, m.merchant_id, m.payment_id, p.reference,
@@ -60,8 +72,9 @@ async function findUnlisted(database: Database, kind: GatewayPaymentKind, scope:
          UNION ALL
          SELECT FROM statement_lines l
          WHERE l.import_id = :import_id AND l.reference IN (CAST(p.reference AS text), p.external_ref)
-           AND (m.trans_id IS NULL OR l.trans_id IS NULL))`,
-    { ...scope, kind },
+           AND (m.trans_id IS NULL OR l.trans_id IS NULL))
+     LIMIT CAST(:limit AS bigint)`,
+    { ...scope, kind, limit },
   );
 }
 
@@ -75,7 +88,7 @@ async function wasListed(
   return hasRow(
     database,
     `SELECT 1 FROM statement_imports i JOIN statement_lines l ON l.import_id = i.id
-     WHERE i.gateway = :gateway AND l.trans_id = :trans_id AND ${isSameDirection('l.kind', ':kind')}
+     WHERE i.gateway = :gateway AND i.started_at IS NOT NULL AND l.trans_id = :trans_id AND ${isSameDirection('l.kind', ':kind')}
      LIMIT 1`,
     { gateway, trans_id, kind },
   );

@@ -1,11 +1,17 @@
-import type { Database } from '../../connections/database.ts';
-import type { Audited } from '../audited-change.ts';
+import type { Database, Transaction } from '../../connections/database.ts';
+import type { Audited, AuditedChange } from '../audited-change.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { keepResult } from './import-store.ts';
 import { type ReconcileOptions, type Reconciliation, reconcile } from './reconcile.ts';
 import { importStatement, type NewStatement } from './statement.ts';
 
 /** A statement, with how far it is complete. */
 export type CheckedStatement = NewStatement & Pick<ReconcileOptions, 'covers' | 'complete_until'>;
+
+type Comparing = Pick<
+  ReconcileOptions,
+  'settling_window_ms' | 'answer_window_ms' | 'ask' | 'parserOf'
+>;
 
 /**
  * Stores a statement and compares it with the books. The audit log keeps both: that it came,
@@ -15,21 +21,54 @@ export async function reconcileStatement(
   database: Database,
   audited: Audited,
   statement: CheckedStatement,
-  gateway: Pick<ReconcileOptions, 'settling_window_ms' | 'answer_window_ms' | 'ask' | 'parserOf'>,
+  gateway: Comparing,
 ): Promise<{ import_id: string; result: Reconciliation }> {
-  const { source, lines, ...scope } = statement;
-  const { period, covers, complete_until } = scope;
-  const about = { merchant_id: null, subject: `channel ${scope.channel}` };
-  const import_id = await audited(async (trx) => {
-    const value = await importStatement(trx, statement);
-    const imported = { source, covers, complete_until, lines: lines.length };
-    const details = { ...period, ...imported, import_id: value };
-    return { value, audit: { ...about, details } };
-  });
-  const result = await reconcile(database, { ...scope, ...gateway, import_id });
-  const details = { import_id, ...settledBy(result) };
-  await audited(async () => ({ value: null, audit: { ...about, details } }));
+  const import_id = await audited((trx) => keepStatement(trx, statement));
+  const result = await compareImport(database, audited, { ...statement, import_id }, gateway);
   return { import_id, result };
+}
+
+/** Stores a statement, with the line for the audit log. @returns its id */
+export async function keepStatement(
+  trx: Transaction,
+  statement: CheckedStatement,
+): Promise<AuditedChange<string>> {
+  const { source, lines, period, covers, complete_until, channel } = statement;
+  const value = await importStatement(trx, statement);
+  const imported = { source, covers, complete_until, lines: lines.length };
+  const details = { ...period, ...imported, import_id: value };
+  return { value, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
+}
+
+/** Compares a stored statement with the books, and keeps what that has found. It may run again. */
+export async function compareImport(
+  database: Database,
+  audited: Audited,
+  { import_id, ...statement }: ComparedStatement,
+  gateway: Comparing,
+): Promise<Reconciliation> {
+  const { period, channel, covers, complete_until } = statement;
+  const scope = { period, channel, covers, complete_until, gateway: statement.gateway, import_id };
+  const result = await reconcile(database, { ...scope, ...gateway });
+  const details = { import_id, ...settledBy(result) };
+  await audited(async (trx) => {
+    await keepResult(trx, import_id, resultOf(result));
+    return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
+  });
+  return result;
+}
+
+type ComparedStatement = Omit<CheckedStatement, 'lines' | 'source'> & { import_id: string };
+
+/** The page of an import shows so many missing movements. All of them are discrepancies. */
+const MAX_KEPT_MISSING = 200;
+
+function resultOf({ lines, outside, missing, settled, answered, ruledOut }: Reconciliation) {
+  return {
+    ...{ lines, outside, settled: settled.length },
+    ...{ answered: answered.length, failed: ruledOut.length },
+    ...{ missing_count: missing.length, missing: missing.slice(0, MAX_KEPT_MISSING) },
+  };
 }
 
 function settledBy({ lines, settled, answered, ruledOut }: Reconciliation) {

@@ -85,10 +85,10 @@ async function failUnanswered(
  * Finds the payments that a statement rules out. Each condition has its own index. OFFSET 0 makes
  * the planner use it row by row. Otherwise it would read a fresh import whole for each payment.
  */
-async function findRuledOut(
+export async function findRuledOut(
   database: Database | Transaction,
   kind: GatewayPaymentKind,
-  statement: CompleteStatement,
+  statement: StatementScope & Pick<CompleteStatement, 'settling_window_ms'>,
   asked?: Question,
 ): Promise<PaymentRef[]> {
   const found = await rows<Omit<PaymentRef, 'kind'>>(

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { isDay } from '../period.ts';
 import { storableText } from '../storable-text.ts';
@@ -16,8 +17,8 @@ export const COLUMN_NAMES = [
 ] as const;
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
-export interface StatementFile {
-  path: string;
+/** How a statement is written. */
+export interface StatementFormat {
   /** The file's names of columns that differ from ours. */
   columns: Readonly<Partial<Record<ColumnName, string>>>;
   /** The kind of all lines, when no column says it. */
@@ -31,6 +32,10 @@ export interface StatementFile {
 /** A statement cannot be used. The message is one line without the path of the file. */
 export class StatementFileError extends Error {}
 
+export interface StatementFile extends StatementFormat {
+  path: string;
+}
+
 /** A larger file is not the statement of one period. */
 const MAX_LINES = 2_000_000;
 const MAX_TEXT_LENGTH = 500;
@@ -40,9 +45,21 @@ const MAX_TEXT_LENGTH = 500;
  * @throws StatementFileError for the first line that is wrong. The file counts as a whole or
  * not at all.
  */
-export async function readStatementFile(file: StatementFile): Promise<StatementLine[]> {
+export function readStatementFile({ path, ...format }: StatementFile): Promise<StatementLine[]> {
+  return readStatement(createReadStream(path), format, MAX_LINES);
+}
+
+/**
+ * Reads a gateway's statement as CSV with a header line.
+ * @param maxLines is how many lines it may have
+ * @throws StatementFileError for the first line that is wrong
+ */
+export async function readStatement(
+  source: Readable,
+  format: StatementFormat,
+  maxLines: number,
+): Promise<StatementLine[]> {
   const lines: StatementLine[] = [];
-  const source = createReadStream(file.path);
   const parser = source.pipe(
     parse({ bom: true, columns: true, info: true, skip_empty_lines: true, trim: true }),
   );
@@ -50,8 +67,8 @@ export async function readStatementFile(file: StatementFile): Promise<StatementL
   source.on('error', (error) => parser.destroy(error));
   try {
     for await (const { record, info } of parser) {
-      if (lines.length >= MAX_LINES) throw new StatementFileError(`has over ${MAX_LINES} lines`);
-      lines.push(readLine(record, file, info.lines));
+      if (lines.length >= maxLines) throw new StatementFileError(`has over ${maxLines} lines`);
+      lines.push(readLine(record, format, info.lines));
     }
   } catch (error) {
     if (error instanceof StatementFileError) throw error;
@@ -62,7 +79,7 @@ export async function readStatementFile(file: StatementFile): Promise<StatementL
 
 function readLine(
   record: Record<string, string>,
-  file: StatementFile,
+  file: StatementFormat,
   lineNo: number,
 ): StatementLine {
   const wrong = (problem: string) => new StatementFileError(`line ${lineNo}: ${problem}`);

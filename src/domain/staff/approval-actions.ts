@@ -3,6 +3,7 @@ import type { AuditedChange } from '../audited-change.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-as-asked.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
+import { bookAsAsked } from '../wallets/book-as-asked.ts';
 import type { StaffRole } from './staff.ts';
 
 /** What actions need besides their payload. */
@@ -36,6 +37,8 @@ interface ApprovalAction<Payload> {
 export const APPROVAL_ACTIONS = {
   'discrepancy.resolve': { role: 'support', run: resolveAsAsked },
   'jobs.replay': { role: 'support', run: beginBulkReplay },
+  'wallet.topup': { role: 'admin', run: bookAsAsked },
+  'wallet.adjust': { role: 'admin', run: bookAsAsked },
   // biome-ignore lint/suspicious/noExplicitAny: each action has a payload of its own.
 } as const satisfies Record<string, ApprovalAction<any>>;
 

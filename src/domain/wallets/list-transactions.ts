@@ -1,6 +1,6 @@
-import type { Database } from '../../connections/database.ts';
+import { type Database, rows } from '../../connections/database.ts';
 import type { WalletKind } from '../ledger/post-journal.ts';
-import { type Page, type PageRequest, readPage } from '../lists.ts';
+import { type KeysetPage, type Page, type PageRequest, type Position, readPage } from '../lists.ts';
 import { type Period, periodConditions } from '../period.ts';
 
 /** An entry of a merchant's wallet, as the merchant sees it. */
@@ -46,6 +46,34 @@ export async function listTransactions(
     bindings: { ...filter, merchant_id: merchantId, account: `wallet:${filter.wallet}` },
   };
   return readPage(database, source, page);
+}
+
+/** A transaction in a list that is read from place to place. */
+export interface PlacedTransaction extends WalletTransaction {
+  /** Microseconds since 1970, the precision of Postgres. */
+  created_us: number;
+}
+
+/** Lists a merchant's wallet transactions, newest first, without counting them. */
+export function latestTransactions(
+  database: Database,
+  merchantId: number,
+  { after, limit }: KeysetPage<Position>,
+): Promise<PlacedTransaction[]> {
+  const before = `AND (created_at, transaction_id) < (timestamptz 'epoch'
+    + CAST(:after_us AS double precision) * interval '1 microsecond', CAST(:after_id AS uuid))`;
+  return rows<PlacedTransaction>(
+    database,
+    `SELECT ${TRANSACTION_COLUMNS},
+       CAST(extract(epoch FROM listed.created_at) * 1000000 AS bigint) AS created_us
+     FROM (
+       SELECT * FROM entries
+       WHERE merchant_id = :merchant_id AND transaction_id IS NOT NULL ${after ? before : ''}
+       ORDER BY created_at DESC, transaction_id DESC LIMIT :limit
+     ) AS listed
+     ORDER BY listed.created_at DESC, listed.transaction_id DESC`,
+    { merchant_id: merchantId, after_us: after?.createdUs, after_id: after?.id, limit },
+  );
 }
 
 const TRANS_ID_OF_SOURCE = ['collection', 'payout', 'reversal'].map(

@@ -1,5 +1,6 @@
 import { v5 as uuidv5 } from 'uuid';
-import { firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import type { AuditedChange } from '../audited-change.ts';
 import { postJournal, type WalletKind } from '../ledger/post-journal.ts';
 import { lockMerchant } from '../merchants/manage-merchants.ts';
 import { formatAmount } from '../money.ts';
@@ -26,6 +27,54 @@ export interface BookedEntry extends Pick<OperatorEntry, 'kind' | 'wallet' | 'am
   booked_at: Date;
 }
 
+/** A reference as operators write it: 1 to 50 letters, digits, dashes or underscores. */
+export function isEntryReference(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,50}$/.test(text);
+}
+
+/** What an entry would do. */
+export interface EntryPreview {
+  balance_cents: number;
+  balance_after_cents: number;
+}
+
+/**
+ * Says what an entry would do, and books nothing.
+ * @throws OperatorRefusal when it could not be booked, or is booked already
+ */
+export async function previewOperatorEntry(
+  database: Database | Transaction,
+  entry: OperatorEntry,
+): Promise<EntryPreview> {
+  const first = await findEntry(database, entry);
+  if (first) {
+    sameAs(entry, first);
+    throw new OperatorRefusal(`Reference ${entry.reference} was booked before`);
+  }
+  const balance_cents = await requireBalance(database, entry, '');
+  return { balance_cents, balance_after_cents: balance_cents + entry.amount_cents };
+}
+
+/**
+ * Books a top-up or an adjustment, once per reference, with the line for the audit log.
+ * @throws OperatorRefusal as `bookOperatorEntry`
+ */
+export async function bookAuditedEntry(
+  trx: Transaction,
+  entry: OperatorEntry,
+): Promise<AuditedChange<{ booked: BookedEntry; repeated: boolean }>> {
+  const value = await bookOperatorEntry(trx, entry);
+  const { merchant_id, reference, wallet } = entry;
+  const { amount_cents, balance_after_cents } = value.booked;
+  const details = {
+    reference,
+    amount: formatAmount(amount_cents),
+    balance_after: formatAmount(balance_after_cents),
+  };
+  const subject = `${wallet} wallet of merchant ${merchant_id}`;
+  return { value, audit: value.repeated ? null : { merchant_id, subject, details } };
+}
+
 /**
  * Books a top-up or an adjustment, once per reference.
  * @returns the entry, and whether an earlier call has booked it.
@@ -40,7 +89,7 @@ export async function bookOperatorEntry(
   await lockMerchant(trx, entry.merchant_id);
   const first = await findEntry(trx, entry);
   if (first) return { booked: sameAs(entry, first), repeated: true };
-  await requireBalance(trx, entry);
+  await requireBalance(trx, entry, 'FOR UPDATE');
   const isPosted = await post(trx, entry);
   const booked = sameAs(entry, (await findEntry(trx, entry))!);
   return { booked, repeated: !isPosted };
@@ -64,9 +113,12 @@ function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
   });
 }
 
-async function findEntry(trx: Transaction, entry: OperatorEntry): Promise<BookedEntry | undefined> {
+async function findEntry(
+  database: Database | Transaction,
+  entry: OperatorEntry,
+): Promise<BookedEntry | undefined> {
   return firstRow<BookedEntry>(
-    trx,
+    database,
     `SELECT j.source_kind AS kind, substr(e.account, length('wallet:') + 1) AS wallet,
        e.amount_cents, e.balance_after_cents, j.created_at AS booked_at
      FROM journals j JOIN entries e ON e.merchant_id = j.merchant_id AND e.journal_id = j.id
@@ -92,12 +144,19 @@ function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
   );
 }
 
-/** Refuses a negative payout wallet in plain words. The database would refuse it as well. */
-async function requireBalance(trx: Transaction, entry: OperatorEntry): Promise<void> {
+/**
+ * Refuses a negative payout wallet in plain words. The database would refuse it as well.
+ * @returns the balance before the entry, in cents
+ */
+async function requireBalance(
+  database: Database | Transaction,
+  entry: OperatorEntry,
+  lock: 'FOR UPDATE' | '',
+): Promise<number> {
   const { merchant_id, wallet, amount_cents } = entry;
   const row = await firstRow<{ balance_cents: number }>(
-    trx,
-    'SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = :wallet FOR UPDATE',
+    database,
+    `SELECT balance_cents FROM wallets WHERE merchant_id = :merchant_id AND kind = :wallet ${lock}`,
     entry,
   );
   if (!row) throw new OperatorRefusal(`Merchant ${merchant_id} has no ${wallet} wallet`);
@@ -106,6 +165,7 @@ async function requireBalance(trx: Transaction, entry: OperatorEntry): Promise<v
       `The payout wallet of merchant ${merchant_id} holds ${formatAmount(row.balance_cents)}: an adjustment of ${formatAmount(amount_cents)} would make it negative`,
     );
   }
+  return row.balance_cents;
 }
 
 /** The namespace of the UUIDs of version 5 that `sourceIdOf` makes. */

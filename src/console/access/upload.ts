@@ -1,0 +1,48 @@
+import express, { type Request, type RequestHandler } from 'express';
+import { pathTo } from '../routes.ts';
+
+/** The largest statement that the console takes. The command line takes larger ones. */
+export const MAX_UPLOAD_BYTES = 10 * 1_048_576;
+
+/** A file of a form. */
+export interface Upload {
+  name: string;
+  content: Buffer;
+}
+
+/**
+ * Reads forms with a file, of somebody with a session and at the one address that takes them. Other
+ * such forms stay unread, and lack their token.
+ */
+export function readUploads(): RequestHandler[] {
+  const raw = express.raw({ type: 'multipart/form-data', limit: MAX_UPLOAD_BYTES });
+  const isTaken = ({ method, path, session }: Request) =>
+    method === 'POST' && path === pathTo('statementNew') && session.staff !== undefined;
+  return [
+    (req, res, next) => (isTaken(req) ? raw(req, res, next) : next()),
+    async (req, _res, next) => {
+      if (Buffer.isBuffer(req.body)) req.body = await fieldsOf(req, req.body);
+      next();
+    },
+  ];
+}
+
+async function fieldsOf(req: Request, body: Buffer): Promise<Record<string, string | Upload>> {
+  const headers = { 'content-type': req.get('content-type') ?? '' };
+  const form = await new Response(new Uint8Array(body), { headers }).formData().catch(() => null);
+  const fields: Record<string, string | Upload> = {};
+  for (const [name, value] of form ?? []) {
+    fields[name] =
+      typeof value === 'string'
+        ? value
+        : { name: value.name, content: Buffer.from(await value.arrayBuffer()) };
+  }
+  return fields;
+}
+
+/** Returns the file of a field, or null when none was chosen. */
+export function uploadIn({ body }: Request, name: string): Upload | null {
+  const value = (body as Record<string, unknown>)[name];
+  const isFile = typeof value === 'object' && value !== null && 'content' in value;
+  return isFile && (value as Upload).content.length > 0 ? (value as Upload) : null;
+}

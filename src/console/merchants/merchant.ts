@@ -1,0 +1,24 @@
+import { type MerchantRecord, requireMerchant } from '../../domain/merchants/manage-merchants.ts';
+import { recordView } from '../access/record-view.ts';
+import { pathTo } from '../routes.ts';
+import type { Matter } from '../shell/change.tsx';
+import { found, numberIn } from '../shell/found.ts';
+import type { Visit } from '../visit.ts';
+
+/** The merchant that the pages under its address are about. */
+export const MERCHANT: Matter<MerchantRecord> = {
+  find: ({ service, params }) =>
+    found(requireMerchant(service.database, numberIn(params, 'merchant_id'))),
+  recordView: (visit, merchant) => recordMerchantView(visit, merchant),
+  nameOf: ({ id, name }) => `${name} (merchant ${id})`,
+  pathOf: ({ id: merchant_id }) => pathTo('merchant', { merchant_id }),
+};
+
+export async function recordMerchantView(
+  visit: Visit,
+  { id: merchant_id }: MerchantRecord,
+  action = 'merchant.show',
+): Promise<void> {
+  const subject = `merchant ${merchant_id}`;
+  await recordView(visit, { action, merchant_id, subject, lookedFor: { merchant_id }, rows: 1 });
+}

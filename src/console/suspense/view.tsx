@@ -1,0 +1,145 @@
+import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
+import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
+import {
+  MAX_SUMMED,
+  type SuspendedMoney,
+  type SuspenseFilter,
+  type SuspenseSum,
+} from '../../domain/support/list-suspense.ts';
+import { pathTo } from '../routes.ts';
+import { Money } from '../shell/money.tsx';
+import { type ListPage, NextPage } from '../shell/next-page.tsx';
+import { Badge } from '../shell/status.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
+
+interface Props {
+  filter: SuspenseFilter;
+  sums: SuspenseSum[];
+  page: ListPage<SuspendedMoney, string>;
+}
+
+/** The money that gateways have moved and that waits for a decision. */
+export function SuspensePage({ filter, sums, page: { rows, next } }: Props) {
+  const { kind, merchant_id } = filter;
+  const isNarrowed = kind !== undefined || merchant_id !== undefined;
+  const query = {
+    ...(kind !== undefined && { kind }),
+    ...(merchant_id !== undefined && { merchant: String(merchant_id) }),
+  };
+  return (
+    <>
+      <h1>Money in suspense</h1>
+      <p class="soft">
+        A gateway has moved it, and nobody has decided yet whose it is, or a return is taking it
+        back. The oldest stands first.
+      </p>
+      <Filter filter={filter} />
+      {rows.length === 0 ? (
+        <Empty>
+          {isNarrowed
+            ? 'No money in suspense is like that. Take all kinds and all merchants.'
+            : 'No money is in suspense. There is nothing to do.'}
+        </Empty>
+      ) : (
+        <>
+          <Sums sums={sums} />
+          <Table rows={rows} columns={columns()} caption="Money in suspense" />
+        </>
+      )}
+      <NextPage path={pathTo('suspense')} query={query} next={next} />
+    </>
+  );
+}
+
+function Filter({ filter: { kind, merchant_id } }: { filter: SuspenseFilter }) {
+  return (
+    <form method="get" action={pathTo('suspense')} class="card search">
+      <select name="kind" aria-label="Kind of payment">
+        <option value="">all kinds</option>
+        {PAYMENT_KINDS.map((each) => (
+          <option value={each} selected={each === kind}>
+            {each}
+          </option>
+        ))}
+      </select>
+      <input
+        name="merchant"
+        value={merchant_id}
+        inputmode="numeric"
+        aria-label="Number of the merchant"
+        placeholder="Number of the merchant"
+      />
+      <button type="submit">Show</button>
+    </form>
+  );
+}
+
+function Sums({ sums }: { sums: SuspenseSum[] }) {
+  const isMore = sums.reduce((total, { count }) => total + count, 0) >= MAX_SUMMED;
+  return (
+    <section class="cards">
+      {sums.map(({ kind, count, amount_cents, oldest }) => (
+        <div class="card">
+          <h2>{kind}s</h2>
+          <p>
+            {isMore && 'at least '}
+            <Money cents={amount_cents} /> in {count}
+          </p>
+          <p class="soft">
+            the oldest since <Time at={oldest} />
+          </p>
+        </div>
+      ))}
+    </section>
+  );
+}
+
+function columns(): readonly Column<SuspendedMoney>[] {
+  return [
+    { heading: 'Known since', cell: ({ learned_at }) => <Time at={learned_at} /> },
+    {
+      heading: 'Payment',
+      cell: ({ payment_kind: kind, merchant_id, payment_id: id }) => (
+        <a href={pathTo('payment', { kind, merchant_id, id })}>
+          {kind} {id}
+        </a>
+      ),
+    },
+    {
+      heading: 'Amount',
+      cell: ({ amount_cents }) => <Money cents={amount_cents} />,
+      isNumber: true,
+    },
+    { heading: 'Receipt', cell: ({ trans_id }) => trans_id ?? 'none' },
+    {
+      heading: 'Phone or account',
+      cell: ({ account }) => (account === null ? 'unknown' : VEILED.account(account)),
+    },
+    {
+      heading: 'Merchant',
+      cell: ({ merchant_id }) => <a href={pathTo('merchant', { merchant_id })}>{merchant_id}</a>,
+    },
+    {
+      heading: 'Why it waits',
+      cell: (money) => <Why money={money} />,
+    },
+  ];
+}
+
+function Why({ money }: { money: SuspendedMoney }) {
+  const { merchant_id, booked, discrepancy, return_id } = money;
+  if (booked === 'returning') {
+    const path = pathTo('payment', { kind: 'return', merchant_id, id: return_id });
+    return (
+      <>
+        <Badge tone="plain" words="on its way back" />{' '}
+        {return_id === null ? null : <a href={path}>by a return</a>}
+      </>
+    );
+  }
+  if (!discrepancy) return <Badge tone="bad" words="no open discrepancy: tell the developers" />;
+  const { id, kind } = discrepancy;
+  return <a href={pathTo('discrepancy', { id })}>{DISCREPANCY_KINDS[kind]}</a>;
+}

@@ -1,0 +1,94 @@
+import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
+import type { PlacedTransaction } from '../../domain/wallets/list-transactions.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { Facts } from '../shell/facts.tsx';
+import { Money } from '../shell/money.tsx';
+import { type ListPage, NextPage } from '../shell/next-page.tsx';
+import { type Column, Empty, Table } from '../shell/table.tsx';
+import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Visit } from '../visit.ts';
+
+interface Props {
+  visit: Visit;
+  merchant: MerchantRecord;
+  /** In cents. A missing wallet is left out. */
+  balances: { collection?: number; payout?: number };
+  page: ListPage<PlacedTransaction, string>;
+}
+
+/** What a merchant has, and how it came to that. */
+export function WalletsPage({ visit, merchant, balances, page: { rows, next } }: Props) {
+  const { id: merchant_id, name } = merchant;
+  const path = pathTo('wallets', visit.params);
+  return (
+    <>
+      <h1>Wallets</h1>
+      <p>
+        of{' '}
+        <a href={pathTo('merchant', { merchant_id })}>
+          {name} (merchant {merchant_id})
+        </a>
+      </p>
+      <section class="card">
+        <Balances balances={balances} />
+        {mayUse(visit.member.role, 'walletTopup') && (
+          <p class="buttons">
+            <a class="button quiet" href={pathTo('walletTopupForm', visit.params)}>
+              Top up
+            </a>
+            <a class="button quiet" href={pathTo('walletAdjustForm', visit.params)}>
+              Adjust
+            </a>
+          </p>
+        )}
+      </section>
+      <h2>Transactions, newest first</h2>
+      {rows.length > 0 ? (
+        <Table rows={rows} columns={COLUMNS} caption="Transactions" />
+      ) : (
+        <Empty>No money has moved yet.</Empty>
+      )}
+      <NextPage path={path} query={{}} next={next} />
+    </>
+  );
+}
+
+/** The balances of a merchant's wallets. */
+export function Balances({ balances: { collection, payout } }: Pick<Props, 'balances'>) {
+  const balance = (cents?: number) => (cents === undefined ? 'missing' : <Money cents={cents} />);
+  return (
+    <Facts
+      facts={[
+        ['Collection wallet', balance(collection)],
+        ['Payout wallet', balance(payout)],
+      ]}
+    />
+  );
+}
+
+const COLUMNS: readonly Column<PlacedTransaction>[] = [
+  { heading: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { heading: 'Wallet', cell: ({ account }) => account.replace('wallet:', '') },
+  { heading: 'Type', cell: ({ type }) => type.replaceAll('_', ' ') },
+  { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },
+  {
+    heading: 'Balance after',
+    cell: ({ balance_after_cents }) => <Money cents={balance_after_cents} />,
+    isNumber: true,
+  },
+  {
+    heading: 'Reference',
+    cell: ({ ref_no }) =>
+      ref_no === null ? (
+        ''
+      ) : (
+        <a href={`${pathTo('search')}?${new URLSearchParams({ q: ref_no })}`}>{ref_no}</a>
+      ),
+  },
+  {
+    heading: 'With',
+    cell: ({ counterparty }) => (counterparty === null ? '' : VEILED.account(counterparty)),
+  },
+  { heading: 'Text', cell: ({ description }) => VEILED.text(description ?? '') },
+];

@@ -1,0 +1,112 @@
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import type { KeysetPage } from '../lists.ts';
+import type { MissingMovement } from './missing-movements.ts';
+import type { StatementPreview } from './preview-statement.ts';
+import type { LineResult, StatementLine, StoredLine } from './statement.ts';
+
+/** What a comparison has found, as it is kept. */
+export interface ImportResult {
+  lines: Record<LineResult, number>;
+  /** The number of lines with a time outside of the period. */
+  outside: number;
+  settled: number;
+  answered: number;
+  failed: number;
+  missing_count: number;
+  /** The first of them. */
+  missing: MissingMovement[];
+}
+
+/** A statement as it is stored, without its lines. */
+export interface StatementImport {
+  id: string;
+  gateway: string;
+  channel: number;
+  /** Whole UTC days, YYYY-MM-DD, both included. */
+  period_from: string;
+  period_to: string;
+  source: string;
+  imported_at: Date;
+  covers: StatementLine['kind'][];
+  complete_until: Date | null;
+  preview: StatementPreview | null;
+  /** Null while it waits for somebody's word. */
+  started_at: Date | null;
+  /** Null while the comparison has not ended. */
+  result: ImportResult | null;
+}
+
+const COLUMNS = `id, gateway, channel, CAST(period_from AS text) AS period_from,
+  CAST(period_to AS text) AS period_to, source, imported_at, covers, complete_until, preview,
+  started_at, result`;
+
+/** Lists imported statements, the newest first. Ids sort by time. */
+export function listImports(
+  database: Database,
+  { after, limit }: KeysetPage<string>,
+): Promise<StatementImport[]> {
+  return rows<StatementImport>(
+    database,
+    `SELECT ${COLUMNS} FROM statement_imports
+     WHERE CAST(:after AS uuid) IS NULL OR id < CAST(:after AS uuid)
+     ORDER BY id DESC LIMIT :limit`,
+    { after: after ?? null, limit },
+  );
+}
+
+export function findImport(database: Database, id: string): Promise<StatementImport | undefined> {
+  return firstRow<StatementImport>(
+    database,
+    `SELECT ${COLUMNS} FROM statement_imports WHERE id = CAST(:id AS uuid)`,
+    { id },
+  );
+}
+
+/** A comparison that has not ended for so long has probably stopped, and may be begun again. */
+const STOPPED_AFTER_MINUTES = 10;
+
+/** Begins the comparison of a statement. @returns false when it has begun, or has ended, already */
+export function beginComparison(trx: Transaction, id: string): Promise<boolean> {
+  return hasRow(
+    trx,
+    `UPDATE statement_imports SET started_at = clock_timestamp()
+     WHERE id = CAST(:id AS uuid) AND result IS NULL AND (started_at IS NULL
+       OR started_at < now() - :minutes * interval '1 minute')
+     RETURNING id`,
+    { id, minutes: STOPPED_AFTER_MINUTES },
+  );
+}
+
+/** Keeps what the comparison of a statement has found. */
+export async function keepResult(
+  trx: Transaction,
+  id: string,
+  result: ImportResult,
+): Promise<void> {
+  await rows(
+    trx,
+    'UPDATE statement_imports SET result = CAST(:result AS jsonb) WHERE id = CAST(:id AS uuid)',
+    { id, result: JSON.stringify(result) },
+  );
+}
+
+/** Lists the lines of a statement that are no part of the books, in their order. */
+export function listBreaks(
+  database: Database,
+  import_id: string,
+  { after = 0, limit }: KeysetPage<number>,
+): Promise<StoredLine[]> {
+  return rows<StoredLine>(
+    database,
+    `SELECT * FROM statement_lines
+     WHERE import_id = :import_id AND line_no > :after AND result IN ('unknown', 'contradicts')
+     ORDER BY line_no LIMIT :limit`,
+    { import_id, after, limit },
+  );
+}

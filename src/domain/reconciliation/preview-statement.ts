@@ -1,0 +1,114 @@
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { isOpen } from '../payments/payment.ts';
+import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { IS_KNOWN } from './match-statement.ts';
+import { findUnlisted } from './missing-movements.ts';
+import { candidatesOf } from './payments-of-line.ts';
+import { findRuledOut } from './rule-out.ts';
+import type { StatementScope, StoredLine } from './statement.ts';
+
+/** The lines that are no repetition and are looked at one by one. */
+export const MAX_PREVIEWED_LINES = 200;
+/** Movements that are missing are counted up to here. */
+export const MAX_PREVIEWED_MISSING = 1_000;
+
+/** What the comparison of a statement would find. */
+export interface StatementPreview {
+  lines: number;
+  outside: number;
+  /** Lines that repeat what is booked. */
+  known: number;
+  /** Of the first others: those that name one open payment with the same amount. */
+  settles: number;
+  /** Those that name one payment that has ended, or another amount. */
+  differs: number;
+  /** Those that name no payment, or several. */
+  unexplained: number;
+  /** The others that were not looked at. */
+  unseen: number;
+  /** Movements that are booked here and not in the statement, up to `MAX_PREVIEWED_MISSING`. */
+  missing: number;
+  /** Overdue payments that fail, unless the gateway says otherwise. */
+  ruled_out: number;
+}
+
+interface Scope extends StatementScope {
+  settling_window_ms: number;
+  /** The end of the period: `end` may be earlier. */
+  period_end: Date;
+  /** Whether payments can be ruled out. */
+  rulesOut: boolean;
+}
+
+/**
+ * Says what the comparison of a stored statement would find, and changes nothing. The comparison
+ * decides anew: until then more may become known.
+ */
+export async function previewStatement(trx: Transaction, scope: Scope): Promise<StatementPreview> {
+  const counts = await firstRow<Pick<StatementPreview, 'lines' | 'outside' | 'known'>>(
+    trx,
+    `SELECT count(*) AS lines,
+       count(*) FILTER (WHERE completed_at < :start OR completed_at >= :period_end) AS outside,
+       count(*) FILTER (WHERE ${REPEATS}) AS known
+     FROM statement_lines l WHERE l.import_id = :import_id`,
+    scope,
+  );
+  const { lines, known } = counts!;
+  const others = await rows<StoredLine>(
+    trx,
+    `SELECT * FROM statement_lines l WHERE l.import_id = :import_id AND NOT ${REPEATS}
+     ORDER BY line_no LIMIT :limit`,
+    { ...scope, limit: MAX_PREVIEWED_LINES },
+  );
+  const found = { settles: 0, differs: 0, unexplained: 0 };
+  for (const line of others) found[await effectOf(trx, scope.gateway, line)] += 1;
+  return {
+    ...counts!,
+    ...found,
+    unseen: lines - known - others.length,
+    missing: await countMissing(trx, scope),
+    ruled_out: await countRuledOut(trx, scope),
+  };
+}
+
+/** Keeps the preview with its statement. */
+export async function keepPreview(
+  trx: Transaction,
+  id: string,
+  preview: StatementPreview,
+): Promise<void> {
+  await rows(
+    trx,
+    'UPDATE statement_imports SET preview = CAST(:preview AS jsonb) WHERE id = CAST(:id AS uuid)',
+    { id, preview: JSON.stringify(preview) },
+  );
+}
+
+const REPEATS = `EXISTS (SELECT FROM movements m WHERE ${IS_KNOWN})`;
+
+async function effectOf(
+  trx: Transaction,
+  gateway: string,
+  line: StoredLine,
+): Promise<'settles' | 'differs' | 'unexplained'> {
+  const [ref, ...more]: PaymentRef[] = await candidatesOf(trx, gateway, line);
+  if (!ref || more.length > 0) return 'unexplained';
+  const payment = await findPayment(trx, ref);
+  const isNews = payment && isOpen(payment) && payment.amount_cents === line.amount_cents;
+  return isNews ? 'settles' : 'differs';
+}
+
+async function countMissing(trx: Transaction, scope: Scope): Promise<number> {
+  let count = 0;
+  for (const kind of scope.kinds) {
+    count += (await findUnlisted(trx, kind, scope, MAX_PREVIEWED_MISSING)).length;
+  }
+  return Math.min(count, MAX_PREVIEWED_MISSING);
+}
+
+async function countRuledOut(trx: Transaction, scope: Scope): Promise<number> {
+  if (!scope.rulesOut) return 0;
+  let count = 0;
+  for (const kind of scope.kinds) count += (await findRuledOut(trx, kind, scope)).length;
+  return count;
+}

@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import { rows } from '../../src/connections/database.ts';
+import { MAX_UPLOAD_BYTES } from '../../src/console/access/upload.ts';
+import { MAX_UPLOAD_LINES } from '../../src/console/reconciliation/read-statement.ts';
+import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
+import type { ConsoleClient } from '../support/console-client.ts';
+import { eventually } from '../support/eventually.ts';
+import { expectSoundLedger } from '../support/ledger-check.ts';
+import { newPayout } from '../support/payment-kinds.ts';
+import { reread } from '../support/payments.ts';
+import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
+
+const HEAD = 'Our ref,Receipt No.,Phone,Paid,Time';
+const FIELDS = {
+  ...{ channel: '63902', from: '2026-11-01', to: '2026-11-30', kind: 'payout' },
+  columns: 'reference=Our ref,trans_id=Receipt No.,account=Phone,amount=Paid,completed_at=Time',
+  ...{ utc_offset: '+03:00', reason: 'Daily' },
+};
+const EVIL = '<script>alert(1)</script>';
+
+describe('The reconciliation of the console', () => {
+  let test: TestConsole;
+  let database: TestConsole['service']['database'];
+  let merchant: TestMerchant;
+  let viewer: ConsoleClient;
+  let support: ConsoleClient;
+
+  before(async () => {
+    test = await startTestConsole();
+    database = test.service.database;
+    merchant = await createTestMerchant(test.service);
+    viewer = await logIn(test, await newMember(test, 'viewer'));
+    support = await logIn(test, await newMember(test, 'support'));
+    await support.get('/reconciliation/new');
+  });
+
+  after(async () => {
+    await expectSoundLedger(database);
+    await test.close();
+  });
+
+  const fileOf = (lines: string[], name = 'day.csv') =>
+    new File([`${[HEAD, ...lines].join('\r\n')}\r\n`], name, { type: 'text/csv' });
+  const upload = (lines: string[], fields = {}, name?: string) =>
+    support.postFile('/reconciliation/new', { ...FIELDS, ...fields, file: fileOf(lines, name) });
+  const lineOf = (payout: Payout, receipt: string, amount = '100.00') =>
+    `${payout.reference},${receipt},0712345678,${amount},20/11/2026 13:00:00`;
+  const audits = () =>
+    rows<{ action: string; details: object }>(
+      database,
+      'SELECT action, details FROM audit_log WHERE reason IS NOT NULL ORDER BY id',
+    );
+  const ended = (path: string) =>
+    eventually('the end of the comparison', async () => {
+      const { text } = await viewer.get(path);
+      return text.includes('Lines that match') && text;
+    });
+
+  it('says that no statement was imported yet, and shows the button to support alone', async () => {
+    expect((await viewer.get('/reconciliation')).text)
+      .to.include('Compare one every day')
+      .and.not.include('/reconciliation/new');
+    expect((await support.get('/reconciliation')).text).to.include('/reconciliation/new');
+    expect((await viewer.get('/reconciliation/new')).status).to.equal(403);
+  });
+
+  it('says first what a file would do, and does it after a reason, once', async () => {
+    const [open, other] = [
+      await newPayout(database, merchant),
+      await newPayout(database, merchant),
+    ];
+    const lines = [
+      lineOf(open, 'SJK3ABCDE1'),
+      lineOf(other, 'SJK3ABCDE2', '55.00'),
+      ',SJK3ABCDE3,0712345678,"1,250.50",20/11/2026 13:00:01',
+    ];
+    const { status, location } = await upload(lines, {}, `${EVIL}.csv`);
+    expect(status).to.equal(303);
+    const draft = (await support.get(location!)).text;
+    expect(draft).to.not.include(EVIL);
+    for (const words of [
+      ...['Of 3 lines, 0 repeat', '1 name an open payment', '1 name a payment that has ended'],
+      ...['1 name no payment', 'not compared yet', 'Compare and settle'],
+    ]) {
+      expect(draft.replace(/\s+/g, ' '), words).to.include(words);
+    }
+    expect((await viewer.get(location!)).text).to.not.include('Compare and settle');
+    expect((await reread(database, open)).status).to.equal('pending');
+    const none = await rows(database, 'SELECT 1 FROM discrepancies');
+    expect([none.length, (await audits()).at(-1)!.action]).to.deep.equal([0, 'reconcile.check']);
+
+    const run = `${location}/run`;
+    expect((await viewer.post(run, { reason: 'x' })).status).to.equal(403);
+    const nameless = await support.post(run);
+    expect([nameless.status, nameless.text.includes('Give a reason')]).to.deep.equal([422, true]);
+    expect((await support.post(run, { reason: 'Daily' })).location).to.equal(location);
+    const text = await ended(location!);
+    expect(await reread(database, open)).to.include({
+      ...{ status: 'completed', trans_id: 'SJK3ABCDE1' },
+    });
+    expect(text).to.include('SJK3ABCDE2').and.include(`/payments/payout/${other.merchant_id}/`);
+    expect(text).to.include('SJK3ABCDE3').and.include('No payment has this reference or receipt');
+    expect(text)
+      .to.match(/\+2547•••••678/)
+      .and.not.match(/\+254712345678/);
+    expect((await audits()).at(-1)).to.deep.include({ action: 'reconcile.run' });
+    expect((await viewer.get('/reconciliation')).text).to.include('breaks: 2');
+    const again = await support.post(run, { reason: 'Daily' });
+    expect([again.status, again.text.includes('Lines that match')]).to.deep.equal([422, true]);
+  });
+
+  it('proves nothing by a file that nobody has confirmed', async () => {
+    const payout = await newPayout(database, merchant);
+    await ended(await compared([lineOf(payout, 'SJK5ABCDE1')]));
+    // A draft with the line, and a comparison of a statement without it.
+    await rows(database, `DELETE FROM statement_lines WHERE trans_id = 'SJK5ABCDE1'`);
+    await upload([lineOf(payout, 'SJK5ABCDE1')]);
+    const later = '2026-11-20T11:00:00+00:00';
+    const text = await ended(await compared([`,SJK5ABCDE9,,1.00,2026-11-20T12:00:00Z`], later));
+    expect(text).to.include('In the books, and not in the statement').and.include('SJK5ABCDE1');
+  });
+
+  async function compared(lines: string[], complete_until = ''): Promise<string> {
+    const { location } = await upload(lines, { complete_until });
+    await support.get(location!);
+    await support.post(`${location}/run`, { reason: 'Daily' });
+    return location!;
+  }
+
+  it('refuses what it cannot read, and stores nothing', async () => {
+    const count = async () => (await rows(database, 'SELECT 1 FROM statement_imports')).length;
+    const before = await count();
+    const payout = await newPayout(database, merchant);
+    const line = lineOf(payout, 'SJK4ABCDE1');
+    const many = new Array<string>(MAX_UPLOAD_LINES + 1).fill(line);
+    const cases: [string[], object, RegExp][] = [
+      [['x,y'], {}, /The file cannot be read|The file line/],
+      [[line], { reason: '' }, /Give a reason/],
+      [[line], { from: '2026-12-01' }, /last day is before/],
+      [[line], { channel: '99' }, /Channel must be/],
+      [[line], { columns: 'nonsense' }, /Columns must be/],
+      [[line], { utc_offset: '3' }, /Offset of its times must be/],
+      [[line], { kind: 'king' }, /Kind of all lines must be/],
+      [many, {}, /has over 50000 lines/],
+    ];
+    for (const [lines, fields, words] of cases) {
+      const { status, text } = await upload(lines, fields);
+      expect([status, words.test(text)], String(words)).to.deep.equal([422, true]);
+    }
+    const huge = new File([new Uint8Array(MAX_UPLOAD_BYTES + 1)], 'huge.csv');
+    const tooLarge = await support.postFile('/reconciliation/new', { ...FIELDS, file: huge });
+    expect(tooLarge.status).to.equal(413);
+    expect(await count()).to.equal(before);
+  });
+
+  it('reads no file of somebody without a session', async () => {
+    const stranger = test.client();
+    await stranger.get('/log-in');
+    const file = fileOf([]);
+    expect((await stranger.postFile('/reconciliation/new', { ...FIELDS, file })).status).to.equal(
+      403,
+    );
+  });
+});
