@@ -69,10 +69,26 @@ async function sendWithToken(session: Session, request: Request, fate: Fate): Pr
     headers.set('authorization', `Bearer ${access}`);
     return send({ url, method, headers, body, signal, isSafe, fate });
   };
-  const access = await session.access();
+  const access = await unlessEnded(session.access(), signal);
   const first = await sendWith(access);
   const refusal = await tokenRefusal(first);
-  return refusal ? sendWith(await session.replace(access, refusal)) : first;
+  if (!refusal) return first;
+  return sendWith(await unlessEnded(session.replace(access, refusal), signal));
+}
+
+/** Ends the wait of one call for a token. The renewal goes on, because other calls wait for it too. */
+async function unlessEnded(token: Promise<string>, signal: AbortSignal): Promise<string> {
+  let end = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
+  try {
+    return await Promise.race([token, ended]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 /** Returns why a token was refused. Such a request was not processed: the token is checked first. */
