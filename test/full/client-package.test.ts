@@ -1,11 +1,14 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { ROOT_FOLDER } from '../../scripts/sandbox/service-process.ts';
 import { makeFolder } from '../support/make-folder.ts';
+import { tryReceiver } from '../support/receiver-sample.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -37,6 +40,12 @@ describe('The package of the TypeScript client', () => {
     for (const name of ['@types/node', 'undici-types']) {
       symlinkSync(join(ROOT_FOLDER, 'node_modules', name), join(shop, 'node_modules', name));
     }
+    const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
+    const sample = readme.match(/<!-- sample: first-payment -->\n```ts\n(.*?)\n```/s);
+    writeFileSync(join(shop, 'first-payment.ts'), sample![1]!);
+    const types = readFileSync(join(CLIENT, 'test/types.ts'), 'utf8');
+    writeFileSync(join(shop, 'types.ts'), types.replace('../src/index.ts', 'malipo-client'));
+    await compile();
   });
 
   after(() => service.close());
@@ -48,12 +57,6 @@ describe('The package of the TypeScript client', () => {
   }
 
   it('is installed with its types, and the program of its README pays with it', async () => {
-    const readme = readFileSync(join(CLIENT, 'README.md'), 'utf8');
-    const sample = readme.match(/<!-- sample: first-payment -->\n```ts\n(.*?)\n```/s);
-    writeFileSync(join(shop, 'first-payment.ts'), sample![1]!);
-    const types = readFileSync(join(CLIENT, 'test/types.ts'), 'utf8');
-    writeFileSync(join(shop, 'types.ts'), types.replace('../src/index.ts', 'malipo-client'));
-    await compile();
     const merchant = await createTestMerchant(service);
     const { stdout } = await run(process.execPath, ['first-payment.js'], {
       cwd: shop,
@@ -67,5 +70,18 @@ describe('The package of the TypeScript client', () => {
     });
     expect(stdout).to.match(/^[0-9a-f-]{36} pending$/m);
     expect(stdout).to.match(/^transaction\.completed order-1042 250\.00 \w+$/m);
+  });
+
+  it('has a receiver in its README that takes a webhook after what a stranger has posted', async () => {
+    // The charge gets no answer meanwhile.
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const env = { BASE_URL: `http://127.0.0.1:${port}`, APP_KEY: 'ak_1' };
+    const reception = await tryReceiver({ file: 'first-payment.js', cwd: shop, env });
+    silent.close();
+    const { unsigned, forged, signed, lines } = reception;
+    expect([unsigned, forged, signed]).to.deep.equal([401, 401, 200]);
+    expect(lines).to.deep.equal(['transaction.completed order-1 250.00 TKJ7A1B2C3']);
   });
 });

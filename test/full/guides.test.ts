@@ -9,6 +9,7 @@ import { output, samplesOf } from '../support/documented-samples.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';
 import { describeWith } from '../support/programs.ts';
+import { tryReceiver } from '../support/receiver-sample.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 
@@ -48,6 +49,29 @@ describeWith(['curl', 'bash'], 'The guide to the first payment', () => {
     expect(lines).to.include('Not authentic');
     expect(lines.at(-1)).to.match(/^collection transaction\.completed order-1 250\.00 \w{10}$/);
   });
+});
+
+describe('The receivers of the guides', () => {
+  for (const guide of ['first-payment', 'webhooks']) {
+    const write = (): { file: string; cwd: string } => {
+      const cwd = makeFolder(`receiver-${guide}`);
+      writeFileSync(join(cwd, 'receiver.mjs'), samplesOf(`docs/guides/${guide}.md`).receiver!);
+      return { file: 'receiver.mjs', cwd };
+    };
+
+    it(`take a webhook after all that a stranger has posted (${guide})`, async () => {
+      const { unsigned, forged, signed, lines } = await tryReceiver(write());
+      expect([unsigned, forged, signed]).to.deep.equal([401, 401, 200]);
+      expect(lines.at(-1)).to.match(/transaction\.completed order-1 250\.00 TKJ7A1B2C3$/);
+    });
+
+    it(`do not start without a secret (${guide})`, async () => {
+      const { file, cwd } = write();
+      const env = { APP_SECRET: '', PORT: '0', RECEIVER_PORT: '0' };
+      const failure = await output(process.execPath, [file], { cwd, env }).catch((error) => error);
+      expect(failure.stderr).to.include('Set APP_SECRET');
+    });
+  }
 });
 
 /** A port that nobody listens on. */

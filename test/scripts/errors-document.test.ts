@@ -10,6 +10,17 @@ describe('The guide about errors', () => {
     expect(withErrorsTable(guide)).to.equal(guide);
   });
 
+  it('says of each status once whether something was recorded', () => {
+    const rows = [...guide.matchAll(/^\| (\d{3}(?:, \d{3})*) \| (?!`)/gm)];
+    const shown = rows.flatMap(([, statuses]) => statuses!.split(', ')).toSorted();
+    const all = new Set(Object.values(ERROR_ANSWERS).map(({ status }) => String(status)));
+    expect(shown).to.deep.equal([...all].toSorted());
+  });
+
+  it('does not say that nothing was recorded where a first try may have been', () => {
+    expect(guide).to.match(/^\| 409 \| (?!No\b).*duplicate_ref_no.*idempotency_key_running/m);
+  });
+
   it('has each code once', () => {
     const shown = [...guide.matchAll(/^\| \d{3} \| `(\w+)` \|/gm)].map(([, code]) => code);
     expect(shown.toSorted()).to.deep.equal(Object.keys(ERROR_ANSWERS).toSorted());

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import createFetchClient from 'openapi-fetch';
 import type { Api, Call, Method } from './calls.ts';
 import { KEYED_OPERATIONS } from './generated/operations.ts';
-import { bodyOf, errorOf, isSuccess } from './malipo-error.ts';
+import { bodyOf, errorOf, type Fate, isSuccess, withFate } from './malipo-error.ts';
 import { createPaginate, type Paginate } from './paginate.ts';
 import { IDEMPOTENCY_KEY, send } from './send.ts';
 import { type Credentials, createSession, type Session } from './session.ts';
@@ -46,23 +46,49 @@ function addKey({ method, headers }: Request, schemaPath: string): void {
   else if (!headers.has(IDEMPOTENCY_KEY)) headers.set(IDEMPOTENCY_KEY, randomUUID());
 }
 
-/** Sends a request with a token. A token that is refused is replaced, once. */
+/** Performs a call. Its error tells what is known of all tries, and not of the last one alone. */
 async function perform(session: Session, request: Request): Promise<Response> {
+  const idempotencyKey = request.headers.get(IDEMPOTENCY_KEY) ?? undefined;
+  const fate: Fate = { idempotencyKey, mayBeDone: false };
+  try {
+    const answer = await sendWithToken(session, request, fate);
+    if (isSuccess(answer)) return answer;
+    throw await errorOf(answer);
+  } catch (error) {
+    throw withFate(error, fate);
+  }
+}
+
+/** Sends a request with a token. A token that is refused is replaced, once. */
+async function sendWithToken(session: Session, request: Request, fate: Fate): Promise<Response> {
   const { url, method, signal } = request;
-  const key = request.headers.get(IDEMPOTENCY_KEY) ?? undefined;
   const body = request.body ? await request.text() : undefined;
-  const isSafe = method === 'GET' || key !== undefined;
+  const isSafe = method === 'GET' || fate.idempotencyKey !== undefined;
   const sendWith = (access: string) => {
     const headers = new Headers(request.headers);
     headers.set('authorization', `Bearer ${access}`);
-    return send({ url, method, headers, body, signal, isSafe });
+    return send({ url, method, headers, body, signal, isSafe, fate });
   };
-  const access = await session.access();
+  const access = await unlessEnded(session.access(), signal);
   const first = await sendWith(access);
   const refusal = await tokenRefusal(first);
-  const answer = refusal ? await sendWith(await session.replace(access, refusal)) : first;
-  if (isSuccess(answer)) return answer;
-  throw await errorOf(answer, key);
+  if (!refusal) return first;
+  return sendWith(await unlessEnded(session.replace(access, refusal), signal));
+}
+
+/** Ends the wait of one call for a token. The renewal goes on, because other calls wait for it too. */
+async function unlessEnded(token: Promise<string>, signal: AbortSignal): Promise<string> {
+  let end = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    end = () => reject(signal.reason);
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end);
+  });
+  try {
+    return await Promise.race([token, ended]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 /** Returns why a token was refused. Such a request was not processed: the token is checked first. */

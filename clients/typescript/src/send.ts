@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bodyOf, MalipoError, NO_ANSWER } from './malipo-error.ts';
+import { bodyOf, type Fate, isSuccess, MalipoError, NO_ANSWER } from './malipo-error.ts';
 
 /** The waits before the second, third and fourth try. Each is up to a quarter longer, at random. */
 const RETRY_WAITS_MS = [250, 1_000, 4_000];
@@ -15,6 +15,8 @@ export const IDEMPOTENCY_KEY = 'Idempotency-Key';
 const RETRIED_STATUSES = [429, 502, 503, 504];
 /** The first try is still under way. Its answer comes when it has ended. */
 const STILL_RUNNING = 'idempotency_key_running';
+/** The only answer of 5xx that promises that nothing was recorded. */
+const CHANNEL_PAUSED = 'channel_paused';
 
 export interface Message {
   url: string;
@@ -24,6 +26,8 @@ export interface Message {
   signal?: AbortSignal | undefined;
   /** It may be sent again: it only reads, or the service does it once by its key. */
   isSafe: boolean;
+  /** Of the call that it belongs to. It is told of every try whose answer is not clear. */
+  fate?: Fate;
 }
 
 /**
@@ -41,8 +45,16 @@ export async function send(message: Message): Promise<Response> {
   return answerOf(message, await attempt(message));
 }
 
-/** Sends it once. Reads the whole answer, because it may be cut in the middle. */
-async function attempt({ url, method, headers, body, signal }: Message): Promise<Response | Error> {
+/** Sends it once, and remembers when its fate is unknown. */
+async function attempt(message: Message): Promise<Response | Error> {
+  const outcome = await exchange(message);
+  if (message.fate && !(await isClear(outcome))) message.fate.mayBeDone = true;
+  return outcome;
+}
+
+/** Reads the whole answer, because it may be cut in the middle. */
+async function exchange(message: Message): Promise<Response | Error> {
+  const { url, method, headers, body, signal } = message;
   try {
     const timeout = AbortSignal.timeout(TRY_TIMEOUT_MS);
     const answer = await fetch(url, {
@@ -57,6 +69,15 @@ async function attempt({ url, method, headers, body, signal }: Message): Promise
     signal?.throwIfAborted();
     return error as Error;
   }
+}
+
+/** Tells whether the service itself says that it was done, or that it was not. */
+async function isClear(outcome: Response | Error): Promise<boolean> {
+  if (outcome instanceof Error) return false;
+  if (isSuccess(outcome)) return true;
+  const { code } = await bodyOf(outcome);
+  if (code === undefined || code === STILL_RUNNING) return false;
+  return outcome.status < 500 || code === CHANNEL_PAUSED;
 }
 
 /** Returns how long to wait before the next try, or null when this outcome stands. */
@@ -78,10 +99,8 @@ function retryAfterMs(header: string | null): number {
   return Number.isNaN(ms) ? 0 : ms;
 }
 
-function answerOf({ method, url, headers }: Message, outcome: Response | Error): Response {
+function answerOf({ method, url }: Message, outcome: Response | Error): Response {
   if (!(outcome instanceof Error)) return outcome;
-  const detail = `No answer came to ${method} ${new URL(url).pathname}. It may have been done`;
-  const idempotencyKey = headers.get(IDEMPOTENCY_KEY) ?? undefined;
-  const fields = { status: 0, code: NO_ANSWER, detail, idempotencyKey };
-  throw new MalipoError(fields, { cause: outcome });
+  const detail = `No answer came to ${method} ${new URL(url).pathname}`;
+  throw new MalipoError({ status: 0, code: NO_ANSWER, detail }, { cause: outcome });
 }

@@ -165,6 +165,56 @@ describe('The client’s calls', () => {
     expect(keysOf(INITIATE)).to.deep.equal([error.idempotencyKey]);
   });
 
+  const lost: Answer = { status: 502, body: '<h1>Bad Gateway</h1>' };
+
+  it('say that they may be done, when only a later try was refused', async () => {
+    answerFirst(INITIATE, lost, errorAnswer(429, 'rate_limited', { 'retry-after': '60' }));
+    const error = await failure(client.post(INITIATE, { body: world.collection('lost-1') }));
+    expect(error).to.include({ status: 429, code: 'rate_limited', mayBeDone: true });
+    expect(error.message).to.include('rate_limited, may be done');
+    expect(keysOf(INITIATE)).to.deep.equal([error.idempotencyKey, error.idempotencyKey]);
+    const { results } = await client.get('/collections/checkouts');
+    expect(results.map(({ ref_no }) => ref_no)).to.deep.equal(['lost-1']);
+  });
+
+  it('say so too when the log-in after a lost try is refused', async () => {
+    const refused = { detail: 'No', code: 'token_revoked', field: 'Authorization' };
+    const answers = [lost, { status: 401, body: JSON.stringify(refused) }];
+    await client.get('/channels');
+    world.front.changeWith(({ path }) => {
+      if (path.endsWith('/auth/app/token')) return errorAnswer(401, 'invalid_app_credentials');
+      return path.endsWith(INITIATE) ? (answers.shift() ?? null) : null;
+    });
+    const error = await failure(client.post(INITIATE, { body: world.collection('lost-2') }));
+    expect(error).to.include({ code: 'invalid_app_credentials', mayBeDone: true });
+    expect(keysOf(INITIATE)).to.deep.equal([error.idempotencyKey, error.idempotencyKey]);
+  });
+
+  for (const [what, answer, mayBeDone] of [
+    ['a fault of the service', errorAnswer(500, 'internal_error'), true],
+    ['a page of a proxy', { ...lost, status: 403 }, true],
+    ['a refusal', errorAnswer(403, 'product_missing'), false],
+    [
+      'a channel that is paused',
+      errorAnswer(503, 'channel_paused', { 'retry-after': '60' }),
+      false,
+    ],
+  ] as const) {
+    it(`say that they ${mayBeDone ? 'may be' : 'are not'} done after ${what}`, async () => {
+      answerFirst(INITIATE, answer);
+      const error = await failure(client.post(INITIATE, { body: world.collection('fate-1') }));
+      expect(error).to.include({ status: answer.status, mayBeDone });
+    });
+  }
+
+  it('say that they are not done when no token came, with the key', async () => {
+    answerFirst('/auth/app/token', errorAnswer(500, 'internal_error'));
+    const params = { header: { 'Idempotency-Key': 'mine' } };
+    const error = await failure(client.post(INITIATE, { body: world.collection('a'), params }));
+    expect(error).to.include({ status: 500, mayBeDone: false, idempotencyKey: 'mine' });
+    expect(sentTo(INITIATE)).to.deep.equal([]);
+  });
+
   it('end when their caller ends them, while they wait', async () => {
     const ended = new AbortController();
     world.front.changeWith(({ path }) => {
@@ -200,7 +250,7 @@ describe('The client’s calls', () => {
     proxy.cutNextAnswer();
     const unanswered = await failure(cut.post('/auth/logout'));
     await proxy.close();
-    expect(unanswered).to.include({ status: 0, code: 'no_answer' });
+    expect(unanswered).to.include({ status: 0, code: 'no_answer', mayBeDone: true });
     expect(unanswered.detail).to.include('POST /api/v1/auth/logout');
     expect(unanswered.cause).to.be.instanceOf(Error);
   });

@@ -139,6 +139,28 @@ describe('The client’s session', () => {
     expect((await client.get('/channels')).count).to.be.above(0);
   });
 
+  it('lets a caller end the wait for a token, and goes on for the others', async () => {
+    const ended = new AbortController();
+    let release = () => {};
+    front.changeWith(({ path }) => {
+      if (!path.endsWith('/auth/app/token')) return null;
+      ended.abort();
+      return new Promise((resolve) => {
+        release = () => resolve(null);
+      });
+    });
+    const client = world.clientOf(merchant);
+    const other = client.get('/channels');
+    const init = { signal: ended.signal };
+    const error = await client.get('/channels', init).catch((reason: unknown) => reason);
+    expect(error).to.have.property('name', 'AbortError');
+    const late = await client.get('/channels', init).catch((reason: unknown) => reason);
+    expect(late).to.have.property('name', 'AbortError');
+    release();
+    expect((await other).count).to.be.above(0);
+    expect(tokenRequests()).to.deep.equal({ tokens: 1, refreshes: 0 });
+  });
+
   it('says why an app gets no token', async () => {
     const client = world.clientOf({ ...merchant, app_secret: 'as_wrong' });
     const error = await client.get('/channels').catch((reason: unknown) => reason);

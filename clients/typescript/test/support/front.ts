@@ -16,12 +16,14 @@ export interface Answer {
   body: string;
 }
 
+type Change = (passed: Passed, body: string) => Answer | null | Promise<Answer | null>;
+
 export interface Front {
   origin: string;
   /** Every request with the status of its answer, in the order of the answers. */
   passed: Passed[];
-  /** Changes an answer of the service, or returns null to let it pass. */
-  changeWith(change: (passed: Passed, body: string) => Answer | null): void;
+  /** Changes an answer of the service, or returns null to let it pass. A promise holds it back. */
+  changeWith(change: Change): void;
   close(): Promise<void>;
 }
 
@@ -34,7 +36,7 @@ const OWN_HEADERS = [
 /** Stands between a client and the service, as a merchant's proxy does, and notes what passes. */
 export async function startFront(origin: string): Promise<Front> {
   const passed: Passed[] = [];
-  let change: (passed: Passed, body: string) => Answer | null = () => null;
+  let change: Change = () => null;
   const server = createServer(async (request, response) => {
     const { method = '', url = '' } = request;
     const headers = new Headers(request.headers as Record<string, string>);
@@ -43,7 +45,7 @@ export async function startFront(origin: string): Promise<Front> {
     const answer = await fetch(`${origin}${url}`, { method, headers, body });
     const pass = { method, path: url.split('?')[0]!, headers, status: answer.status };
     const text = await answer.text();
-    const changed = change(pass, text);
+    const changed = await change(pass, text);
     passed.push({ ...pass, status: changed?.status ?? pass.status });
     const kept = Object.fromEntries(
       [...answer.headers].filter(([name]) => !OWN_HEADERS.includes(name)),

@@ -19,15 +19,15 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Makes the request of an endpoint from the examples of its schemas. */
 export function sampleRequest(id: string, endpoint: Endpoint, publicUrl: string): SampleRequest {
   const body = endpoint.body && (exampleOf(endpoint.body) as Fields);
-  // The reference is unique for each payment, as the key must be.
-  const key = String(body?.ref_no ?? `${id}-1`);
+  // Without a reference, a copied sample would replay its first answer for as long as keys are kept.
+  const key = takesKey(endpoint) && body?.ref_no;
   return {
     id,
     method: endpoint.method.toUpperCase() as SampleRequest['method'],
     url: `${publicUrl}${BASE_PATH}${endpoint.path.replace(/\{(\w+)\}/g, (_, name) => pathExample(name))}`,
     needsToken: endpoint.roles !== undefined,
     headers: [
-      ...(takesKey(endpoint) ? ([['Idempotency-Key', key]] as const) : []),
+      ...(key ? ([['Idempotency-Key', String(key)]] as const) : []),
       ...(body ? ([['Content-Type', 'application/json']] as const) : []),
     ],
     body,

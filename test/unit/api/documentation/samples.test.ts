@@ -18,14 +18,16 @@ describe('The samples of the documentation', () => {
     }
   });
 
-  it('have the address, the token, the key and all fields that the endpoint takes', () => {
+  it('have the address, the token and all fields that the endpoint takes, and a key with a `ref_no`', () => {
     for (const [id, endpoint] of all) {
       for (const { source, what } of sourcesOf(id, endpoint)) {
         const fixed = endpoint.path.split('{')[0]!;
         expect(source, what).to.include(`https://pay.example/api/v1${fixed}`);
         expect(source, what).to.not.match(/undefined|\{\w+\}['"]/);
         expect(source.includes('Bearer'), what).to.equal(endpoint.roles !== undefined);
-        expect(source.includes('Idempotency-Key'), what).to.equal(takesKey(endpoint));
+        const hasReference = endpoint.body?.required?.includes('ref_no') === true;
+        const hasKey = takesKey(endpoint) && hasReference;
+        expect(source.includes('Idempotency-Key'), what).to.equal(hasKey);
         for (const name of endpoint.body?.required ?? []) expect(source, what).to.include(name);
       }
     }
