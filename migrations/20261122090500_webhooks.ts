@@ -151,6 +151,8 @@ export async function up(knex: Knex): Promise<void> {
       attempt_no integer NOT NULL,
       response_status integer,
       error text,
+      -- Why its host was refused, for operators only. The error says no more than that it was.
+      reason text,
       -- The beginning of the answer's body, of at most 1 KiB. NULL without an answer.
       answer text CHECK (length(answer) <= 1024),
       duration_ms integer NOT NULL,
