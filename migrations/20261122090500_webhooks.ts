@@ -46,7 +46,7 @@ export async function up(knex: Knex): Promise<void> {
       attempts integer NOT NULL DEFAULT 0,
       -- First attempts go before others.
       is_retry boolean GENERATED ALWAYS AS (attempts > 0) STORED,
-      -- The attempts that were made when an operator sent it again. The ladder began anew then.
+      -- The attempts that were made when it was sent again by hand. The ladder began anew then.
       attempts_before_resend integer NOT NULL DEFAULT 0,
       -- The first answer 2xx. It stays when the webhook is sent again.
       delivered_at timestamptz,

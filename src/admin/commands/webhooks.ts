@@ -94,28 +94,29 @@ const resend = changes({
   role: 'support',
   summary: 'Sends a webhook again now, whatever became of it, under the same id and body',
   notes:
-    'The dispatcher lets it go when there is a place at its endpoint, and the ladder of attempts begins anew. One that is under way or due stays as it is. Receivers know a second copy by its webhook-id.',
+    'The dispatcher lets it go when there is a place at its endpoint, and the ladder of attempts begins anew. One that is under way or due stays as it is. If its endpoint is held, that is probed at once. Receivers know a second copy by its webhook-id.',
   options: webhookId,
   argument: 'id',
   run: async (_service, { id }, { audited }) => {
     const resending = await audited(async (trx) => {
       const value = await resendWebhook(trx, id);
-      return { value, audit: value.isResent ? auditOf(value) : null };
+      return { value, audit: value.isResent || value.isProbed ? auditOf(value) : null };
     });
-    const { after, isResent } = resending;
+    const { after, isResent, isProbed } = resending;
     const words = isResent
       ? `goes out again, as attempt ${after.attempts! + 1}`
-      : `is ${isUnderWay(after) ? 'under way' : 'due'}: nothing was changed`;
+      : `is ${isUnderWay(after) ? 'under way' : 'due'}: ${isProbed ? 'its endpoint is probed at once' : 'nothing was changed'}`;
     return {
-      data: { ...webhookDocument(after), resent: isResent },
+      data: { ...webhookDocument(after), resent: isResent, probed: isProbed },
       lines: [`Webhook ${id} ${words}`, `  next  ${nextWords(after)}`],
     };
   },
 });
 
-function auditOf({ before }: Resending) {
+function auditOf({ before, isResent, isProbed }: Resending) {
   const { id, merchant_id, payment_kind, payment_id, status, attempts } = before;
-  const details = { payment: `${payment_kind} ${payment_id}`, status, attempts };
+  const done = { resent: isResent, probed: isProbed };
+  const details = { payment: `${payment_kind} ${payment_id}`, status, attempts, ...done };
   return { merchant_id, subject: `webhook ${id}`, details };
 }
 
