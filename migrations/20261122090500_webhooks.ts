@@ -46,7 +46,7 @@ export async function up(knex: Knex): Promise<void> {
       attempts integer NOT NULL DEFAULT 0,
       -- First attempts go before others.
       is_retry boolean GENERATED ALWAYS AS (attempts > 0) STORED,
-      -- The attempts that were made when an operator sent it again. The ladder began anew then.
+      -- The attempts that were made when it was sent again by hand. The ladder began anew then.
       attempts_before_resend integer NOT NULL DEFAULT 0,
       -- The first answer 2xx. It stays when the webhook is sent again.
       delivered_at timestamptz,
@@ -151,6 +151,8 @@ export async function up(knex: Knex): Promise<void> {
       attempt_no integer NOT NULL,
       response_status integer,
       error text,
+      -- Why its host was refused, for operators only. The error says no more than that it was.
+      reason text,
       -- The beginning of the answer's body, of at most 1 KiB. NULL without an answer.
       answer text CHECK (length(answer) <= 1024),
       duration_ms integer NOT NULL,

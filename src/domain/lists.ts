@@ -66,7 +66,8 @@ type Positioned<Row> = Row & { position_us: string; position_id: string };
 /**
  * Reads one page. With `asOf` it leaves out rows that were added since the first page, and
  * begins after the last row of the page before. So no row is repeated or skipped. Without
- * `asOf` the page is an offset. A page past the end is empty.
+ * `asOf` the page is an offset. A page past the end is empty, and so is an offset past the limit of
+ * the count.
  */
 export async function readPage<Row>(
   database: Database,
@@ -77,7 +78,8 @@ export async function readPage<Row>(
   const isNext = asOf !== null && asOf.page === page;
   const offset = isNext ? 0 : (page - 1) * pageSize;
   const isWhole = count !== source.countLimit;
-  if (!isNext && isWhole && offset >= count) return { count, rows: [], next: null };
+  // Behind the limit only who follows `next` gets on: an offset reads all that comes before.
+  if (!isNext && (isWhole || !asOf) && offset >= count) return { count, rows: [], next: null };
   // Read before the page, so that no row that is added in between is in any page.
   const newest = asOf?.newest ?? (page > 1 ? await newestOf(database, source) : null);
   // The counted rows may no longer match the filter.

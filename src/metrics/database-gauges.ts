@@ -75,7 +75,7 @@ export const DATABASE_GAUGES: Readonly<Record<string, DatabaseGauges>> = {
         'Deliveries not over: admitted; due, without room at their endpoint; held, because their endpoint does not work; for later',
         'state',
       ],
-      malipo_webhook_endpoints_open: ['Endpoints that do not work and that webhooks wait for'],
+      malipo_webhook_endpoints_open: ['Endpoints that do not work, and for which webhooks wait'],
       malipo_webhook_endpoints_oldest_open_seconds: ['How long the oldest of them has failed'],
     },
     sql: [

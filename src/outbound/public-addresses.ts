@@ -1,8 +1,9 @@
-import { lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ip from 'ipaddr.js';
+import { messageOf } from '../connections/database-errors.ts';
 import { isInNetworks, type Network } from '../process/networks.ts';
+import type { FindAddresses } from './host-addresses.ts';
 
 /** Which addresses a webhook may not go to. */
 export interface Fence {
@@ -48,25 +49,55 @@ function textOf(address: string): string {
   return ip.process(address).toNormalizedString();
 }
 
-/** @throws Error when the host of a URL is an address that is refused. A name is looked up later. */
-export function refuseHost({ hostname }: URL, fence: Fence): void {
-  const address = hostname.replace(/^\[|\]$/g, '');
-  const refusal = isIP(address) === 0 ? null : refusalOf(address, fence);
-  if (refusal) throw new Error(refusal);
+/**
+ * A host that may not be called, or that nobody knows. Merchants see the message, which is the same
+ * for both: names and addresses of the inside are none of their business.
+ */
+export class RefusedHost extends Error {
+  /** For operators. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super('The host leads to no public address');
+    this.reason = reason;
+  }
 }
 
-/** Looks names up as the system does, and refuses one if any of its addresses is refused. */
-export function fencedLookup(fence: Fence, resolve: typeof lookup = lookup): LookupFunction {
-  return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error) return callback(error, []);
-      for (const { address } of addresses) {
-        const refusal = refusalOf(address, fence);
-        if (refusal) return callback(new Error(refusal), []);
-      }
-      const first = addresses[0];
-      if (options.all || !first) return callback(null, addresses);
-      callback(null, first.address, first.family);
+/** @throws RefusedHost when the host of a URL is an address that is refused. Names are looked up later. */
+export function refuseHost({ hostname }: URL, fence: Fence): void {
+  const address = hostname.replace(/^\[|\]$/g, '');
+  if (isIP(address) !== 0) refuseAddress(address, fence);
+}
+
+function refuseAddress(address: string, fence: Fence): void {
+  const refusal = refusalOf(address, fence);
+  if (refusal) throw new RefusedHost(refusal);
+}
+
+/**
+ * Returns how a connection looks names up: it is refused a name of which any address is refused.
+ * @param signal ends the lookup
+ */
+export function fencedLookup(
+  fence: Fence,
+  find: FindAddresses,
+  signal: AbortSignal,
+): LookupFunction {
+  const judged = async (hostname: string) => {
+    const addresses = await find(hostname, signal).catch((error: unknown) => {
+      throw new RefusedHost(messageOf(error));
     });
+    for (const { address } of addresses) refuseAddress(address, fence);
+    return addresses;
+  };
+  return (hostname, { all }, callback) => {
+    judged(hostname).then(
+      (addresses) => {
+        const first = addresses[0]!;
+        if (all) callback(null, addresses);
+        else callback(null, first.address, first.family);
+      },
+      (error) => callback(error, []),
+    );
   };
 }

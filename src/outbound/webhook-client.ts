@@ -6,7 +6,8 @@ import { isPortAllowed, portOf } from '../domain/callback-url.ts';
 import { storableText } from '../domain/storable-text.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
 import type { Config } from '../process/config.ts';
-import { type Fence, fencedLookup, refuseHost } from './public-addresses.ts';
+import { addressesInDns, type FindAddresses } from './host-addresses.ts';
+import { type Fence, fencedLookup, RefusedHost, refuseHost } from './public-addresses.ts';
 import { readAnswer, type WebhookAnswer } from './webhook-answer.ts';
 
 const MAX_ERROR_LENGTH = 300;
@@ -16,6 +17,8 @@ export interface PostOptions extends Fence {
   timeoutMs: number;
   /** The ports that are allowed. Null: any. */
   ports: readonly number[] | null;
+  /** How names are looked up. Default: in the DNS. */
+  find?: FindAddresses;
 }
 
 /** Returns how webhooks are posted by these settings. */
@@ -47,14 +50,13 @@ export async function postWebhook(
     refusePort(address, options.ports);
     refuseHost(address, options);
     const answer = await post({ url: address, body, headers, options, signal: deadline.signal });
-    return { ...answer, error: null, timedOut: false, durationMs: durationMs() };
+    return { ...answer, ...NO_ERROR, durationMs: durationMs() };
   } catch (error) {
     const timedOut = deadline.signal.aborted;
-    const reason = timedOut
-      ? `timeout: no answer within ${options.timeoutMs} ms`
-      : messageOf(error);
-    const text = storableText(reason, MAX_ERROR_LENGTH);
-    return { ...NO_ANSWER, error: text, timedOut, durationMs: durationMs() };
+    const texts = timedOut
+      ? { error: `timeout: no answer within ${options.timeoutMs} ms`, reason: null }
+      : textsOf(error);
+    return { ...NO_ANSWER, ...texts, timedOut, durationMs: durationMs() };
   } finally {
     deadline.end();
   }
@@ -66,7 +68,14 @@ function refusePort(url: URL, ports: PostOptions['ports']): void {
   throw new Error(`port ${portOf(url)} is not in WEBHOOK_PORTS (${ports?.join(', ')})`);
 }
 
+const NO_ERROR = { error: null, reason: null, timedOut: false };
 const NO_ANSWER = { status: null, retryAfterMs: null, answer: null };
+
+function textsOf(error: unknown): Pick<AttemptOutcome, 'error' | 'reason'> {
+  const text = (given: string) => storableText(given, MAX_ERROR_LENGTH);
+  const reason = error instanceof RefusedHost ? text(error.reason) : null;
+  return { error: text(messageOf(error)), reason };
+}
 
 /** Aborts its signal after a time. An answer that has arrived is read first: we may have slept. */
 function startDeadline(timeoutMs: number) {
@@ -82,7 +91,8 @@ const KEEP_MS = 60_000;
 /** So many idle connections are kept to one host at most. */
 const MAX_KEPT_COUNT = 10;
 
-let kept = newConnections();
+/** By the fence that judged their addresses: what one lets pass, another may refuse. */
+const kept = new Map<string, ReturnType<typeof newConnections>>();
 
 /** For the one request. */
 const NEW_CONNECTION = false;
@@ -94,13 +104,19 @@ function newConnections() {
 }
 
 /**
- * Returns what keeps connections for the next webhook to the same host. The address of a kept one
- * was checked when it was opened, and it leads nowhere else.
+ * Returns what keeps connections for the next webhook to the same host within the same fence. The
+ * address of a kept one was checked when it was opened, and it leads nowhere else.
  */
-function keptConnections({ protocol }: URL): Agent | false {
+function keptConnections({ protocol }: URL, { allowPrivate, blocked }: Fence): Agent {
+  const networks = blocked.map(([address, bits]) => `${address}/${bits}`);
+  const fence = `${allowPrivate} ${networks.join(',')}`;
+  let connections = kept.get(fence);
   // Those of the one before close when they are idle.
-  if (performance.now() - kept.openedAt > KEEP_MS) kept = newConnections();
-  return protocol === 'https:' ? kept.https : kept.http;
+  if (!connections || performance.now() - connections.openedAt > KEEP_MS) {
+    connections = newConnections();
+    kept.set(fence, connections);
+  }
+  return protocol === 'https:' ? connections.https : connections.http;
 }
 
 interface Post {
@@ -118,7 +134,10 @@ const CLOSED_CODES = ['ECONNRESET', 'EPIPE'];
  * any moment, posts once more on a new one. Should both arrive, the receiver knows the second by
  * its id.
  */
-async function post(each: Post, agent = keptConnections(each.url)): Promise<WebhookAnswer> {
+async function post(
+  each: Post,
+  agent: Agent | false = keptConnections(each.url, each.options),
+): Promise<WebhookAnswer> {
   const request = send(each, agent);
   try {
     return await readAnswer(await responseTo(request));
@@ -136,7 +155,7 @@ function send({ url, body, headers, options, signal }: Post, agent: Agent | fals
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'Malipo-Webhooks/1' },
     agent,
-    lookup: fencedLookup(options),
+    lookup: fencedLookup(options, options.find ?? addressesInDns, signal),
     signal,
   });
   return request.end(body);

@@ -6,8 +6,9 @@ import {
   recordTelling,
   takeNotice,
 } from '../domain/webhooks/tell-notices.ts';
+import { addressesOfSystem } from '../outbound/host-addresses.ts';
 import { sendEmail } from '../outbound/send-email.ts';
-import { postWebhook } from '../outbound/webhook-client.ts';
+import { type PostOptions, postWebhook } from '../outbound/webhook-client.ts';
 import type { Service } from '../process/boot.ts';
 
 /** A notice helps within minutes. */
@@ -77,16 +78,24 @@ async function email({ config }: Service, notice: Notice): Promise<Result> {
   return 'sent';
 }
 
-/** The operator's own address may be a private one, unlike those that merchants name. */
+/** The operator's own address may be a private one and in `/etc/hosts`, unlike those of merchants. */
+const HOOK_OPTIONS: PostOptions = {
+  timeoutMs: NOTICE_TIMEOUT_MS,
+  allowPrivate: true,
+  blocked: [],
+  ports: null,
+  find: addressesOfSystem,
+};
+
 async function post({ config }: Service, notice: Notice): Promise<Result> {
-  const { status, error } = await postWebhook(
+  const { status, error, reason } = await postWebhook(
     config.noticeHookUrl!,
     JSON.stringify(hookDocument(notice)),
     { 'webhook-id': notice.id },
-    { timeoutMs: NOTICE_TIMEOUT_MS, allowPrivate: true, blocked: [], ports: null },
+    HOOK_OPTIONS,
   );
   if (status === null || status < 200 || status > 299) {
-    throw new Error(error ?? `the hook answered with status ${status}`);
+    throw new Error(reason ?? error ?? `the hook answered with status ${status}`);
   }
   return 'sent';
 }

@@ -46,7 +46,7 @@ export async function deliverWebhook(
     attempt: delivery.attempts + 1,
     result,
     status: outcome.status,
-    error: outcome.error,
+    error: outcome.reason ?? outcome.error,
   });
   return true;
 }

@@ -53,7 +53,7 @@ describe('admin webhooks recover', () => {
     await exhaust(1, 'https://other.example');
     const endpoint = `--endpoint ${SHOP.toUpperCase()}/`;
     expect(await admin.changeJson(recovery(endpoint))).to.deep.equal({
-      ...{ dry_run: false, count: 2, left: 0 },
+      ...{ dry_run: false, count: 2, left: 0, probed: 0 },
     });
     expect(await pending()).to.have.length(2);
     expect(await admin.lastAudit()).to.deep.equal({
@@ -62,7 +62,7 @@ describe('admin webhooks recover', () => {
       subject: `webhooks of merchant ${merchant.merchant_id}`,
       details: {
         ...{ since: '2025-12-31T21:00:00.000Z', until: null, endpoint: SHOP, rate: null },
-        ...{ count: 2, left: 0 },
+        ...{ count: 2, left: 0, probed: 0 },
       },
     });
     expect(await admin.change(recovery())).to.equal('Webhooks sent again: 1\n');
@@ -78,7 +78,7 @@ describe('admin webhooks recover', () => {
     const before = await deliveries();
     const audits = (await admin.audits()).length;
     expect(await admin.changeJson(recovery('--dry-run --rate 1'))).to.deep.equal({
-      ...{ dry_run: true, count: 2, left: 0 },
+      ...{ dry_run: true, count: 2, left: 0, probed: 0 },
     });
     expect(await admin.change(recovery('--dry-run'))).to.equal(
       'Webhooks that would be sent again: 2; nothing was changed\n',

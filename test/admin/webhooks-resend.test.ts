@@ -23,6 +23,7 @@ interface Answer {
   status: number | null;
   error?: string | null;
   answer?: string;
+  reason?: string;
 }
 
 describe('admin webhooks', () => {
@@ -75,7 +76,8 @@ describe('admin webhooks', () => {
       const id = await newWebhook();
       const answer = `${'<p>busy</p>\n'.repeat(80)}\u009b2J end`;
       await attempt(id, { status: 503, answer });
-      await attempt(id, { status: null, error: 'connect ECONNREFUSED' });
+      const error = 'The host leads to no public address';
+      await attempt(id, { status: null, error, reason: '10.1.2.3 is not a public address' });
       const [event] = await rows<{ body: string; payment_id: string; ref_no: string }>(
         admin.database,
         `SELECT e.body, e.payment_id, c.ref_no FROM events e JOIN collections c ON c.id = e.payment_id
@@ -106,12 +108,13 @@ describe('admin webhooks', () => {
       });
       const slow = { duration_ms: 12 };
       expect(made).to.deep.equal([
-        { attempt_no: 1, ...slow, response_status: 503, error: null, answer },
+        { attempt_no: 1, ...slow, response_status: 503, error: null, reason: null, answer },
         {
           attempt_no: 2,
           ...slow,
           response_status: null,
-          error: 'connect ECONNREFUSED',
+          error,
+          reason: '10.1.2.3 is not a public address',
           answer: null,
         },
       ]);
@@ -122,10 +125,12 @@ describe('admin webhooks', () => {
       expect(text)
         .to.match(new RegExp(`^Webhook ${id}\n`))
         .and.match(
-          /^Attempts made:\n +ATTEMPT NO +ATTEMPTED AT +DURATION MS +RESPONSE STATUS +ERROR +ANSWER$/m,
+          /^Attempts made:\n +ATTEMPT NO +ATTEMPTED AT +DURATION MS +RESPONSE STATUS +ERROR +REASON +ANSWER$/m,
         )
-        .and.match(/^ +1 .* 503 +- +<p>busy<\/p> <p>busy<\/p> .*…$/m)
-        .and.match(/^ +2 .* connect ECONNREFUSED +-$/m)
+        .and.match(/^ +1 .* 503 +- +- +<p>busy<\/p> <p>busy<\/p> .*…$/m)
+        .and.match(
+          /^ +2 .* The host leads to no public address +10\.1\.2\.3 is not a public address +-$/m,
+        )
         .and.include(`\nBody:\n  ${event!.body}\n`)
         .and.not.include('hush');
     });
@@ -196,6 +201,8 @@ describe('admin webhooks', () => {
             payment: `collection ${before.payment_id}`,
             status,
             attempts: before.attempts,
+            // Attempts that failed up to the end of the ladder have opened the breaker.
+            ...{ resent: true, probed: status === 'exhausted' },
           },
         });
         await prepareDeliveries(admin.database, CAP);

@@ -37,20 +37,22 @@ describe('Recovering webhooks by the API', () => {
   };
   const statusOf = async (id: string) => (await deliveryOf(service.database, id)).status;
 
-  it('sends again what was given up, stopped, or waits for a later attempt, and nothing else', async () => {
+  it('sends again what was given up or waits for a later attempt, and nothing else', async () => {
     const ids = [
       await add({ status: 'exhausted' }),
-      await add({ status: 'stopped' }),
       await add({ attempts: 3, dueInMs: 3_600_000 }),
     ];
     const taken = await add({ status: 'delivered' });
+    const stopped = await add({ status: 'stopped' });
+    await add({ parked_reason: 'a bug' });
     await add({ admitted: true });
-    expect((await recover()).body).to.deep.equal({ resent: 3, remaining: 0 });
+    expect((await recover()).body).to.deep.equal({ resent: 2, remaining: 0 });
     for (const id of ids) {
       const { status, next_step_at } = await deliveryOf(service.database, id);
       expect([status, next_step_at! <= new Date()]).to.deep.equal(['pending', true]);
     }
     expect(await statusOf(taken)).to.equal('delivered');
+    expect(await statusOf(stopped)).to.equal('stopped');
     expect((await recover()).body).to.deep.equal({ resent: 0, remaining: 0 });
   });
 

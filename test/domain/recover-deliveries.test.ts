@@ -46,28 +46,34 @@ describe('Recovering webhooks', () => {
     return id;
   }
 
-  const recover = (recovery: Partial<Recovery> = {}, limit = LIMIT) =>
+  const run = (recovery: Partial<Recovery> = {}, options: object = {}) =>
     inTransaction(store.database, (trx) =>
       recoverDeliveries(
         trx,
         { merchant_id: merchant.merchant_id, since: LONG_AGO, ...recovery },
-        { limit },
+        { limit: LIMIT, ...options },
       ),
     );
+
+  const recover = async (recovery: Partial<Recovery> = {}, limit = LIMIT) =>
+    (await run(recovery, { limit })).resent;
 
   const isDue = async (id: string) => {
     const { status, next_step, next_step_at } = await deliveryOf(store.database, id);
     return status === 'pending' && next_step === 'deliver' && next_step_at! <= new Date();
   };
 
-  it('sends those again that were given up, stopped, or wait for a later attempt', async () => {
-    const ids = [await webhook('exhausted'), await webhook('stopped'), await webhook('pending')];
+  it('sends those again that were given up, and those whose next attempt is not due', async () => {
+    const ids = [await webhook('exhausted'), await webhook('pending')];
+    const stopped = await webhook('stopped');
     const taken = await webhook('delivered');
     const recovery = { merchant_id: merchant.merchant_id, since: LONG_AGO };
-    expect(await countRecoverable(store.database, recovery)).to.equal(3);
-    expect(await recover()).to.equal(3);
+    expect(await countRecoverable(store.database, recovery, LIMIT)).to.equal(2);
+    expect(await countRecoverable(store.database, recovery, 1), 'up to a limit').to.equal(1);
+    expect(await recover()).to.equal(2);
     for (const id of ids) expect(await isDue(id)).to.equal(true);
     expect(await deliveryOf(store.database, taken)).to.include({ status: 'delivered' });
+    expect(await deliveryOf(store.database, stopped)).to.include({ status: 'stopped' });
     expect(await recover()).to.equal(0);
   });
 
@@ -104,14 +110,7 @@ describe('Recovering webhooks', () => {
 
   it('does not put off again what waits for its turn after it was sent again', async () => {
     const id = await webhook('exhausted');
-    const later = () =>
-      inTransaction(store.database, (trx) =>
-        recoverDeliveries(
-          trx,
-          { merchant_id: merchant.merchant_id, since: LONG_AGO },
-          { limit: LIMIT, delayMs: 60_000 },
-        ),
-      );
+    const later = async () => (await run({}, { delayMs: 60_000 })).resent;
     expect(await later()).to.equal(1);
     const waiting = await deliveryOf(store.database, id);
     expect(waiting.next_step_at!.getTime()).to.be.above(Date.now());
@@ -120,13 +119,48 @@ describe('Recovering webhooks', () => {
     expect(await deliveryOf(store.database, id)).to.deep.equal(waiting);
   });
 
-  it('has an endpoint whose breaker is open probed at once', async () => {
-    await webhook('exhausted');
-    const probe_at = new Date(Date.now() + 60_000);
-    await makeEndpoint(store.database, merchant.merchant_id, SHOP, { ...OPEN, probe_at });
-    await recover();
-    const endpoint = (await endpointOf(store.database, merchant.merchant_id, SHOP))!;
-    expect(endpoint.probe_at!.getTime()).to.be.below(probe_at.getTime());
+  describe('when the breaker of an endpoint is open', () => {
+    const probe_at = new Date(Date.now() + 600_000);
+    const hold = (endpoint: string, owner = merchant) =>
+      makeEndpoint(store.database, owner.merchant_id, endpoint, { ...OPEN, probe_at });
+    const isProbed = async (endpoint: string, owner = merchant) =>
+      (await endpointOf(store.database, owner.merchant_id, endpoint))!.probe_at! < probe_at;
+
+    async function due() {
+      const id = await newEvent(store.database, merchant, `${SHOP}/hook`);
+      await prepareDeliveries(store.database, 0);
+      expect(await isDue(id)).to.equal(true);
+      return id;
+    }
+
+    it('has it probed at once', async () => {
+      await webhook('exhausted');
+      await hold(SHOP);
+      expect(await run()).to.deep.equal({ resent: 1, probed: 1 });
+      expect(await isProbed(SHOP)).to.equal(true);
+    });
+
+    it('has it probed at once, also when all that waits is due and nothing is sent again', async () => {
+      const id = await due();
+      await hold(SHOP);
+      expect(await run()).to.deep.equal({ resent: 0, probed: 1 });
+      expect(await isProbed(SHOP)).to.equal(true);
+      await hold(SHOP);
+      const resend = () => inTransaction(store.database, (trx) => resendWebhook(trx, id));
+      expect(await resend()).to.include({ isResent: false, isProbed: true });
+      expect(await isProbed(SHOP)).to.equal(true);
+      expect(await resend(), 'once').to.include({ isResent: false, isProbed: false });
+    });
+
+    it('has no other probed: of another merchant, or not the one that is named', async () => {
+      const [other, owner] = ['http://other.example', await store.newMerchant()];
+      for (const endpoint of [SHOP, other]) await hold(endpoint);
+      await hold(SHOP, owner);
+      expect(await run({ endpoint: SHOP })).to.include({ probed: 1 });
+      expect(await isProbed(other)).to.equal(false);
+      expect(await run()).to.include({ probed: 1 });
+      expect(await isProbed(SHOP, owner)).to.equal(false);
+    });
   });
 
   it('sends each once, when it is asked for many times while each is sent again by itself', async () => {

@@ -69,6 +69,7 @@ export async function makeDue(database: Database, eventId: string): Promise<void
 export function outcomeOf(known: Partial<AttemptOutcome>): AttemptOutcome {
   return {
     ...{ status: null, error: null, timedOut: false, retryAfterMs: null, answer: null },
+    reason: null,
     durationMs: 1,
     ...known,
   };

@@ -33,7 +33,7 @@ async function comeAgain(eventId: string): Promise<void> {
 const attemptsOf = (eventId: string) =>
   rows(
     store.database,
-    `SELECT attempt_no, response_status, error, duration_ms FROM webhook_attempts
+    `SELECT attempt_no, response_status, error, reason, duration_ms FROM webhook_attempts
      WHERE event_id = :id ORDER BY attempt_no`,
     { id: eventId },
   );
@@ -152,7 +152,8 @@ describe('A webhook as the merchant receives it', () => {
     const [recorded] = await attemptsOf(id);
     expect(recorded).to.include({
       response_status: null,
-      error: '127.0.0.1 is not a public address',
+      error: 'The host leads to no public address',
+      reason: '127.0.0.1 is not a public address',
     });
   });
 

@@ -16,7 +16,7 @@ import { type Answer, changes } from '../verb.ts';
 export const recover = changes({
   role: 'support',
   summary: 'Sends again all webhooks that have not reached a merchant',
-  notes: `Those that were given up, that the receiver stopped with 410, and those that wait for a later attempt; by the time of their events, oldest first, each under the same id and body. Their attempts begin anew, and an endpoint that is held is probed at once. What is due or under way, or was sent again and waits for its turn, is left alone. At most ${MAX_PER_RUN} in one run; run it again for the others.`,
+  notes: `Those that were given up, and those whose next attempt is not due yet; by the time of their events, oldest first, each under the same id and body. Their attempts begin anew, and endpoints that are held are probed at once. What is due or under way, or was sent again and waits for its turn, is left alone. So is what the receiver stopped with 410, and what is parked: webhooks resend sends these one by one. At most ${MAX_PER_RUN} in one run; run it again for the others. Those are counted up to ${MAX_LEFT_COUNTED}.`,
   options: {
     merchant_id: required('merchant', read.merchantId, 'Those of this merchant'),
     since: search.requiredSince,
@@ -33,19 +33,22 @@ export const recover = changes({
   run: async ({ database }, { rate, isDryRun, ...recovery }, { audited }) => {
     await requireMerchant(database, recovery.merchant_id);
     if (isDryRun) {
-      return recoveryAnswer({ isDryRun, ...(await previewRecovery(database, recovery)) });
+      const preview = await previewRecovery(database, recovery);
+      return recoveryAnswer({ isDryRun, ...preview, probed: 0 });
     }
     return recoveryAnswer({ isDryRun, ...(await recoverAudited(audited, recovery, rate)) });
   },
 });
 
-function recoveryAnswer({ isDryRun, count, left }: Recovered & { isDryRun: boolean }): Answer {
-  const isUnchanged = isDryRun || count === 0;
+function recoveryAnswer({ isDryRun, ...run }: Recovered & { isDryRun: boolean }): Answer {
+  const { count, left, probed } = run;
+  const isUnchanged = isDryRun || (count === 0 && probed === 0);
   const sent = isDryRun ? 'that would be sent again' : 'sent again';
   return {
-    data: { dry_run: isDryRun, count, left },
+    data: { dry_run: isDryRun, ...run },
     lines: [
       `Webhooks ${sent}: ${count}${isUnchanged ? '; nothing was changed' : ''}`,
+      probed > 0 && `Endpoints probed at once: ${probed}`,
       left > 0 && `Left for another run: ${left}${left < MAX_LEFT_COUNTED ? '' : ' or more'}`,
     ],
   };

@@ -94,16 +94,16 @@ const resend = changes({
   role: 'support',
   summary: 'Sends a webhook again now, whatever became of it, under the same id and body',
   notes:
-    'The dispatcher lets it go when there is a place at its endpoint, and the ladder of attempts begins anew. One that is under way or due stays as it is. Receivers know a second copy by its webhook-id.',
+    'The dispatcher lets it go when there is a place at its endpoint, and the ladder of attempts begins anew. One that is under way or due stays as it is. If its endpoint is held, that is probed at once. Receivers know a second copy by its webhook-id.',
   options: webhookId,
   argument: 'id',
   run: async (_service, { id }, { audited }) => {
-    const { after, isResent } = await resendAudited(audited, id);
+    const { after, isResent, isProbed } = await resendAudited(audited, id);
     const words = isResent
       ? `goes out again, as attempt ${after.attempts! + 1}`
-      : `is ${isUnderWay(after) ? 'under way' : 'due'}: nothing was changed`;
+      : `is ${isUnderWay(after) ? 'under way' : 'due'}: ${isProbed ? 'its endpoint is probed at once' : 'nothing was changed'}`;
     return {
-      data: { ...webhookDocument(after), resent: isResent },
+      data: { ...webhookDocument(after), resent: isResent, probed: isProbed },
       lines: [`Webhook ${id} ${words}`, `  next  ${nextWords(after)}`],
     };
   },

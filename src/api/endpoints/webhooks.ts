@@ -45,7 +45,7 @@ export const webhooksEndpoints = {
     path: '/webhooks/deliveries/{id}/resend',
     summary: 'Send one webhook again',
     description:
-      'Now, whatever became of it, under the same `webhook-id` and with the same body. The waits after failures begin anew. One that is under way or due stays as it is: `resent` is false.',
+      'Now, whatever became of it, under the same `webhook-id` and with the same body. The waits after failures begin anew. One that is under way or due stays as it is: `resent` is false. If its receiver is held, the receiver is tried at once.',
     roles: ADMIN,
     answer: records.resentDelivery,
     refusals: [['webhook_not_found']],
@@ -54,7 +54,7 @@ export const webhooksEndpoints = {
     method: 'post',
     path: '/webhooks/recover',
     summary: 'Send again what you did not take',
-    description: `All webhooks of a time that you have never taken: those that were given up, those that you stopped with 410, and those that wait for a later attempt. Oldest first, ${MAX_RECOVERED.toLocaleString('en')} at most: while \`remaining\` is not 0, ask again. Each goes once, under its own \`webhook-id\`, however often you ask.`,
+    description: `All webhooks of a time that you have never taken: those that were given up, and those whose next attempt is not due yet. Oldest first, ${MAX_RECOVERED.toLocaleString('en')} at most: while \`remaining\` is not 0, ask again. A receiver that is held is tried at once. Those that you stopped with 410 are left out, and so are those that wait for our support (\`waits_for\` is \`support\`): send these again one by one. Each goes once, under its own \`webhook-id\`, however often you ask.`,
     roles: ADMIN,
     body: bodies.recovery,
     answer: records.recovered,
@@ -74,7 +74,7 @@ export const webhooksEndpoints = {
     path: '/webhooks/test',
     summary: 'Try your receiver',
     description:
-      'Sends one example to `callback_url` now, and answers with what came back. It is signed as the webhooks of the app are. `notification` says `test` and `webhook.test`, the fields are those of a collection, and all values are made up: there is no payment. `X-Service-Event-Sequence` is 0. Nothing is recorded, and nothing is sent again. One at a time.',
+      'Sends one example to `callback_url` now, and answers with what came back. It is signed as the webhooks of the app are. `notification` says `test` and `webhook.test`, the fields are those of a collection, and all values are made up: there is no payment. `X-Service-Event-Sequence` is 0. Nothing is recorded, and nothing is sent again. One at a time; each of our processes counts its own.',
     roles: ADMIN,
     takesNoKey: true,
     body: bodies.webhookTest,

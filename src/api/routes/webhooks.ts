@@ -1,6 +1,7 @@
 import { inOneTransaction, type Transaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { chooseApp } from '../../domain/identity/choose-app.ts';
+import { MAX_COUNT } from '../../domain/lists.ts';
 import { spanOf } from '../../domain/period.ts';
 import { readFeed } from '../../domain/webhooks/event-feed.ts';
 import { exampleWebhook } from '../../domain/webhooks/example-webhook.ts';
@@ -34,7 +35,7 @@ import { callbackUrlIn } from './payment-initiation.ts';
 
 /** Tests of one process that may be under way at the same time, each for up to a webhook's time. */
 const MAX_TESTS = 20;
-/** So that nobody floods somebody through us. */
+/** In one process, too: so that nobody floods somebody through us. */
 const MAX_TESTS_OF_MERCHANT = 1;
 
 export function addWebhookRoutes(context: ApiContext): void {
@@ -98,12 +99,10 @@ function addDeliveryRoutes(context: ApiContext): void {
 
   mount(context, endpoints.recoverWebhooks, async ({ caller, body, database: target }) => {
     const recovery = recoveryIn(caller.merchant_id, body);
-    return inOneTransaction(target, async (trx) => ({
-      body: {
-        resent: await recoverDeliveries(trx, recovery, { limit: MAX_RECOVERED }),
-        remaining: await countRecoverable(trx, recovery),
-      },
-    }));
+    return inOneTransaction(target, async (trx) => {
+      const { resent } = await recoverDeliveries(trx, recovery, { limit: MAX_RECOVERED });
+      return { body: { resent, remaining: await countRecoverable(trx, recovery, MAX_COUNT) } };
+    });
   });
 }
 
@@ -141,8 +140,14 @@ async function sendTest(
     const example = await exampleWebhook(database, config.secretsKeys, app);
     const options = postOptionsOf(config);
     const outcome = await postWebhook(callbackUrl, example.body, example.headers, options);
-    const { status, error } = outcome;
-    logger.info('webhook tested', { merchant_id, webhook_id: example.id, status, error });
+    logger.info('webhook tested', {
+      merchant_id,
+      webhook_id: example.id,
+      // The path may hold a secret of the merchant's.
+      endpoint: new URL(callbackUrl).origin,
+      status: outcome.status,
+      error: outcome.reason ?? outcome.error,
+    });
     return testedWebhook(example.id, outcome);
   } finally {
     room.leave(call);

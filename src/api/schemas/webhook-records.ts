@@ -1,3 +1,4 @@
+import { MAX_COUNT } from '../../domain/lists.ts';
 import { ENDPOINT_STATES } from '../../domain/webhooks/all-endpoints.ts';
 import { DELIVERY_STATUSES } from '../../domain/webhooks/list-deliveries.ts';
 import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
@@ -155,7 +156,11 @@ export const resentDelivery = record({
 
 export const recovered = record({
   resent: described(integer, 'Webhooks that go out again now', 12),
-  remaining: described(integer, 'Webhooks of the same time that do not yet: ask again', 0),
+  remaining: described(
+    integer,
+    `Webhooks of the same time that do not yet: ask again. Counts up to ${MAX_COUNT}`,
+    0,
+  ),
 });
 
 export const webhookEndpoint = record({

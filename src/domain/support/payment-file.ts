@@ -143,7 +143,8 @@ const EVENTS = `
   ORDER BY change_no`;
 
 const DELIVERY_ATTEMPTS = `
-  SELECT a.event_id, a.attempt_no, a.response_status, a.error, a.duration_ms, a.attempted_at
+  SELECT a.event_id, a.attempt_no, a.response_status, coalesce(a.reason, a.error) AS error,
+    a.duration_ms, a.attempted_at
   FROM (SELECT * FROM events WHERE ${OF_PAYMENT}) e
   JOIN webhook_attempts a ON a.merchant_id = e.merchant_id AND a.event_id = e.id
   ORDER BY a.attempted_at`;

@@ -61,7 +61,7 @@ export interface Delivery extends DeliveryRef {
   body: string;
   sequence: number;
   attempts: number;
-  /** Those before an operator sent it again. The ladder began anew then. */
+  /** Those before it was sent again by hand. The ladder began anew then. */
   attempts_before_resend: number;
 }
 
@@ -69,6 +69,8 @@ export interface Delivery extends DeliveryRef {
 export interface AttemptOutcome {
   status: number | null;
   error: string | null;
+  /** Why the host was refused, for operators only: it may tell what is inside our network. */
+  reason: string | null;
   /** No answer came within the time. False for answers, and for other errors. */
   timedOut: boolean;
   /** The wait that an answer 429 or 503 asks for, from now on. Not bounded yet. */
@@ -169,7 +171,7 @@ export async function awaitSecret(database: Database, delivery: Delivery): Promi
   );
 }
 
-/** The first time stays, whatever becomes of a copy that an operator sends. */
+/** The first time stays, whatever becomes of a copy that is sent again by hand. */
 const DELIVERED_AT = `delivered_at = coalesce(delivered_at,
   CASE WHEN CAST(:set_status AS text) = 'delivered' THEN clock_timestamp() END)`;
 
@@ -200,14 +202,20 @@ function nextAttempt(
   return { next: 'deliver', delayMs, queue: null };
 }
 
-function attemptOf({ status, error, answer, durationMs }: AttemptOutcome) {
+function attemptOf({ status, error, reason, answer, durationMs }: AttemptOutcome) {
   return {
     cte: `attempted AS (
       INSERT INTO webhook_attempts
-        (merchant_id, event_id, attempt_no, response_status, error, answer, duration_ms)
-      SELECT merchant_id, event_id, attempts, :response_status, :error, :answer, :duration_ms
+        (merchant_id, event_id, attempt_no, response_status, error, reason, answer, duration_ms)
+      SELECT merchant_id, event_id, attempts, :response_status, :error, :reason, :answer, :duration_ms
       FROM moved
     )`,
-    bindings: { response_status: status, error, answer, duration_ms: Math.round(durationMs) },
+    bindings: {
+      response_status: status,
+      error,
+      reason,
+      answer,
+      duration_ms: Math.round(durationMs),
+    },
   };
 }

@@ -80,13 +80,28 @@ async function storeEndpoint(
   );
 }
 
-/** Lets the next probe go at once where the breaker is open: somebody says that it is worth a try. */
-export async function probeNow(trx: Transaction, ref: EndpointRef): Promise<void> {
-  await rows(
+/**
+ * Lets the next probe go at once where the breaker is open: somebody says that it is worth a try.
+ * @param ref without an endpoint: all of the merchant
+ * @returns the number of endpoints whose probe would have come later
+ */
+export async function probeNow(
+  trx: Transaction,
+  { merchant_id, endpoint = null }: Pick<EndpointRef, 'merchant_id'> & { endpoint?: string | null },
+): Promise<number> {
+  const moved = await rows(
     trx,
-    `UPDATE webhook_endpoints SET probe_at = clock_timestamp()
-     WHERE merchant_id = :merchant_id AND endpoint = :endpoint AND breaker = 'open'
-       AND probe_at > clock_timestamp()`,
-    ref,
+    // Locks in one order, so that two of these never wait for each other.
+    `WITH waiting AS (
+       SELECT merchant_id, endpoint FROM webhook_endpoints
+       WHERE merchant_id = :merchant_id AND breaker = 'open' AND probe_at > clock_timestamp()
+         AND endpoint = coalesce(CAST(:endpoint AS text), endpoint)
+       ORDER BY endpoint FOR UPDATE
+     )
+     UPDATE webhook_endpoints p SET probe_at = clock_timestamp()
+     FROM waiting w WHERE p.merchant_id = w.merchant_id AND p.endpoint = w.endpoint
+     RETURNING p.endpoint`,
+    { merchant_id, endpoint },
   );
+  return moved.length;
 }

@@ -12,13 +12,15 @@ export interface Recovered {
   count: number;
   /** Those that another run would send, up to `MAX_LEFT_COUNTED`. */
   left: number;
+  /** Endpoints that were held and are probed at once. */
+  probed: number;
 }
 
 /** Counts what a run would send, and changes nothing. */
 export async function previewRecovery(
   database: Database | Transaction,
   recovery: Recovery,
-): Promise<Recovered> {
+): Promise<Omit<Recovered, 'probed'>> {
   const found = await countRecoverable(database, recovery, MAX_PER_RUN + MAX_LEFT_COUNTED);
   const count = Math.min(found, MAX_PER_RUN);
   return { count, left: found - count };
@@ -35,14 +37,16 @@ export function recoverAudited(
 ): Promise<Recovered> {
   return audited(async (trx) => {
     const found = await previewRecovery(trx, recovery);
-    const count = await recoverDeliveries(trx, recovery, { limit: MAX_PER_RUN, perSecond });
-    const value = { count, left: Math.max(0, found.count + found.left - count) };
-    return { value, audit: count > 0 ? auditOf(recovery, perSecond, value) : null };
+    const options = { limit: MAX_PER_RUN, perSecond };
+    const { resent: count, probed } = await recoverDeliveries(trx, recovery, options);
+    const value = { count, left: Math.max(0, found.count + found.left - count), probed };
+    const isChange = count > 0 || probed > 0;
+    return { value, audit: isChange ? auditOf(recovery, perSecond, value) : null };
   });
 }
 
-function auditOf(recovery: Recovery, rate: number | undefined, { count, left }: Recovered) {
+function auditOf(recovery: Recovery, rate: number | undefined, done: Recovered) {
   const { merchant_id, since, until = null, endpoint = null } = recovery;
-  const details = { since, until, endpoint, rate: rate ?? null, count, left };
+  const details = { since, until, endpoint, rate: rate ?? null, ...done };
   return { merchant_id, subject: `webhooks of merchant ${merchant_id}`, details };
 }

@@ -12,14 +12,22 @@ export interface Recovery {
   endpoint?: string | undefined;
 }
 
+/** What a recovery has changed. */
+export interface Recovered {
+  resent: number;
+  /** Endpoints that were held and are probed at once. */
+  probed: number;
+}
+
 /**
  * SQL: the deliveries that nobody has taken and whose next attempt is not at hand. One that is due
- * or under way goes anyway, and so does one that was sent again and waits for its turn. Those that
- * the receiver stopped with 410 are asked for too.
+ * or under way goes anyway, and so does one that was sent again and waits for its turn. One that the
+ * receiver stopped with 410 is not wanted, and one that is parked needs support: each can be sent
+ * again by itself.
  */
 const FOUND = `
   FROM webhook_deliveries d
-  WHERE d.merchant_id = :merchant_id AND d.status IN ('exhausted', 'stopped', 'pending')
+  WHERE d.merchant_id = :merchant_id AND d.status IN ('exhausted', 'pending')
     AND d.delivered_at IS NULL
     AND (d.status <> 'pending'
       OR d.next_step IS NOT NULL AND d.admitted_at IS NULL AND d.next_step_at > now()
@@ -28,15 +36,15 @@ const FOUND = `
     AND d.created_at < coalesce(CAST(:until AS timestamptz), 'infinity')
     AND d.endpoint = coalesce(CAST(:endpoint AS text), d.endpoint)`;
 
-/** Counts the webhooks that a recovery would send again, up to `most`. Null: all. */
+/** Counts the webhooks that a recovery would send again, up to `most`. */
 export async function countRecoverable(
   database: Database | Transaction,
   recovery: Recovery,
-  most: number | null = null,
+  most: number,
 ): Promise<number> {
   const row = await firstRow<{ count: number }>(
     database,
-    `SELECT count(*) AS count FROM (SELECT 1 ${FOUND} LIMIT :most) AS found`,
+    `SELECT count(*) AS count FROM (SELECT ${FOUND} LIMIT :most) AS counted`,
     { ...bindingsOf(recovery), most },
   );
   return row!.count;
@@ -44,11 +52,11 @@ export async function countRecoverable(
 
 /**
  * Lets webhooks that have not reached their merchant go out again, oldest first, each under its own
- * id and with the same body. Their ladders begin anew, and the endpoints are probed at once. What
- * somebody else sends again at the same moment is left out.
+ * id and with the same body. Their ladders begin anew. The endpoints that are held are probed at once,
+ * also when all that waits for them is due. What somebody else sends again at the same moment is left
+ * out.
  * @param options `delayMs` puts them off, `limit` is how many at most, `perSecond` is how many become
  *   due in each second (all at once, if it is not given)
- * @returns how many go out again
  */
 export async function recoverDeliveries(
   trx: Transaction,
@@ -58,10 +66,10 @@ export async function recoverDeliveries(
     delayMs = 0,
     perSecond = limit,
   }: { limit: number; delayMs?: number; perSecond?: number | undefined },
-): Promise<number> {
+): Promise<Recovered> {
   const change = { next: 'deliver', queue: null, delayMs } as const;
   const step = stepSql('webhook', change, '(:delay_ms + found.place / :per_second * 1000)');
-  const moved = await rows<{ endpoint: string }>(
+  const moved = await rows(
     trx,
     `WITH locked AS (
        SELECT d.merchant_id, d.event_id, d.created_at ${FOUND}
@@ -72,14 +80,10 @@ export async function recoverDeliveries(
      UPDATE webhook_deliveries d
      SET ${step.assignments}, status = 'pending', attempts_before_resend = attempts
      FROM found WHERE d.merchant_id = found.merchant_id AND d.event_id = found.event_id
-     RETURNING d.endpoint`,
+     RETURNING d.event_id`,
     { ...bindingsOf(recovery), ...step.bindings, limit, per_second: perSecond },
   );
-  const endpoints = [...new Set(moved.map(({ endpoint }) => endpoint))];
-  for (const endpoint of endpoints.sort()) {
-    await probeNow(trx, { merchant_id: recovery.merchant_id, endpoint });
-  }
-  return moved.length;
+  return { resent: moved.length, probed: await probeNow(trx, recovery) };
 }
 
 function bindingsOf({ until, endpoint, ...recovery }: Recovery) {

@@ -11,6 +11,8 @@ export interface Resending {
   after: Webhook;
   /** False when it is under way or due: a second copy would help nobody. */
   isResent: boolean;
+  /** Its endpoint was held, and is probed at once. */
+  isProbed: boolean;
 }
 
 /**
@@ -20,13 +22,14 @@ export interface Resending {
 export function resendAudited(audited: Audited, id: string): Promise<Resending> {
   return audited(async (trx) => {
     const value = await resendWebhook(trx, id);
-    return { value, audit: value.isResent ? auditOf(value) : null };
+    return { value, audit: value.isResent || value.isProbed ? auditOf(value) : null };
   });
 }
 
-function auditOf({ before }: Resending) {
+function auditOf({ before, isResent, isProbed }: Resending) {
   const { id, merchant_id, payment_kind, payment_id, status, attempts } = before;
-  const details = { payment: `${payment_kind} ${payment_id}`, status, attempts };
+  const done = { resent: isResent, probed: isProbed };
+  const details = { payment: `${payment_kind} ${payment_id}`, status, attempts, ...done };
   return { merchant_id, subject: `webhook ${id}`, details };
 }
 
@@ -60,8 +63,8 @@ export async function resendOwnWebhook(
 
 /**
  * Lets a webhook go out again now, under its own id and with the same body, whatever became of
- * it. The dispatcher admits it, and the ladder of attempts begins anew. Where the breaker is open, the
- * next probe goes at once. One that is under way or due stays as it is.
+ * it. The dispatcher admits it, and the ladder of attempts begins anew. One that is under way or due
+ * stays as it is. Where the breaker is open, the next probe goes at once, unless this one is it.
  */
 async function resend(trx: Transaction, found: Webhook): Promise<Resending> {
   const { merchant_id, id } = found;
@@ -73,16 +76,18 @@ async function resend(trx: Transaction, found: Webhook): Promise<Resending> {
   );
   // Read again under the lock: an attempt may have ended, or somebody else may have come first.
   const before = (await findWebhook(trx, id, merchant_id))!;
-  if (isUnderWay(before) || isDue(before)) return { before, after: before, isResent: false };
-  const { attempts } = before;
-  await changeStep(
-    trx,
-    { kind: 'webhook', merchant_id, id },
-    { next: 'deliver', queue: null, delayMs: 0 },
-    { set: { status: 'pending', attempts_before_resend: attempts, admitted_at: null } },
-  );
-  await probeNow(trx, before);
-  return { before, after: (await findWebhook(trx, id, merchant_id))!, isResent: true };
+  if (isUnderWay(before)) return { before, after: before, isResent: false, isProbed: false };
+  const isResent = !isDue(before);
+  if (isResent) {
+    await changeStep(
+      trx,
+      { kind: 'webhook', merchant_id, id },
+      { next: 'deliver', queue: null, delayMs: 0 },
+      { set: { status: 'pending', attempts_before_resend: before.attempts, admitted_at: null } },
+    );
+  }
+  const isProbed = (await probeNow(trx, before)) > 0;
+  return { before, after: (await findWebhook(trx, id, merchant_id))!, isResent, isProbed };
 }
 
 /** Tells whether an attempt runs, or its job waits. */

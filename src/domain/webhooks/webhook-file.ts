@@ -53,6 +53,8 @@ export interface WebhookAttempt {
   /** The status of the answer, or the error without one. */
   response_status: number | null;
   error: string | null;
+  /** Why the host was refused. For operators only. */
+  reason: string | null;
   /** The beginning of the answer's body, as the receiver gave it. Null without an answer. */
   answer: string | null;
 }
@@ -99,7 +101,7 @@ export async function attemptsOf(
 ): Promise<WebhookAttempt[]> {
   const newestFirst = await rows<WebhookAttempt>(
     database,
-    `SELECT attempt_no, attempted_at, duration_ms, response_status, error, answer
+    `SELECT attempt_no, attempted_at, duration_ms, response_status, error, reason, answer
      FROM webhook_attempts WHERE merchant_id = :merchant_id AND event_id = :id
      ORDER BY attempted_at DESC, attempt_no DESC LIMIT :most`,
     { merchant_id, id, most },

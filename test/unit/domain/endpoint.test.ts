@@ -27,7 +27,7 @@ const FRESH: Endpoint = {
 const START = new Date('2026-11-20T08:00:00Z');
 const at = (ms: number) => new Date(START.getTime() + ms);
 const answer = (status: number) => ({
-  ...{ status, error: null, durationMs: 1, timedOut: false },
+  ...{ status, error: null, reason: null, durationMs: 1, timedOut: false },
   ...{ retryAfterMs: null, answer: '' },
 });
 const timeout = { ...answer(0), status: null, error: 'timeout', timedOut: true, answer: null };

@@ -1,8 +1,8 @@
-import type { lookup } from 'node:dns';
 import { expect } from 'chai';
 import {
   fencedLookup,
   isPublicAddress,
+  type RefusedHost,
   refusalOf,
 } from '../../../src/outbound/public-addresses.ts';
 import { networksFromText } from '../../../src/process/networks.ts';
@@ -104,23 +104,19 @@ describe('A webhook', () => {
 
 describe('The lookup of a webhook’s host', () => {
   /** Stands for the DNS: gives a name these addresses. */
-  const resolverOf = (addresses: string[]) =>
-    ((_name: string, _options: object, callback: (error: null, found: object[]) => void) =>
-      callback(
-        null,
-        addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
-      )) as unknown as typeof lookup;
+  const finderOf = (addresses: string[]) => async () =>
+    addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
   const lookUp = (addresses: string[], all: boolean) =>
     new Promise<unknown>((resolve, reject) => {
-      const find = fencedLookup(FENCED, resolverOf(addresses));
+      const find = fencedLookup(FENCED, finderOf(addresses), new AbortController().signal);
       find('shop.example', { all }, (error, found) => (error ? reject(error) : resolve(found)));
     });
 
   const failureOf = (addresses: string[]) =>
     lookUp(addresses, true).then(
       () => null,
-      (error: Error) => error.message,
+      ({ message, reason }: RefusedHost) => [message, reason],
     );
 
   it('gives the very addresses that were judged', async () => {
@@ -135,7 +131,10 @@ describe('The lookup of a webhook’s host', () => {
   it('refuses a name when one of its addresses is refused, in whatever place', async () => {
     const mixed = ['196.201.214.200', '10.0.0.1'];
     for (const addresses of [mixed, mixed.toReversed()]) {
-      expect(await failureOf(addresses)).to.equal('10.0.0.1 is not a public address');
+      expect(await failureOf(addresses)).to.deep.equal([
+        'The host leads to no public address',
+        '10.0.0.1 is not a public address',
+      ]);
     }
   });
 });

@@ -10,6 +10,7 @@ import { bodyOf, startLocalServer } from '../../support/gateway-fixtures.ts';
 
 /** A receiver of these tests may be anywhere. */
 const ANYWHERE = { allowPrivate: true, blocked: [], ports: null };
+const NO_PUBLIC_ADDRESS = 'The host leads to no public address';
 const BODY = '{"name":"Wanjikũ 🎉"}';
 
 type Answer = (res: ServerResponse) => void;
@@ -30,6 +31,9 @@ async function receiverThat(answer: Answer): Promise<Receiver> {
   });
   return { port: new URL(server.url).port, requests, close: server.close };
 }
+
+/** Stands for the DNS: every name has this address. */
+const leadTo = (address: string) => async () => [{ address, family: 4 }];
 
 /** One POST to a receiver of its own. */
 async function postTo(answer: Answer, timeoutMs = 2_000): Promise<[AttemptOutcome, Receiver]> {
@@ -264,6 +268,21 @@ describe('Posting webhooks one after the other', () => {
     });
   });
 
+  it('uses none that was opened where more was allowed', async () => {
+    onKept = answer;
+    expect(await post()).to.equal(200);
+    const blocked = networksFromText('10.0.0.0/8');
+    for (const fence of [{ allowPrivate: false }, { blocked }]) {
+      const port = new URL(url).port;
+      // A name is judged when a connection is opened, and not before.
+      const outcome = await postWebhook(`http://localhost:${port}/`, BODY, {}, options);
+      expect(outcome.status).to.equal(200);
+      const fenced = { ...options, ...fence, find: leadTo('10.0.0.1') };
+      const refused = await postWebhook(`http://localhost:${port}/`, BODY, {}, fenced);
+      expect(refused).to.include({ status: null, error: NO_PUBLIC_ADDRESS });
+    }
+  });
+
   it('posts again when the receiver has closed it', async () => {
     onKept = (socket) => socket.destroy();
     for (let number = 1; number <= 2; number += 1) expect(await post()).to.equal(200);
@@ -320,7 +339,8 @@ describe('Posting a webhook where private addresses are not allowed', () => {
       const url = `http://${host}:${receiver.port}/hook`;
       const outcome = await postWebhook(url, BODY, {}, FENCED);
       expect(outcome.status).to.equal(null);
-      expect(outcome.error).to.match(/is not a public address/);
+      expect(outcome.error).to.equal(NO_PUBLIC_ADDRESS);
+      expect(outcome.reason).to.match(/is not a public address/);
       expect(receiver.requests).to.deep.equal([]);
     });
   }
@@ -337,8 +357,10 @@ describe('Posting a webhook where private addresses are not allowed', () => {
       expect(outcome.error).to.equal(`port ${port} is not in WEBHOOK_PORTS (443, 8443)`);
     }
     expect(receiver.requests).to.deep.equal([]);
-    const { error } = await postWebhook('https://nobody.invalid/hook', BODY, {}, options);
-    expect(error, 'the port of https').to.include('nobody.invalid');
+    const find = () => Promise.reject(new Error('nobody.invalid is looked up'));
+    const asked = { ...options, find };
+    const { reason } = await postWebhook('https://nobody.invalid/hook', BODY, {}, asked);
+    expect(reason, 'the port of https').to.equal('nobody.invalid is looked up');
     const own = { ...options, ports: [Number(receiver.port)] };
     const url = `http://127.0.0.1:${receiver.port}/hook`;
     expect(await postWebhook(url, BODY, {}, own)).to.include({ status: 200 });
@@ -351,7 +373,8 @@ describe('Posting a webhook where private addresses are not allowed', () => {
       const url = `http://${host}:${receiver.port}/hook`;
       const options = { ...ANYWHERE, timeoutMs: 2_000, blocked };
       const outcome = await postWebhook(url, BODY, {}, options);
-      expect(outcome.error, host).to.match(/is in WEBHOOK_BLOCK/);
+      expect(outcome.error, host).to.equal(NO_PUBLIC_ADDRESS);
+      expect(outcome.reason, host).to.match(/is in WEBHOOK_BLOCK/);
       expect(receiver.requests).to.deep.equal([]);
     }
   });

@@ -579,7 +579,7 @@ export interface paths {
         put?: never;
         /**
          * Send one webhook again
-         * @description Now, whatever became of it, under the same `webhook-id` and with the same body. The waits after failures begin anew. One that is under way or due stays as it is: `resent` is false.
+         * @description Now, whatever became of it, under the same `webhook-id` and with the same body. The waits after failures begin anew. One that is under way or due stays as it is: `resent` is false. If its receiver is held, the receiver is tried at once.
          */
         post: operations["resendWebhook"];
         delete?: never;
@@ -599,7 +599,7 @@ export interface paths {
         put?: never;
         /**
          * Send again what you did not take
-         * @description All webhooks of a time that you have never taken: those that were given up, those that you stopped with 410, and those that wait for a later attempt. Oldest first, 1,000 at most: while `remaining` is not 0, ask again. Each goes once, under its own `webhook-id`, however often you ask.
+         * @description All webhooks of a time that you have never taken: those that were given up, and those whose next attempt is not due yet. Oldest first, 1,000 at most: while `remaining` is not 0, ask again. A receiver that is held is tried at once. Those that you stopped with 410 are left out, and so are those that wait for our support (`waits_for` is `support`): send these again one by one. Each goes once, under its own `webhook-id`, however often you ask.
          */
         post: operations["recoverWebhooks"];
         delete?: never;
@@ -639,7 +639,7 @@ export interface paths {
         put?: never;
         /**
          * Try your receiver
-         * @description Sends one example to `callback_url` now, and answers with what came back. It is signed as the webhooks of the app are. `notification` says `test` and `webhook.test`, the fields are those of a collection, and all values are made up: there is no payment. `X-Service-Event-Sequence` is 0. Nothing is recorded, and nothing is sent again. One at a time.
+         * @description Sends one example to `callback_url` now, and answers with what came back. It is signed as the webhooks of the app are. `notification` says `test` and `webhook.test`, the fields are those of a collection, and all values are made up: there is no payment. `X-Service-Event-Sequence` is 0. Nothing is recorded, and nothing is sent again. One at a time; each of our processes counts its own.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -6711,7 +6711,7 @@ export interface operations {
                          */
                         resent: number;
                         /**
-                         * @description Webhooks of the same time that do not yet: ask again
+                         * @description Webhooks of the same time that do not yet: ask again. Counts up to 10000
                          * @example 0
                          */
                         remaining: number;
