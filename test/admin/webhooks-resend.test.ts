@@ -23,6 +23,7 @@ interface Answer {
   status: number | null;
   error?: string | null;
   answer?: string;
+  reason?: string;
 }
 
 describe('admin webhooks', () => {
