@@ -80,6 +80,7 @@ async function environmentOf(databaseUrl: string): Promise<NodeJS.ProcessEnv> {
   return {
     ...Object.fromEntries(PASSED.map((name) => [name, process.env[name] || undefined])),
     MALIPO_ENV: 'sandbox',
+    WEBHOOK_ALLOW_PRIVATE: 'true',
     DATABASE_URL: databaseUrl,
     PORT: String(port),
     GATEWAY_CALLBACK_URL: `http://127.0.0.1:${port}`,

@@ -121,6 +121,8 @@ async function environment(
   }
   const env = {
     ...{ SWEEP_GRACE_MS, CHANNELS: channelsOf(mpesa) },
+    // The merchants' receivers are on this machine.
+    WEBHOOK_ALLOW_PRIVATE: 'true',
     ...process.env,
     // Never an account with the real Daraja that the environment may name.
     ...(mpesa === 'daraja' ? await darajaEnvironment() : { DARAJA: '' }),

@@ -50,6 +50,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
 function configOf(values: Settings) {
   const { SECRETS_KEY, ...others } = values;
   const isProduction = values.MALIPO_ENV === 'production';
+  const isDevelopment = values.MALIPO_ENV === 'development';
   return {
     ...inCamelCase(others),
     secretsKeys: SECRETS_KEY,
@@ -84,14 +85,16 @@ function configOf(values: Settings) {
       refunds: values.REFUNDS_CONCURRENCY,
       webhooks: values.WEBHOOKS_CONCURRENCY,
     },
-    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE ?? !isProduction,
+    // Not in a sandbox: somebody may host one for others, who could look around inside with it.
+    webhookAllowPrivate: values.WEBHOOK_ALLOW_PRIVATE ?? isDevelopment,
     /** Null: any. */
-    webhookPorts: values.WEBHOOK_PORTS ?? (isProduction ? WEBHOOK_PORTS_IN_PRODUCTION : null),
+    webhookPorts:
+      values.WEBHOOK_PORTS ?? (isDevelopment || values.WEBHOOK_ALLOW_PRIVATE ? null : HTTPS_PORTS),
   };
 }
 
 /** Where servers listen for HTTPS. A webhook must not speak to other services. */
-const WEBHOOK_PORTS_IN_PRODUCTION: readonly number[] = [443, 8443];
+const HTTPS_PORTS: readonly number[] = [443, 8443];
 
 const EVERY_ADDRESS = ['0.0.0.0', '::'];
 

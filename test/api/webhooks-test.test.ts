@@ -1,8 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
+import winston from 'winston';
 import { webhooks } from '../../src/api/documentation/webhooks.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
 import { inTransaction } from '../../src/connections/database.ts';
@@ -145,6 +147,32 @@ describe('A test of a receiver', () => {
     expectRefusal(refused, 400, 'Invalid callback_url', { field: 'callback_url' });
     await narrow.close();
     expect(shop.received).to.deep.equal([]);
+  });
+
+  it('is in the log with its receiver and the reason, and without the path', async () => {
+    const fenced = await startTestService({
+      workers: [],
+      beside: service,
+      env: { WEBHOOK_ALLOW_PRIVATE: 'false' },
+    });
+    const lines: string[] = [];
+    const stream = new Writable({
+      write: (line, _encoding, done) => {
+        lines.push(String(line));
+        done();
+      },
+    });
+    fenced.logger.silent = false;
+    fenced.logger.add(new winston.transports.Stream({ stream, format: winston.format.json() }));
+    const { origin } = new URL(shop.url);
+    await test({ callback_url: `${origin}/of-the-merchant` }, clientOf(fenced, merchant));
+    const line = lines.find((each) => each.includes('webhook tested'))!;
+    expect(JSON.parse(line)).to.include({
+      ...{ merchant_id: merchant.merchant_id, endpoint: origin, status: null },
+      error: '127.0.0.1 is not a public address',
+    });
+    expect(line).to.not.include('of-the-merchant');
+    await fenced.close();
   });
 
   it('refuses addresses that payments refuse', async () => {

@@ -307,6 +307,25 @@ describe('The configuration of notices', () => {
   });
 });
 
+describe('Where webhooks may go', () => {
+  const of = (env: NodeJS.ProcessEnv) => {
+    const { webhookAllowPrivate, webhookPorts } = loadConfig({ DATABASE_URL, ...env });
+    return [webhookAllowPrivate, webhookPorts];
+  };
+
+  it('is anywhere in development alone: others may use a sandbox that is hosted', () => {
+    expect(of({})).to.deep.equal([true, null]);
+    expect(of({ MALIPO_ENV: 'sandbox' })).to.deep.equal([false, [443, 8443]]);
+    expect(of(PRODUCTION)).to.deep.equal([false, [443, 8443]]);
+  });
+
+  it('is anywhere where that is said, or to the ports that are given', () => {
+    const sandbox = { MALIPO_ENV: 'sandbox', WEBHOOK_ALLOW_PRIVATE: 'true' };
+    expect(of(sandbox)).to.deep.equal([true, null]);
+    expect(of({ ...sandbox, WEBHOOK_PORTS: '9000' })).to.deep.equal([true, [9000]]);
+  });
+});
+
 describe('The configuration of production', () => {
   it('is accepted with keys of its own, an address and channels', () => {
     expect(problemsOf(PRODUCTION)).to.deep.equal([]);

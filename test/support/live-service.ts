@@ -17,6 +17,7 @@ const REDIS_DATABASE = 14;
 
 const SETTINGS = {
   MALIPO_ENV: 'sandbox',
+  WEBHOOK_ALLOW_PRIVATE: 'true',
   POLL_FIRST_MS: '500',
   // One merchant sends everything, faster than a merchant may.
   RATE_LIMIT_PER_MINUTE: '100000',

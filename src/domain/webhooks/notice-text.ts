@@ -86,7 +86,12 @@ const MAX_ERROR_LENGTH = 200;
 
 function lastFailure({ last_status, last_error }: Notice): string {
   if (last_status !== null) return `your endpoint answered with status ${last_status}`;
-  return `no answer (${oneLine(last_error ?? 'unknown').slice(0, MAX_ERROR_LENGTH)})`;
+  return `no answer (${beginningOf(oneLine(last_error ?? 'unknown'))})`;
+}
+
+/** Cuts between characters: half of one that needs two units would be none. */
+function beginningOf(text: string): string {
+  return [...text].slice(0, MAX_ERROR_LENGTH).join('');
 }
 
 /** The other side may have chosen the words of an error. */

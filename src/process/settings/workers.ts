@@ -55,12 +55,12 @@ export const WEBHOOKS = {
   WEBHOOK_ALLOW_PRIVATE: flag()
     .optional()
     .describe(
-      'Allows webhooks to private and loopback addresses. Default: only outside production, which refuses it',
+      'Allows webhooks to private and loopback addresses. Default: only in `development`. Production refuses it',
     ),
   WEBHOOK_PORTS: ports()
     .optional()
     .describe(
-      'Ports to which webhooks go. A payment whose `callback_url` has another is refused. Default: 443 and 8443 in production, elsewhere any',
+      'Ports to which webhooks go. A payment whose `callback_url` has another is refused. Default: any in `development` and with `WEBHOOK_ALLOW_PRIVATE=true`, else 443 and 8443',
     )
     .meta({ example: '443,8443' }),
   WEBHOOK_BLOCK: parsed(networksFromText)
