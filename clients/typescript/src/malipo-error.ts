@@ -74,10 +74,11 @@ export async function errorOf(answer: Response): Promise<MalipoError> {
   });
 }
 
-/** Returns the fields of an error. A proxy between may answer with anything. */
-export async function bodyOf(
-  answer: Response,
-): Promise<{ code?: string; detail?: string; field?: string }> {
+/** The fields of an error, or of tokens. */
+type Body = Partial<Record<'code' | 'detail' | 'field' | 'access' | 'refresh', string>>;
+
+/** Returns the fields of an answer. A proxy between may answer with anything. */
+export async function bodyOf(answer: Response): Promise<Body> {
   try {
     return Object(await answer.clone().json());
   } catch {

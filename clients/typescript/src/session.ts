@@ -1,4 +1,4 @@
-import { errorOf, isSuccess } from './malipo-error.ts';
+import { bodyOf, errorOf, isSuccess } from './malipo-error.ts';
 import { send } from './send.ts';
 
 /** An app’s key and secret. */
@@ -103,19 +103,24 @@ async function tokensFrom(
     headers: new Headers({ 'content-type': 'application/json' }),
     body: JSON.stringify(body),
   });
-  if (!isSuccess(answer)) throw await errorOf(answer);
-  const { access, refresh } = (await answer.json()) as { access: string; refresh: string };
+  const { access = '', refresh = '' } = await bodyOf(answer);
   const lifetimeMs = lifetimeOf(access);
+  const refreshMs = lifetimeOf(refresh);
+  if (!isSuccess(answer) || lifetimeMs === null || refreshMs === null) throw await errorOf(answer);
   return {
     ...{ access, refresh },
     renewAt: Date.now() + Math.max(lifetimeMs - RENEW_BEFORE_MS, lifetimeMs / 2),
-    refreshUntil: Date.now() + lifetimeOf(refresh),
+    refreshUntil: Date.now() + refreshMs,
   };
 }
 
-/** Returns how long a token is good, in ms, whatever this machine’s clock says. */
-function lifetimeOf(token: string): number {
-  const claims = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
-  const { iat, exp } = JSON.parse(claims) as { iat: number; exp: number };
-  return (exp - iat) * 1_000;
+/** Returns how long a token is good, in ms, whatever this machine’s clock says; null if it is none. */
+function lifetimeOf(token: string): number | null {
+  try {
+    const claims = Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString();
+    const { iat, exp } = JSON.parse(claims) as { iat: number; exp: number };
+    return Number.isFinite(exp - iat) ? (exp - iat) * 1_000 : null;
+  } catch {
+    return null;
+  }
 }

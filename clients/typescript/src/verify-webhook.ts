@@ -22,14 +22,17 @@ interface Documented<Type, Event, Data> {
   };
 }
 
-/** The event that a webhook reports. `type` tells which fields `data` has. New types may come. */
+/**
+ * The event that a webhook reports. `type` tells which fields `data` has. New types may come. That
+ * of type `test` is no payment, although its `result_code` is 0.
+ */
 export type WebhookEvent = {
   [Name in keyof webhooks]: webhooks[Name] extends Documented<infer Type, infer Event, infer Data>
     ? Delivery & { type: Type; event: Event; data: Data }
     : never;
 }[keyof webhooks];
 
-/** A webhook is not authentic, or too old. Answer 401 and do nothing. */
+/** A webhook is not authentic, too old, or no JSON. Answer 401 and do nothing. */
 export class WebhookVerificationError extends Error {
   override readonly name = 'WebhookVerificationError';
 }
@@ -44,7 +47,7 @@ export const TOLERANCE_S = 300;
  * @param rawBody what was received, before any parsing
  * @param secrets the app secret or the webhook secret, as it was given to you; several while you
  *   replace one
- * @throws WebhookVerificationError when it is not authentic, and TypeError without a secret
+ * @throws WebhookVerificationError when it is not authentic or cannot be read, and TypeError without a secret
  */
 export function verifyWebhook(
   rawBody: string | Uint8Array,
@@ -68,8 +71,16 @@ export function verifyWebhook(
   );
   const overlap = standard.length > 1;
   if (!isStandard || !(isOwn || overlap)) throw refused('is signed with another secret');
-  const { notification, data } = JSON.parse(Buffer.from(rawBody).toString());
-  return { ...notification, data, id, sequence: Number(read('x-service-event-sequence')) };
+  return { ...eventOf(rawBody), id, sequence: Number(read('x-service-event-sequence')) };
+}
+
+function eventOf(rawBody: string | Uint8Array) {
+  try {
+    const { notification, data } = JSON.parse(Buffer.from(rawBody).toString());
+    return { ...notification, data };
+  } catch {
+    throw refused('is no JSON object');
+  }
 }
 
 function readerOf(headers: WebhookHeaders): (name: string) => string {

@@ -161,6 +161,19 @@ describe('The client’s session', () => {
     expect(tokenRequests()).to.deep.equal({ tokens: 1, refreshes: 0 });
   });
 
+  it('says so when what comes in place of tokens is no token', async () => {
+    const claims = Buffer.from('{}').toString('base64url');
+    for (const body of [{ access: 'a', refresh: 'b' }, {}, { access: `a.${claims}.c` }, null]) {
+      const client = world.clientOf(merchant);
+      front.changeWith(({ path }) =>
+        path.endsWith('/auth/app/token') ? { status: 200, body: JSON.stringify(body) } : null,
+      );
+      const error = await client.get('/channels').catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(MalipoError);
+      expect(error).to.include({ status: 200, code: 'unreadable_answer', mayBeDone: false });
+    }
+  });
+
   it('says why an app gets no token', async () => {
     const client = world.clientOf({ ...merchant, app_secret: 'as_wrong' });
     const error = await client.get('/channels').catch((reason: unknown) => reason);

@@ -41,6 +41,11 @@ export async function typesOfCalls(client: MalipoClient): Promise<void> {
 
 /** The type of an event tells which fields it has. */
 export function typesOfEvents(event: WebhookEvent): string {
+  if (event.event === 'webhook.test') {
+    event.type satisfies 'test';
+    return event.data.ref_no;
+  }
+  event.type satisfies 'collection' | 'payout' | 'reversal';
   // @ts-expect-error Only reversals have it.
   event.data.checkout_ref_no;
   return event.type === 'reversal' ? event.data.checkout_ref_no : event.data.ref_no;

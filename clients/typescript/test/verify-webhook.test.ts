@@ -15,12 +15,14 @@ interface Signed {
   secrets?: string[];
   /** How long ago it was sent. */
   ageS?: number;
+  body?: string;
 }
 
 /** Returns the headers that the service sends. */
-function headersOf({ secrets = [APP_SECRET], ageS = 0 }: Signed = {}): Record<string, string> {
+function headersOf(signed: Signed = {}): Record<string, string> {
+  const { secrets = [APP_SECRET], ageS = 0, body = BODY } = signed;
   const timestamp = Math.floor(Date.now() / 1_000) - ageS;
-  return signatureHeaders({ event_id: 'event-1', sequence: 7, timestamp, body: BODY, secrets });
+  return signatureHeaders({ event_id: 'event-1', sequence: 7, timestamp, body, secrets });
 }
 
 const refusal = (...input: Parameters<typeof verifyWebhook>) => {
@@ -102,6 +104,19 @@ describe('The client’s verification of webhooks', () => {
     const headers = { ...headersOf(), 'x-service-timestamp': 'x', 'webhook-timestamp': 'x' };
     expectRefusal(BODY, headers, APP_SECRET);
     expectRefusal(BODY, { ...headersOf(), 'webhook-timestamp': '1' }, APP_SECRET);
+  });
+
+  it('refuses one that is signed but no JSON object', () => {
+    for (const body of ['', 'no JSON', 'null']) {
+      expectRefusal(body, headersOf({ body }), APP_SECRET);
+    }
+  });
+
+  it('tells an example from a payment, although its result is 0', () => {
+    const notification = { type: 'test', event: 'webhook.test' };
+    const body = JSON.stringify({ notification, data: { result_code: 0 } });
+    const event = verifyWebhook(body, headersOf({ body }), APP_SECRET);
+    expect(event).to.include({ event: 'webhook.test', type: 'test' });
   });
 
   it('does not work without a secret, since anybody can sign with none', () => {

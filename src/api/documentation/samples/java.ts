@@ -1,4 +1,4 @@
-import type { SampleRequest } from './request.ts';
+import { SAMPLE_TIMEOUT_S, type SampleRequest } from './request.ts';
 
 /** Writes a request as a program of Java 17 in one file, without any library. */
 export function java({ id, method, url, needsToken, headers, body }: SampleRequest): string {
@@ -13,6 +13,7 @@ export function java({ id, method, url, needsToken, headers, body }: SampleReque
     'import java.net.http.HttpClient;',
     'import java.net.http.HttpRequest;',
     'import java.net.http.HttpResponse;',
+    'import java.time.Duration;',
     '',
     `public class ${id[0]!.toUpperCase()}${id.slice(1)} {`,
     '    public static void main(String[] args) throws Exception {',
@@ -21,6 +22,7 @@ export function java({ id, method, url, needsToken, headers, body }: SampleReque
     ...token,
     ...others,
     `            .method("${method}", HttpRequest.BodyPublishers.${body ? 'ofString(body)' : 'noBody()'})`,
+    `            .timeout(Duration.ofSeconds(${SAMPLE_TIMEOUT_S}))`,
     '            .build();',
     '        var response = HttpClient.newHttpClient()',
     '            .send(request, HttpResponse.BodyHandlers.ofString());',

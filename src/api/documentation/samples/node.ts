@@ -1,5 +1,5 @@
 import { type Dialect, literal, quoted } from './literal.ts';
-import type { SampleRequest } from './request.ts';
+import { SAMPLE_TIMEOUT_S, type SampleRequest } from './request.ts';
 
 const DIALECT: Dialect = {
   object: ['{', '}'],
@@ -18,6 +18,7 @@ export function node({ method, url, needsToken, headers, body }: SampleRequest):
     `    method: '${method}',`,
     ...(all.length > 0 ? ['    headers: {', ...all, '    },'] : []),
     ...(body ? [`    body: JSON.stringify(${literal(body, DIALECT, 4)}),`] : []),
+    `    signal: AbortSignal.timeout(${SAMPLE_TIMEOUT_S}_000),`,
     '});',
     'const answer = await response.json();',
     'if (!response.ok) throw new Error(answer.detail);',

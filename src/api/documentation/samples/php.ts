@@ -1,5 +1,5 @@
 import { type Dialect, literal, quoted } from './literal.ts';
-import type { SampleRequest } from './request.ts';
+import { SAMPLE_TIMEOUT_S, type SampleRequest } from './request.ts';
 
 const DIALECT: Dialect = {
   object: ['[', ']'],
@@ -19,7 +19,7 @@ export function php({ method, url, needsToken, headers, body }: SampleRequest): 
     `    'method' => '${method}',`,
     ...(all.length > 0 ? [`    'header' => [`, ...all, '    ],'] : []),
     ...(body ? [`    'content' => json_encode(${literal(body, DIALECT, 4)}),`] : []),
-    "    'timeout' => 30,",
+    `    'timeout' => ${SAMPLE_TIMEOUT_S},`,
     "    'ignore_errors' => true, // so that the answer of an error can be read",
     ']]);',
     `$answer = file_get_contents(${quoted(url)}, false, $context);`,

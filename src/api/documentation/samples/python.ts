@@ -1,5 +1,5 @@
 import { type Dialect, literal, quoted } from './literal.ts';
-import type { SampleRequest } from './request.ts';
+import { SAMPLE_TIMEOUT_S, type SampleRequest } from './request.ts';
 
 const DIALECT: Dialect = {
   object: ['{', '}'],
@@ -27,7 +27,7 @@ export function python({ method, url, needsToken, headers, body }: SampleRequest
     ...(body ? [`    data=json.dumps(${literal(body, DIALECT, 4)}).encode(),`] : []),
     ')',
     'try:',
-    '    with urllib.request.urlopen(request, timeout=30) as response:',
+    `    with urllib.request.urlopen(request, timeout=${SAMPLE_TIMEOUT_S}) as response:`,
     '        print(json.load(response))',
     'except urllib.error.HTTPError as error:',
     '    sys.exit(error.read().decode())',

@@ -14,6 +14,9 @@ export interface SampleRequest {
   body: Fields | undefined;
 }
 
+/** How long a sample waits. Longer than a reversal waits for its gateway. */
+export const SAMPLE_TIMEOUT_S = 30;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Makes the request of an endpoint from the examples of its schemas. */

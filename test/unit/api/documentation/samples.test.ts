@@ -33,6 +33,16 @@ describe('The samples of the documentation', () => {
     }
   });
 
+  it('wait half a minute, and not for ever', () => {
+    for (const [id, endpoint] of all) {
+      for (const { source, what } of sourcesOf(id, endpoint)) {
+        expect(source, what).to.match(
+          /--max-time 30 |timeout\(30_000\)|timeout=30\)|'timeout' => 30,|ofSeconds\(30\)/,
+        );
+      }
+    }
+  });
+
   it('write any value as the language does', () => {
     const dialect = {
       object: ['[', ']'],
