@@ -19,6 +19,9 @@ interface Parameter {
 interface Operation {
   operationId: string;
   security?: unknown[];
+  'x-roles'?: string[];
+  'x-product'?: string;
+  'x-approved-for'?: string;
   parameters?: Parameter[];
   requestBody?: Content;
   responses: Record<string, Content & { headers?: Record<string, unknown> }>;
@@ -28,6 +31,7 @@ type Items = Record<string, Record<string, Operation>>;
 
 /** The parts of an OpenAPI document that callers rely on. */
 export interface ApiDocument {
+  servers?: { url: string }[];
   paths: Items;
   webhooks?: Items;
   components?: { schemas?: Record<string, Schema> };
@@ -38,13 +42,20 @@ export interface ApiDocument {
  * required, requests that are narrower and answers that are wider. Additions are no findings.
  */
 export function compareDocuments(released: ApiDocument, current: ApiDocument): string[] {
+  const isElsewhere = basePathOf(released) !== basePathOf(current);
   return [
+    ...(isElsewhere ? [`the base path ${basePathOf(released)} is gone`] : []),
     ...compareItems(released, current, 'paths'),
     ...compareItems(released, current, 'webhooks'),
     ...allCodes(released)
       .filter((code) => !allCodes(current).includes(code))
       .map((code) => `error code ${code} is gone`),
   ];
+}
+
+/** Each installation has its own host. The path is the same everywhere. */
+function basePathOf({ servers }: ApiDocument): string | undefined {
+  return servers?.[0] && new URL(servers[0].url).pathname;
 }
 
 /** Returns the codes of all errors, of those too that belong to no operation. */
@@ -88,9 +99,22 @@ function compareOperations(
   return [
     ...(isOtherId ? [`the operation id ${released.operationId} is gone`] : []),
     ...(needsMore ? ['a token is required now'] : []),
+    ...compareAccess(released, current),
     ...compareParameters(released.parameters ?? [], current.parameters ?? [], maker),
     ...compareContent(released.requestBody, current.requestBody, maker, 'request'),
     ...compareResponses(released, current),
+  ];
+}
+
+/** Lists who may not call it any more. An operation without a token has no roles. */
+function compareAccess(released: Operation, current: Operation): string[] {
+  const roles = (released['x-roles'] ?? []).filter((role) => !current['x-roles']?.includes(role));
+  const conditions = (['x-product', 'x-approved-for'] as const).filter(
+    (name) => current[name] !== undefined && current[name] !== released[name],
+  );
+  return [
+    ...(current['x-roles'] ? roles : []).map((role) => `role ${role} may not call it any more`),
+    ...conditions.map((name) => `${name} ${current[name]} is required now`),
   ];
 }
 

@@ -15,9 +15,18 @@ export interface Schema {
 export type Maker = 'caller' | 'service';
 
 /** Keywords whose values cannot be compared: any change may rule out what was allowed. */
-const OPAQUE = ['pattern', 'format', 'anyOf', 'oneOf', 'allOf', 'not', 'additionalProperties'];
-const UPPER_LIMITS = ['maximum', 'maxLength', 'maxItems'];
-const LOWER_LIMITS = ['minimum', 'minLength', 'minItems'];
+const OPAQUE = [
+  'pattern',
+  'format',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'not',
+  'additionalProperties',
+  'multipleOf',
+];
+const UPPER_LIMITS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems'];
+const LOWER_LIMITS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'];
 
 /**
  * Lists what callers cannot rely on any more in a schema that has changed: fields that are gone,
@@ -75,6 +84,7 @@ function narrowed(from: Schema, to: Schema): string[] {
     ...(isWithin(typesOf(from), typesOf(to)) ? [] : ['type']),
     ...(isWithin(valuesOf(from), valuesOf(to)) ? [] : ['enum']),
     ...OPAQUE.filter((keyword) => keyword in to && !same(keyword)),
+    ...(to.uniqueItems && !from.uniqueItems ? ['uniqueItems'] : []),
     ...UPPER_LIMITS.filter((k) => limit(to, k, Infinity) < limit(from, k, Infinity)),
     ...LOWER_LIMITS.filter((k) => limit(to, k, -Infinity) > limit(from, k, -Infinity)),
   ];

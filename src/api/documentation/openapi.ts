@@ -57,7 +57,7 @@ function paths(publicUrl: string): Record<string, Record<string, unknown>> {
 
 /** Fields that are undefined are not in the JSON. */
 function operation(operationId: string, tag: string, endpoint: Endpoint, publicUrl: string) {
-  const { summary, description, roles, body, deprecated } = endpoint;
+  const { summary, description, roles, body, deprecated, product, approvedFor } = endpoint;
   return {
     operationId,
     tags: [tag],
@@ -65,6 +65,9 @@ function operation(operationId: string, tag: string, endpoint: Endpoint, publicU
     description,
     deprecated,
     security: roles ? [{ token: [] }] : [],
+    'x-roles': roles,
+    'x-product': product,
+    'x-approved-for': approvedFor,
     parameters: parameters(endpoint),
     requestBody: body && { required: true, content: contentOf(body) },
     responses: { 200: success(endpoint), ...failures(endpoint) },

@@ -13,6 +13,8 @@ const INITIATE = '/payouts/initiate';
 const LIST = '/collections/checkouts';
 const JSON_TYPE = 'application/json';
 
+const ROLE: string = JSON.parse(DOCUMENT).paths[INITIATE].post['x-roles'][0];
+
 const bodyOf = (document: Any) =>
   document.paths[INITIATE].post.requestBody.content[JSON_TYPE].schema;
 const answerOf = (document: Any) =>
@@ -58,6 +60,46 @@ const BREAKING: [what: string, change: (document: Any) => void, finding: string]
     },
     'POST /auth/refresh: a token is required now',
   ],
+  [
+    'a role may not call it',
+    (document) => document.paths[INITIATE].post['x-roles'].splice(0, 1, 'Other'),
+    `POST /payouts/initiate: role ${ROLE} may not call it any more`,
+  ],
+  [
+    'an app needs another product',
+    (document) => {
+      document.paths[LIST].get['x-product'] = 'other';
+    },
+    'GET /collections/checkouts: x-product other is required now',
+  ],
+  [
+    'a merchant must be approved',
+    (document) => {
+      document.paths[LIST].get['x-approved-for'] = 'lists';
+    },
+    'GET /collections/checkouts: x-approved-for lists is required now',
+  ],
+  [
+    'the base path is another one',
+    (document) => {
+      document.servers[0].url = 'https://malipo.example/api/v2';
+    },
+    'the base path /api/v1 is gone',
+  ],
+  ...(
+    [
+      ['exclusiveMinimum', 1],
+      ['exclusiveMaximum', 50],
+      ['multipleOf', 5],
+      ['uniqueItems', true],
+    ] as const
+  ).map(([keyword, value]): [string, (document: Any) => void, string] => [
+    `a parameter has ${keyword}`,
+    (document) => {
+      queryOf(document, 'page_size').schema[keyword] = value;
+    },
+    `GET /collections/checkouts: parameter page_size is narrower (${keyword})`,
+  ]),
   [
     'a parameter is gone',
     (document) => {
