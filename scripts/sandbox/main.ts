@@ -89,6 +89,7 @@ The sandbox runs until Ctrl-C.
 
   API          ${baseUrl}
   its manual   ${new URL('/docs', baseUrl)}
+  begin with   ${new URL('/docs/guides/first-payment', baseUrl)}
   console      ${consoleUrl}
     e-mail     ${staff.email}
     password   ${staff.password}

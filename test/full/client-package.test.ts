@@ -69,7 +69,7 @@ describe('The package of the TypeScript client', () => {
       timeout: 30_000,
     });
     expect(stdout).to.match(/^[0-9a-f-]{36} pending$/m);
-    expect(stdout).to.match(/^transaction\.completed order-1042 250\.00 \w+$/m);
+    expect(stdout).to.match(/^transaction\.completed client-1 250\.00 \w+$/m);
   });
 
   it('has a receiver in its README that takes a webhook after what a stranger has posted', async () => {
