@@ -92,7 +92,7 @@ describeWith(['chromium'], 'The documentation in a browser', () => {
     await sample.getByRole('button', { name: 'Copy' }).click();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     expect(copied)
-      .to.match(/^curl -sS '.*\/payouts\/initiate'/)
+      .to.match(/^curl -sS --max-time 30 '.*\/payouts\/initiate'/)
       .and.include('"payto"');
   });
 

