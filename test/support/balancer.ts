@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 const CHECK_INTERVAL_MS = 100;
 const CHECK_TIMEOUT_MS = 1_000;
 const MAX_SILENCES = 3;
+/** Longer than callers keep a connection, so that they never use one that is closing. */
+const KEEP_ALIVE_MS = 60_000;
 
 /** What became of one request that came to the balancer. */
 export interface Served {
@@ -39,7 +41,7 @@ export async function startBalancer(): Promise<Balancer> {
   const backends: Backend[] = [];
   const served: Served[] = [];
   let turn = 0;
-  const server = createServer((incoming, outgoing) => {
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (incoming, outgoing) => {
     const ready = backends.filter(({ isReady }) => isReady);
     const entry: Served = { path: incoming.url!, outcome: 'none ready' };
     served.push(entry);

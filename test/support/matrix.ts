@@ -21,9 +21,9 @@ export function valuesThroughApi<Value>(values: readonly Value[]): readonly Valu
 const QUICK_HISTORIES_COUNT = 30;
 
 /** The random histories of payments that are played. `HISTORIES=20000` plays more. */
-export const HISTORIES_COUNT = historiesCount(600);
+export const HISTORIES_COUNT = historiesCount(400);
 /** The same through Daraja's driver, of which each takes longer. */
-export const DARAJA_HISTORIES_COUNT = historiesCount(200);
+export const DARAJA_HISTORIES_COUNT = historiesCount(150);
 
 function historiesCount(full: number): number {
   return Number(process.env.HISTORIES ?? (IS_FULL ? full : QUICK_HISTORIES_COUNT));
