@@ -11,7 +11,7 @@ export interface Schema {
   [keyword: string]: unknown;
 }
 
-/** Who makes a value: a caller sends a request, the service sends an answer. */
+/** The side that makes a value: callers send requests, the service sends answers. */
 export type Maker = 'caller' | 'service';
 
 /** Keywords whose values cannot be compared: any change may rule out what was allowed. */

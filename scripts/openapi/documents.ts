@@ -16,7 +16,7 @@ export function documentText(): string {
 /** Returns the types of the document, for TypeScript. */
 export async function schemaText(document: string): Promise<string> {
   const types = await openapiTS(JSON.parse(document) as OpenAPI3, {
-    // What has a default may be left out of a request.
+    // A request may leave out a field that has a default.
     defaultNonNullable: false,
     // A choice of formats says nothing more about a string.
     transform: ({ type, anyOf }) =>

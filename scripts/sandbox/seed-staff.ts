@@ -7,7 +7,7 @@ import { beginStaffTotp, enableStaffTotp } from '../../src/domain/staff/staff-to
 import type { KeyRing } from '../../src/process/key-ring.ts';
 import { EMAIL_DOMAIN } from './seed.ts';
 
-/** Who logs in to the console of the sandbox. */
+/** The member of staff that logs in to the console of the sandbox. */
 export interface SandboxStaff {
   email: string;
   password: string;

@@ -88,7 +88,7 @@ export function endpointRecord(endpoint: OwnEndpoint) {
   };
 }
 
-/** What came back from a receiver that was sent an example. */
+/** Presents the answer of a receiver that was sent an example. */
 export function testedWebhook(id: string, { status, error, durationMs, answer }: AttemptOutcome) {
   return {
     delivered: isTaken(status),

@@ -9,7 +9,7 @@ const NOT_PLAIN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu;
 /** Controls of the reading direction. A terminal would show the words around them in another order. */
 const DIRECTION = /\p{Bidi_Control}/gu;
 
-/** What JSON leaves as it is, and a terminal would obey. */
+/** Characters that JSON does not escape and that a terminal obeys. */
 const NOT_SHOWN = /[\p{Cc}\p{Bidi_Control}]/gu;
 
 export type Document = Record<string, unknown>;

@@ -14,7 +14,7 @@ const GUIDES = 'docs/guides';
 /** The folder of the source, or of the build. */
 const ROOT = new URL('../../../', import.meta.url);
 
-/** What the documentation needs beside the code. The build copies it. */
+/** The files that the documentation serves. The build copies them. */
 export const ASSETS: readonly string[] = [SCALAR_PACKAGE, SCALAR_LICENSE, SCALAR_SCRIPT, GUIDES];
 
 /** The folder with the guides in Markdown. */

@@ -18,7 +18,7 @@ export const SECTIONS = {
   'Events and webhooks': webhooksEndpoints,
 };
 
-/** What each section is about. A new section does not compile without its line. */
+/** Describes each section in one line. A new section does not compile without its line. */
 export const SECTION_DESCRIPTIONS: Readonly<Record<keyof typeof SECTIONS, string>> = {
   Access: 'Tokens for apps and for people.',
   'Own access': 'Sessions, passwords and one-time passwords, each of the person who asks.',

@@ -8,7 +8,7 @@ import { ADMIN, type Endpoint, MONEY } from './endpoint.ts';
 /** One request sends so many again at most. */
 export const MAX_RECOVERED = 1_000;
 
-/** What merchants see of their events and webhooks, and do about them. */
+/** The endpoints by which merchants see their events and webhooks, and send them again. */
 export const webhooksEndpoints = {
   listEvents: {
     method: 'get',

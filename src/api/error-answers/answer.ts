@@ -12,6 +12,6 @@ export interface ErrorAnswer {
   field?: string;
   /** The meaning of the code, for the documentation. */
   meaning: string;
-  /** What the caller does about it, for the documentation. */
+  /** The advice to the caller, for the documentation. */
   remedy: string;
 }

@@ -13,7 +13,7 @@ import type { OpenVisit, ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { endSession } from './session.ts';
 
-/** Where a member gives what a session still lacks. */
+/** The pages that complete a session: one-time password and set-up. */
 const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
   'one-time password': 'otpForm',
   'set-up': 'setUpForm',

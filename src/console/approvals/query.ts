@@ -10,7 +10,7 @@ import { ConsoleError } from '../console-error.ts';
 import { type ListPage, PAGE_ROWS, pageOf } from '../shell/keyset.tsx';
 import type { Visit } from '../visit.ts';
 
-/** What waits for a second person, and what was decided. */
+/** The requests that wait for a second person, and those that were decided. */
 export interface ApprovalLists {
   open: ListPage<Approval, string>;
   decided: ListPage<Approval, string>;
@@ -42,7 +42,7 @@ export async function readApproval(visit: Visit): Promise<Approval> {
   return found;
 }
 
-/** What is no id was typed by hand: it is as if it were not there. */
+/** Returns the text if it is an id. Other texts find nothing. */
 function uuidIn(text: string | undefined): string | undefined {
   return text !== undefined && isUuid(text) ? text : undefined;
 }

@@ -16,7 +16,7 @@ const DECISION_WORDS: Readonly<Partial<Record<ApprovalDecision, string>>> = {
 interface ApprovalPageProps {
   visit: Visit;
   request: Approval;
-  /** How this member may decide. */
+  /** The decisions that this member may make. */
   decisions: readonly ApprovalDecision[];
   problem?: string | undefined;
 }

@@ -15,7 +15,7 @@ export const TONES: Readonly<Record<ApprovalDecision, Tone>> = {
   withdrawn: 'plain',
 };
 
-/** What waits for a second person, and below it what was decided. */
+/** Shows the requests that wait for a second person, and below them those that were decided. */
 export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists }) {
   const { open, decided } = lists;
   const path = pathTo('approvals');

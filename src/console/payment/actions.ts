@@ -12,7 +12,7 @@ import { ConsoleError } from '../console-error.ts';
 import { nairobiTime } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
-import type { Action } from './action.tsx';
+import type { Action } from './action.ts';
 
 /** Asks the gateway at once how a payment ended. */
 export const ask: Action = {

@@ -1,6 +1,6 @@
 import { pathTo } from '../routes.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { formOf, performing } from './action.tsx';
+import { formOf, performing } from './action.ts';
 import { ask, replay, resend } from './actions.ts';
 import { fileOf } from './query.ts';
 import { recordPaymentView } from './seen.ts';

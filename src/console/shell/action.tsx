@@ -4,12 +4,13 @@ import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { auditedBy, type RouteWithRole } from '../access/audited-by.ts';
 import { pathTo } from '../routes.ts';
 import type { Answer, Handler, Visit } from '../visit.ts';
-import { MAX_REASON_LENGTH, ReasonForm } from './form.tsx';
+import { ReasonForm } from './form.tsx';
+import { givenReason } from './reason.ts';
 
 /** The fields that the address or the form gives. */
 export type Given = Readonly<Record<string, string>>;
 
-/** Something that a member can do about a thing that is no payment. */
+/** Something that a member can do about a thing, with a page of its own that says first what will happen. */
 export interface ThingAction<Thing> {
   /** The route of its form, which is sent to the same path. */
   route: RouteWithRole;
@@ -24,7 +25,7 @@ export interface ThingAction<Thing> {
   /** Says what will happen, and changes nothing. @throws OperatorRefusal when it is not possible */
   preview(visit: Visit, thing: Thing, given: Given): Promise<string[]>;
   /** Does it. @throws OperatorRefusal when it is not possible any more, or was done already */
-  perform(visit: Visit, thing: Thing, audited: Audited): Promise<unknown>;
+  perform(visit: Visit, thing: Thing, audited: Audited, reason: string): Promise<unknown>;
   /** The fields that the form must carry on. */
   carried?: readonly string[];
   /** Fields that change what will happen. They are sent by themselves, to look at it again. */
@@ -43,19 +44,13 @@ export function actionDone<Thing>(action: ThingAction<Thing>): Handler {
     try {
       const reason = givenReason(visit);
       const audited = auditedBy(visit, action.route, { action: action.action, reason });
-      await action.perform(visit, thing, audited);
+      await action.perform(visit, thing, audited, reason);
       return { goTo: action.back(thing).path };
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
       return show(visit, thing, action, visit.form, error);
     }
   };
-}
-
-function givenReason({ form: { reason = '' } }: Visit): string {
-  if (reason === '') throw new OperatorRefusal('Give a reason');
-  if (reason.length <= MAX_REASON_LENGTH) return reason;
-  throw new OperatorRefusal(`A reason has at most ${MAX_REASON_LENGTH} characters`);
 }
 
 async function show<Thing>(

@@ -1,4 +1,4 @@
-/** How a language writes values of JSON. */
+/** The way in which a language writes values of JSON. */
 export interface Dialect {
   object: readonly [open: string, close: string];
   array: readonly [open: string, close: string];

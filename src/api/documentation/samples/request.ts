@@ -14,7 +14,7 @@ export interface SampleRequest {
   body: Fields | undefined;
 }
 
-/** How long a sample waits. Longer than a reversal waits for its gateway. */
+/** The time limit of a sample, longer than a reversal waits for its gateway. */
 export const SAMPLE_TIMEOUT_S = 30;
 
 type Fields = Readonly<Record<string, unknown>>;
