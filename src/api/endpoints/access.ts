@@ -1,5 +1,5 @@
+import * as records from '../schemas/access-records.ts';
 import * as bodies from '../schemas/bodies.ts';
-import * as records from '../schemas/records.ts';
 import type { Endpoint } from './endpoint.ts';
 
 /** Endpoints that give tokens. */

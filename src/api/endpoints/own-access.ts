@@ -1,7 +1,7 @@
+import * as records from '../schemas/access-records.ts';
 import * as bodies from '../schemas/bodies.ts';
 import { envelope } from '../schemas/fields.ts';
 import { sessions } from '../schemas/queries.ts';
-import * as records from '../schemas/records.ts';
 import { ALL, type Endpoint, type Refused } from './endpoint.ts';
 
 /** People change their own access, with the password again where a stolen session must not. */
