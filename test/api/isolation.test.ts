@@ -47,7 +47,7 @@ const DETAILS = [
   '/webhooks/deliveries/{id}',
 ] as const;
 const SINGLE = ['/wallets/balance'];
-/** A person's own. test/api/own-access.test.ts has those of other people. */
+/** A person's own. test/api/own-access.full.test.ts has those of other people. */
 const PERSONAL = [
   '/auth/logout',
   '/auth/sessions',
