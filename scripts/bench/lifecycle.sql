@@ -98,9 +98,9 @@ WITH ids AS MATERIALIZED (
   UPDATE events e SET sequence = before + place FROM ids, counted
   WHERE e.merchant_id = :merchant_id AND e.id = ids.id
 ), delivered AS (
-  INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, status, attempts, delivered_at,
-    step_no)
-  SELECT :merchant_id, id, 'http://127.0.0.1:9', 'delivered', 1, now(), 3 FROM ids
+  INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status, attempts,
+    delivered_at, step_no)
+  SELECT :merchant_id, id, 'http://127.0.0.1:9', now(), 'delivered', 1, now(), 3 FROM ids
 )
 INSERT INTO webhook_attempts (merchant_id, event_id, attempt_no, response_status, duration_ms)
 SELECT :merchant_id, id, 1, 200, 1 FROM ids;

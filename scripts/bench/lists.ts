@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { rows } from '../../src/connections/database.ts';
 import { runRequests } from './load.ts';
 import { BenchError } from './options.ts';
 import { type BenchMerchant, createMerchants } from './payments.ts';
-import { measureInRounds, say } from './report.ts';
+import { measureInRounds } from './report.ts';
+import { fillBySql } from './seed-by-sql.ts';
 import { type Stage, startService } from './stage.ts';
 
 /** Every list with every filter, and the combinations that people ask for. */
@@ -69,24 +68,15 @@ export function listCases(known: Record<string, string>): { name: string; path: 
   );
 }
 
-/** Fills the tables by the SQL file. @returns the row of its last statement */
-async function seed({ connect, options }: Stage, main: BenchMerchant, other: BenchMerchant) {
-  const numbers: Record<string, number> = {
+/** @returns the values of the words in capitals */
+function seed(stage: Stage, main: BenchMerchant, other: BenchMerchant) {
+  const { rows } = stage.options;
+  return fillBySql(stage, new URL('./lists-seed.sql', import.meta.url), {
     ...{ main_id: main.merchant_id, main_app: main.app_code },
     ...{ other_id: other.merchant_id, other_app: other.app_code },
     // Every eleventh is the other's.
-    ...{ rows: options.rows, total: options.rows + Math.floor(options.rows / 10) },
-  };
-  const text = readFileSync(new URL('./lists-seed.sql', import.meta.url), 'utf8');
-  const filledIn = text.replace(/:(\w+)/g, (match, name) => `${numbers[name] ?? match}`);
-  // One connection, because the first part holds for its session.
-  const database = connect(1, true);
-  let found: Record<string, string>[] = [];
-  for (const statement of filledIn.trimEnd().split(/;\n/)) {
-    say(`seed: ${statement.trim().split('\n', 1)}`);
-    found = await rows(database, statement);
-  }
-  return found[0]!;
+    ...{ rows, total: rows + Math.floor(rows / 10) },
+  });
 }
 
 /** Comes to a page by `next` from the first page on, as a caller does, but skips those between. */

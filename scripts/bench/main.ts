@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { startReaper } from '../sandbox/processes/reaper.ts';
 import { measureAcceptance } from './acceptance.ts';
+import { measureConsole } from './console.ts';
 import { measureDay } from './day.ts';
 import { measureDrain } from './drain.ts';
 import { measureGrowth } from './growth.ts';
@@ -23,6 +24,7 @@ const SCENARIOS = {
   day: measureDay,
   lists: measureLists,
   webhooks: measureWebhooks,
+  console: measureConsole,
 };
 
 /** The others take long. */
