@@ -2,6 +2,7 @@ import { BootError } from '../../src/process/lifecycle.ts';
 import { demonstrate } from './demonstration.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { type Sandbox, startSandbox } from './start.ts';
+import { makeTrouble } from './trouble/make-trouble.ts';
 
 const words = process.argv.slice(2);
 /** Ends after the demonstration. */
@@ -68,9 +69,16 @@ async function start(
   const sandbox = await startSandbox({ stops, reload, mpesa, say });
   if (!reload) {
     const crashed = sandbox.crashed.then(fail);
-    await Promise.race([demonstrate({ ...sandbox, say }), crashed, stopSignal]);
+    await Promise.race([show(sandbox), crashed, stopSignal]);
   }
   return sandbox;
+}
+
+/** Plays payments that go well, and makes trouble to practise support on. */
+async function show(sandbox: Sandbox): Promise<void> {
+  await demonstrate({ ...sandbox, say });
+  const { troubled: merchant, colleagues: staff } = sandbox;
+  await makeTrouble({ ...sandbox, merchant, staff, say });
 }
 
 async function stay(sandbox: Sandbox, stopSignal: Promise<undefined>): Promise<void> {

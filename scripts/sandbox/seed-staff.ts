@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, inTransaction } from '../../src/connections/database.ts';
 import { hashPassword } from '../../src/domain/identity/password.ts';
-import { STAFF_COLUMNS, type StaffMember } from '../../src/domain/staff/staff.ts';
+import { STAFF_COLUMNS, type StaffMember, type StaffRole } from '../../src/domain/staff/staff.ts';
 import { beginStaffTotp, enableStaffTotp } from '../../src/domain/staff/staff-totp.ts';
 import type { KeyRing } from '../../src/process/key-ring.ts';
 import { EMAIL_DOMAIN } from './seed.ts';
 
-/** The member of staff that logs in to the console of the sandbox. */
+/** A member of staff who may log in to the console of the sandbox. */
 export interface SandboxStaff {
+  role: StaffRole;
   email: string;
   password: string;
   /** In base32, for an authenticator app. */
@@ -16,23 +17,34 @@ export interface SandboxStaff {
 }
 
 /**
- * Adds an admin for the console. The member has no staff token, so the command line of the sandbox
- * goes on without one. Sandboxes may share a database, so each has a member of its own.
+ * Adds a member of staff for the console. The member has no staff token, so the command line of
+ * the sandbox goes on without one. Sandboxes may share a database, so each has its own members.
  */
-export async function seedStaff(database: Database, secretsKeys: KeyRing): Promise<SandboxStaff> {
-  const email = `staff-${randomBytes(4).toString('hex')}@${EMAIL_DOMAIN}`;
+export async function seedStaff(
+  database: Database,
+  secretsKeys: KeyRing,
+  role: StaffRole = 'admin',
+): Promise<SandboxStaff> {
+  const email = `${role}-${randomBytes(4).toString('hex')}@staff.${EMAIL_DOMAIN}`;
   const password = randomBytes(12).toString('base64url');
   const password_hash = await hashPassword(password);
   return inTransaction(database, async (trx) => {
     const member = await firstRow<StaffMember>(
       trx,
       `INSERT INTO staff (id, name, email, role, token_hash, token_prefix, token_expires_at, password_hash)
-       VALUES (:id, 'Sandbox', :email, 'admin', :nobody, '', now(), :password_hash)
+       VALUES (:id, :name, :email, :role, :nobody, '', now(), :password_hash)
        RETURNING ${STAFF_COLUMNS}`,
-      { id: uuidv7(), email, nobody: randomBytes(32), password_hash },
+      {
+        id: uuidv7(),
+        name: `Sandbox ${role}`,
+        email,
+        role,
+        nobody: randomBytes(32),
+        password_hash,
+      },
     );
     const { secret } = await beginStaffTotp(trx, secretsKeys, member!);
     await enableStaffTotp(trx, member!);
-    return { email, password, totp_secret: secret };
+    return { role, email, password, totp_secret: secret };
   });
 }

@@ -52,7 +52,8 @@ export async function seedMerchants(
   ];
 }
 
-async function seedMerchant(
+/** Creates a merchant with an app, a filled payout wallet and a user of each role. */
+export async function seedMerchant(
   database: Database,
   secretsKeys: KeyRing,
   name: string,

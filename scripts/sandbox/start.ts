@@ -8,7 +8,7 @@ import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { findFreePort, isPortTaken } from './processes/port.ts';
 import { type Reaper, startReaper } from './processes/reaper.ts';
 import { openRunFolder, type RunFolder } from './run-folder.ts';
-import { type SandboxMerchant, seedMerchants } from './seed.ts';
+import { type SandboxMerchant, seedMerchant, seedMerchants } from './seed.ts';
 import { type SandboxStaff, seedStaff } from './seed-staff.ts';
 import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
 import { STACK_TYPES, startStack } from './stack.ts';
@@ -23,6 +23,9 @@ const SWEEP_GRACE_MS = '5000';
 /** Mobile money, and the banks KCB, Co-operative and Equity. */
 const CHANNEL_CODES = [63902, 63903, 63907, 1, 11, 68];
 const M_PESA = 63902;
+
+/** Its payments go wrong. */
+const TROUBLED = ['Shida Traders', '+254711000003'] as const;
 
 /** The simulator that serves M-PESA: the general one, or that of Safaricom's Daraja. */
 export type MpesaGateway = 'simulator' | 'daraja';
@@ -51,7 +54,11 @@ export interface Sandbox {
   consoleUrl: string;
   database: Database;
   merchant: SandboxMerchant;
+  /** The merchant that support practises on. */
+  troubled: SandboxMerchant;
   staff: SandboxStaff;
+  /** Who has worked at the console before. */
+  colleagues: { admin: SandboxStaff; support: SandboxStaff };
   /** Where its credentials and logs are. */
   folder: string;
   /** Resolves with what happened when a process ends by itself. */
@@ -77,8 +84,14 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
   say('  two merchants    each with an app, users and a filled payout wallet');
+  const troubled = await seedMerchant(database, config.secretsKeys, ...TROUBLED);
   const staff = await seedStaff(database, config.secretsKeys);
-  say('  an admin         who may log in to the support console');
+  const colleagues = {
+    admin: await seedStaff(database, config.secretsKeys),
+    support: await seedStaff(database, config.secretsKeys, 'support'),
+    viewer: await seedStaff(database, config.secretsKeys, 'viewer'),
+  };
+  say('  four people      of staff, who may log in to the support console');
   const paying = STACK_TYPES.filter((type) => type !== 'daraja' || mpesa === 'daraja');
   const types = [...paying, 'console'] as const;
   const stack = await startStack({ env, logFolder: run.logs, reaper, reload }, types);
@@ -86,11 +99,20 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   stops.push(() => Promise.all(processes.map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
-  run.publish(contentOf(config, { baseUrl, processes, merchants, staff }));
+  run.publish(
+    contentOf(config, {
+      baseUrl,
+      processes,
+      merchants: [...merchants, troubled],
+      staff,
+      colleagues,
+    }),
+  );
   const crashed = Promise.race(processes.map((child) => endOf(child, run)));
   const folder = relative(ROOT_FOLDER, run.path);
   const { consoleUrl } = config;
-  return { baseUrl, consoleUrl, database, folder, merchant: merchants[0]!, staff, crashed };
+  const people = { merchant: merchants[0]!, troubled, staff, colleagues };
+  return { baseUrl, consoleUrl, database, folder, ...people, crashed };
 }
 
 /**
@@ -166,10 +188,12 @@ interface Seeded {
   processes: ServiceProcess[];
   merchants: SandboxMerchant[];
   staff: SandboxStaff;
+  colleagues: Readonly<Record<string, SandboxStaff>>;
 }
 
 /** All that a script or a person needs, passwords included. */
-function contentOf(config: Config, { baseUrl, processes, merchants, staff }: Seeded) {
+function contentOf(config: Config, seeded: Seeded) {
+  const { baseUrl, processes, merchants, staff, colleagues } = seeded;
   return {
     base_url: baseUrl,
     gateway_url: config.daraja?.baseUrl ?? config.simulatorUrl,
@@ -180,6 +204,7 @@ function contentOf(config: Config, { baseUrl, processes, merchants, staff }: See
     database_url: config.databaseUrl,
     redis_url: config.redisUrl ?? null,
     staff,
+    more_staff: Object.values(colleagues),
     merchants,
   };
 }

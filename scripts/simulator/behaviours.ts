@@ -65,6 +65,7 @@ const BEHAVIOURS: Record<string, BehaviourRow> = {
   '109': { back: { declined: NOT_RETURNABLE } },
   '110': { back: { answer: 'lost', success: 'late' } },
   '111': { forward: { amount: 'another' } },
+  '112': { forward: { success: 'never' } },
 };
 
 const NORMAL: Behaviour = {

@@ -1,32 +1,26 @@
 import { expect } from 'chai';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
 import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
-import { openPage, seriousFindings, startBrowser } from '../support/browser.ts';
-import {
-  newMember,
-  startTestConsole,
-  type TestConsole,
-  type TestMember,
-} from '../support/console.ts';
+import { openPage, startBrowser } from '../support/browser.ts';
+import { startTestConsole, type TestConsole } from '../support/console.ts';
+import { expectFine, openAsSupport } from '../support/console-browser.ts';
 import { failedPayout } from '../support/failed-jobs.ts';
 import { type FakeMerchant, startFakeMerchant } from '../support/fake-merchant.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { describeWith } from '../support/programs.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
-import { otpOf } from '../support/totp.ts';
 
 const PHONE = '+254712000678';
 const REASON = 'The worker had a bug, which is mended';
 
-describeWith(['chromium'], 'The console in a browser', () => {
+describeWith(['chromium'], 'One payment in a browser', () => {
   let service: TestService;
   let shop: FakeMerchant;
   let console: TestConsole;
   let browser: Browser;
-  let member: TestMember;
   let workers: Closable[] = [];
 
   before(async () => {
@@ -34,7 +28,6 @@ describeWith(['chromium'], 'The console in a browser', () => {
     shop = await startFakeMerchant();
     console = await startTestConsole(service);
     browser = await startBrowser();
-    member = await newMember(console, 'support');
   });
 
   after(async () => {
@@ -45,23 +38,12 @@ describeWith(['chromium'], 'The console in a browser', () => {
     await service?.close();
   });
 
-  async function logIn(page: Page): Promise<void> {
-    await page.goto(console.origin);
-    await page.getByLabel('E-mail address').fill(member.email);
-    await page.getByLabel('Password').fill(member.password);
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByLabel('One-time password').fill(otpOf(member.secret!));
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  }
-
   it('takes a failed payout from the search by phone to its end, seen live', async () => {
     const merchant = await createTestMerchant(service);
     const { payout } = await failedPayout(service.database, merchant, {
       ...{ payto: PHONE, callback_url: shop.url },
     });
-    const { page, problems } = await openPage(browser, console.origin);
-    await logIn(page);
+    const { page, problems } = await openAsSupport(browser, console);
     await page.getByRole('searchbox').fill('0712 000 678');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: `payout ${payout.ref_no}` }).waitFor();
@@ -90,28 +72,15 @@ describeWith(['chromium'], 'The console in a browser', () => {
     await expectSoundLedger(service.database);
   });
 
-  it('fits a phone, needs no mouse, and has no barriers in either theme', async () => {
-    const merchant = await createTestMerchant(service);
-    const { payout, job } = await failedPayout(service.database, merchant, { payto: PHONE });
-    const path = `/payments/payout/${payout.merchant_id}/${payout.id}`;
-    const inside = ['/', '/search', '/search?q=0712000678', '/search?q=nothing', path];
+  it('is logged in to from a phone, without barriers', async () => {
+    const options = { viewport: { width: 390, height: 844 } };
     for (const colorScheme of ['light', 'dark'] as const) {
-      const options = { viewport: { width: 390, height: 844 }, colorScheme };
-      const { page, problems } = await openPage(browser, console.origin, options);
-      const expectFine = async (where: string) => {
-        await page.goto(`${console.origin}${where}`);
-        const overflow =
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth';
-        expect(await page.evaluate(overflow), where).to.equal(0);
-        expect(await seriousFindings(page), where).to.deep.equal([]);
-        await page.keyboard.press('Tab');
-        expect(await page.evaluate('document.activeElement.className'), where).to.equal('skip');
-      };
-      await expectFine('/log-in');
-      await expectFine('/password');
-      member = await newMember(console, 'support');
-      await logIn(page);
-      for (const where of [...inside, `${path}/replay/${job.id}`]) await expectFine(where);
+      const all = { ...options, colorScheme };
+      const { page, problems } = await openPage(browser, console.origin, all);
+      for (const path of ['/log-in', '/password']) {
+        await page.goto(`${console.origin}${path}`);
+        await expectFine(page, path);
+      }
       expect(problems).to.deep.equal([]);
     }
   });

@@ -1,0 +1,40 @@
+import { got } from 'got';
+import type { Database } from '../../../src/connections/database.ts';
+import type { SandboxMerchant } from '../seed.ts';
+import type { SandboxStaff } from '../seed-staff.ts';
+import { makeFailedJobs } from './failed-jobs.ts';
+import { makeTroubledPayments } from './payments.ts';
+import { letStaffWork } from './staff-at-work.ts';
+
+/** Where trouble is made, and for whom. */
+export interface TroubleOptions {
+  baseUrl: string;
+  consoleUrl: string;
+  database: Database;
+  merchant: SandboxMerchant;
+  staff: { admin: SandboxStaff; support: SandboxStaff };
+  say(line: string): void;
+}
+
+/**
+ * Makes the trouble that support has to do with, so that every page of the console shows something
+ * to practise on. It is all of one merchant, whom nothing else is about.
+ * @throws EmbeddedServiceError when a part of it does not happen
+ */
+export async function makeTrouble(options: TroubleOptions): Promise<void> {
+  const { baseUrl, consoleUrl, database, merchant, staff, say } = options;
+  await Promise.all([
+    makeTroubledPayments(baseUrl, database, merchant),
+    makeFailedJobs(database, merchant).then(() => letStaffWork(consoleUrl, merchant, staff)),
+    guessPassword(baseUrl, merchant),
+  ]);
+  say(`\nMade trouble for Shida Traders (merchant ${merchant.merchant_id}), to practise support on:
+  docs/support.md has the cases, and the console shows them`);
+}
+
+/** Somebody tries a person's password. */
+async function guessPassword(baseUrl: string, { users }: SandboxMerchant): Promise<void> {
+  const json = { email: users[0]!.email, password: 'Password1' };
+  const options = { json, throwHttpErrors: false, retry: { limit: 0 } };
+  for (let tries = 0; tries < 2; tries += 1) await got.post(`${baseUrl}/auth/login`, options);
+}

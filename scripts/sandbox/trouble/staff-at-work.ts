@@ -1,0 +1,63 @@
+import { type ConsoleVisitor, visitConsole } from '../console-visitor.ts';
+import type { SandboxMerchant } from '../seed.ts';
+import type { SandboxStaff } from '../seed-staff.ts';
+import { REPLAYED_ERROR } from './failed-jobs.ts';
+import { until } from './until.ts';
+
+/** Equity Bank. No guide pays through it. */
+const PAUSED_CHANNEL = 68;
+const AIRTEL_MONEY = '63903';
+const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
+const SHORT_DAY = 10;
+
+/** What two members of staff have done at the console before you came. */
+export async function letStaffWork(
+  origin: string,
+  merchant: SandboxMerchant,
+  staff: { admin: SandboxStaff; support: SandboxStaff },
+): Promise<void> {
+  await Promise.all([
+    visitConsole(origin, staff.admin).then((admin) => workAsAdmin(admin, merchant)),
+    visitConsole(origin, staff.support).then((support) => workAsSupport(support, merchant)),
+  ]);
+}
+
+async function workAsAdmin(admin: ConsoleVisitor, { merchant_id }: SandboxMerchant): Promise<void> {
+  const channel = `/channels/${PAUSED_CHANNEL}`;
+  await admin.submit(`${channel}/pause`, { reason: 'The bank maintains its systems' });
+  await admin.submit(`${channel}/resume`, { reason: 'The bank is back' });
+  const topup = `/merchants/${merchant_id}/wallets/top-up?${new URLSearchParams(TOPUP)}`;
+  await admin.submit(topup, { ...TOPUP, reason: 'The transfer is on our account' });
+}
+
+async function workAsSupport(
+  support: ConsoleVisitor,
+  { merchant_id }: SandboxMerchant,
+): Promise<void> {
+  const filter = { all: 'yes', merchant: String(merchant_id), error: REPLAYED_ERROR };
+  const replay = await support.submit(`/failed-jobs/replay?${new URLSearchParams(filter)}`, {
+    ...{ rate: '10', reason: 'The name server is back' },
+  });
+  await compareStatement(support);
+  await until('The end of a bulk replay', async () =>
+    (await (await support.read(`${replay}/live`)).text()).includes('>done<'),
+  );
+}
+
+/** A statement with a payment that nobody knows. */
+async function compareStatement(support: ConsoleVisitor): Promise<void> {
+  const day = new Date().toISOString().slice(0, SHORT_DAY);
+  const lines = [
+    'reference,trans_id,account,amount,completed_at',
+    `,QK7SHIDA01,0733000999,2300.00,${day}T00:00:01Z`,
+  ];
+  const file = new File([lines.join('\n')], `airtel-${day}.csv`, { type: 'text/csv' });
+  const path = await support.submit('/reconciliation/new', {
+    ...{ channel: AIRTEL_MONEY, from: day, to: day, kind: 'collection', columns: '' },
+    ...{ utc_offset: '+00:00', reason: 'Daily comparison', file },
+  });
+  await support.submit(path, { reason: 'Daily comparison' }, `${path}/run`);
+  await until('The end of a comparison', async () =>
+    (await (await support.read(path)).text()).includes('Lines that match'),
+  );
+}
