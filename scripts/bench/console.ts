@@ -1,7 +1,7 @@
 import type { ROUTES, RouteName } from '../../src/console/routes.ts';
+import { type ConsoleVisitor, visitConsole } from '../sandbox/console-visitor.ts';
 import { findFreePort } from '../sandbox/processes/port.ts';
 import { seedStaff } from '../sandbox/seed-staff.ts';
-import { type Cookies, logInToConsole, sendWith } from './console-log-in.ts';
 import { runTasks } from './load.ts';
 import { BenchError } from './options.ts';
 import { createMerchants } from './payments.ts';
@@ -74,7 +74,7 @@ const CASES: Record<GetRoute, string> = {
     .join(' ')}
     /failed-jobs?queue=polling-simulator /failed-jobs?error=bug /failed-jobs?error=unheard
     /failed-jobs?merchant=MERCHANT /failed-jobs?channel=63902 /failed-jobs?older=7d
-    /failed-jobs?newer=24h /failed-jobs?bulk=BULK`,
+    /failed-jobs?newer=24h /failed-jobs?queue=none /failed-jobs?bulk=BULK`,
   bulkReplayForm: `/failed-jobs/replay?all=yes /failed-jobs/replay?all=yes&merchant=MERCHANT
     /failed-jobs/replay?all=yes&error=bug /failed-jobs/replay?jobJOB=on`,
   bulkReplays: '/bulk-replays',
@@ -114,10 +114,10 @@ export async function measureConsole(stage: Stage): Promise<void> {
     types: ['console'],
     env: { CONSOLE_PORT: port, CONSOLE_URL: origin },
   });
-  const cookies = await logInToConsole(origin, staff);
+  const visitor = await visitConsole(origin, staff);
   const cases = consoleCases({ ...known, MONTH: dayAgo(30) });
   const figures = await measureInRounds(findings, cases, async ({ path }) => {
-    const read = () => readPage(`${origin}${path}`, cookies);
+    const read = () => readPage(visitor, path);
     await runTasks(read, { concurrency: 1, count: WARM_UPS_COUNT });
     return runTasks(read, { concurrency: 1, count: REPEATS_COUNT });
   });
@@ -148,8 +148,8 @@ function consoleCases(known: Readonly<Record<string, string>>) {
 }
 
 /** A search that finds one thing leads to it. */
-async function readPage(url: string, cookies: Cookies): Promise<void> {
-  const answer = await sendWith(cookies, url);
+async function readPage(visitor: ConsoleVisitor, path: string): Promise<void> {
+  const answer = await visitor.read(path);
   await answer.text();
   if (answer.status >= 400) throw new BenchError(`HTTP status ${answer.status}`);
 }

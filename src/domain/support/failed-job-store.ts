@@ -126,19 +126,27 @@ const CONDITIONS: Readonly<Record<Exclude<keyof FailedJobFilter, 'asOf'>, string
   state: 'state = :state',
 };
 
-/** Goes with the condition on the state, which no index has. Most failed jobs were replayed. */
-const REPLAYED: Readonly<Record<FailedJobState, string>> = {
-  waiting: 'replayed_at IS NULL',
+/** Every row that is parked: few, and each table has an index of its own. */
+const PARKED = Object.values(STEP_TABLES)
+  .map(({ table, id }) => `SELECT ${id} FROM ${table} WHERE parked_reason IS NOT NULL`)
+  .join(' UNION ALL ');
+
+/**
+ * Goes with the condition on the state, which no index has: it leaves few jobs whose rows must be
+ * looked at. Most failed jobs were replayed, or have moved on.
+ */
+const CANDIDATES: Readonly<Record<FailedJobState, string>> = {
+  waiting: `replayed_at IS NULL AND row_id IN (${PARKED})`,
   moved_on: 'replayed_at IS NULL',
   replayed: 'replayed_at IS NOT NULL',
-  failed_again: 'replayed_at IS NOT NULL',
+  failed_again: `replayed_at IS NOT NULL AND ${hasFailedSince('failed')}`,
 };
 
 function conditions({ asOf: _, ...filter }: FailedJobFilter): string[] {
   const given = Object.entries(filter).filter(([, value]) => value !== undefined);
   return [
     ...given.map(([name]) => CONDITIONS[name as keyof typeof CONDITIONS]),
-    ...(filter.state ? [REPLAYED[filter.state]] : []),
+    ...(filter.state ? [CANDIDATES[filter.state]] : []),
   ];
 }
 
@@ -167,17 +175,20 @@ const PAYMENT = PAYMENT_KINDS.map(
 ).join(' UNION ALL ');
 
 /** A row is parked for its newest failure only. */
-const HAS_FAILED_SINCE = `EXISTS (
-  SELECT FROM failed_jobs later WHERE later.merchant_id = f.merchant_id AND later.kind = f.kind
-    AND later.row_id = f.row_id AND later.step_no > f.step_no)`;
+function hasFailedSince(job: string): string {
+  return `EXISTS (
+    SELECT FROM failed_jobs later WHERE later.merchant_id = ${job}.merchant_id
+      AND later.kind = ${job}.kind AND later.row_id = ${job}.row_id
+      AND later.step_no > ${job}.step_no)`;
+}
 
 const FAILED_JOBS = `
   SELECT f.id, f.queue, f.kind, f.step, f.merchant_id, f.row_id, f.step_no, f.error, f.failed_at,
     f.replayed_at, f.replayed_by, f.replayed_step, f.bulk_replay_id,
     CASE
-      WHEN f.replayed_at IS NOT NULL AND ${HAS_FAILED_SINCE} THEN 'failed_again'
+      WHEN f.replayed_at IS NOT NULL AND ${hasFailedSince('f')} THEN 'failed_again'
       WHEN f.replayed_at IS NOT NULL THEN 'replayed'
-      WHEN starts_with(r.parked_reason, '${JOB_FAILED}') AND NOT ${HAS_FAILED_SINCE} THEN 'waiting'
+      WHEN starts_with(r.parked_reason, '${JOB_FAILED}') AND NOT ${hasFailedSince('f')} THEN 'waiting'
       ELSE 'moved_on'
     END AS state,
     r.payment_kind, r.payment_id, p.ref_no, r.status AS row_status,
