@@ -4,7 +4,8 @@ import type { SandboxStaff } from '../seed-staff.ts';
 import { REPLAYED_ERROR } from './failed-jobs.ts';
 import { until } from './until.ts';
 
-/** Equity Bank. No guide pays through it. */
+/** Co-operative Bank and Equity Bank. No guide pays through them. */
+const RESUMED_CHANNEL = 11;
 const PAUSED_CHANNEL = 68;
 const AIRTEL_MONEY = '63903';
 const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
@@ -23,9 +24,10 @@ export async function letStaffWork(
 }
 
 async function workAsAdmin(admin: ConsoleVisitor, { merchant_id }: SandboxMerchant): Promise<void> {
-  const channel = `/channels/${PAUSED_CHANNEL}`;
-  await admin.submit(`${channel}/pause`, { reason: 'The bank maintains its systems' });
-  await admin.submit(`${channel}/resume`, { reason: 'The bank is back' });
+  const reason = 'The bank maintains its systems';
+  await admin.submit(`/channels/${PAUSED_CHANNEL}/pause`, { reason });
+  await admin.submit(`/channels/${RESUMED_CHANNEL}/pause`, { reason });
+  await admin.submit(`/channels/${RESUMED_CHANNEL}/resume`, { reason: 'The bank is back' });
   const topup = `/merchants/${merchant_id}/wallets/top-up?${new URLSearchParams(TOPUP)}`;
   await admin.submit(topup, { ...TOPUP, reason: 'The transfer is on our account' });
 }
