@@ -12,6 +12,8 @@ export interface TroubleOptions {
   consoleUrl: string;
   database: Database;
   merchant: SandboxMerchant;
+  /** Where the merchant has a server that works. Another one of the merchant's is down. */
+  receiverUrl: string;
   staff: { admin: SandboxStaff; support: SandboxStaff };
   say(line: string): void;
 }
@@ -22,14 +24,16 @@ export interface TroubleOptions {
  * @throws EmbeddedServiceError when a part of it does not happen
  */
 export async function makeTrouble(options: TroubleOptions): Promise<void> {
-  const { baseUrl, consoleUrl, database, merchant, staff, say } = options;
+  const { baseUrl, consoleUrl, database, merchant, receiverUrl, staff, say } = options;
   await Promise.all([
     makeTroubledPayments(baseUrl, database, merchant),
-    makeFailedJobs(database, merchant).then(() => letStaffWork(consoleUrl, merchant, staff)),
+    makeFailedJobs(database, merchant, receiverUrl).then(() =>
+      letStaffWork(consoleUrl, merchant, staff),
+    ),
     guessPassword(baseUrl, merchant),
   ]);
   say(`\nMade trouble for Shida Traders (merchant ${merchant.merchant_id}), to practise support on:
-  docs/support.md has the cases, and the console shows them`);
+  the console shows it, and docs/sandbox.md says where`);
 }
 
 /** Somebody tries a person's password. */

@@ -9,7 +9,8 @@ const RESUMED_CHANNEL = 11;
 const PAUSED_CHANNEL = 68;
 const AIRTEL_MONEY = '63903';
 const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
-const SHORT_DAY = 10;
+const DAY_MS = 24 * 3_600_000;
+const ISO_DAY_LENGTH = 10;
 
 /** What two members of staff have done at the console before you came. */
 export async function letStaffWork(
@@ -46,12 +47,12 @@ async function workAsSupport(
   );
 }
 
-/** A statement with a payment that nobody knows. */
+/** A statement of yesterday, before there was a sandbox, with a payment that nobody knows. */
 async function compareStatement(support: ConsoleVisitor): Promise<void> {
-  const day = new Date().toISOString().slice(0, SHORT_DAY);
+  const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, ISO_DAY_LENGTH);
   const lines = [
     'reference,trans_id,account,amount,completed_at',
-    `,QK7SHIDA01,0733000999,2300.00,${day}T00:00:01Z`,
+    `,QK7SHIDA01,0733000999,2300.00,${day}T09:14:07Z`,
   ];
   const file = new File([lines.join('\n')], `airtel-${day}.csv`, { type: 'text/csv' });
   const path = await support.submit('/reconciliation/new', {
