@@ -2,11 +2,11 @@ import { type ConsoleVisitor, visitConsole } from '../console-visitor.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import type { SandboxStaff } from '../seed-staff.ts';
 import { REPLAYED_ERROR } from './failed-jobs.ts';
+import { AIRTEL_MONEY } from './payments.ts';
 import { until } from './until.ts';
 
 /** Equity Bank. No guide pays through it. */
 const PAUSED_CHANNEL = 68;
-const AIRTEL_MONEY = '63903';
 const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
 const DAY_MS = 24 * 3_600_000;
 const ISO_DAY_LENGTH = 10;
@@ -24,9 +24,13 @@ export async function letStaffWork(
 }
 
 async function workAsAdmin(admin: ConsoleVisitor, { merchant_id }: SandboxMerchant): Promise<void> {
-  const channel = `/channels/${PAUSED_CHANNEL}`;
-  await admin.submit(`${channel}/pause`, { reason: 'The bank maintains its systems' });
-  await admin.submit(`${channel}/resume`, { reason: 'The bank is back' });
+  const pause = `/channels/${PAUSED_CHANNEL}/pause`;
+  // It stays as it is when somebody has paused it before this sandbox was started.
+  if ((await (await admin.read('/channels')).text()).includes(`"${pause}"`)) {
+    await admin.submit(pause, { reason: 'The bank maintains its systems' });
+    const resume = `/channels/${PAUSED_CHANNEL}/resume`;
+    await admin.submit(resume, { reason: 'The bank is back' });
+  }
   const topup = `/merchants/${merchant_id}/wallets/top-up?${new URLSearchParams(TOPUP)}`;
   await admin.submit(topup, { ...TOPUP, reason: 'The transfer is on our account' });
 }
@@ -54,7 +58,7 @@ async function compareStatement(support: ConsoleVisitor): Promise<void> {
   ];
   const file = new File([lines.join('\n')], `airtel-${day}.csv`, { type: 'text/csv' });
   const path = await support.submit('/reconciliation/new', {
-    ...{ channel: AIRTEL_MONEY, from: day, to: day, kind: 'collection', columns: '' },
+    ...{ channel: String(AIRTEL_MONEY), from: day, to: day, kind: 'collection', columns: '' },
     ...{ utc_offset: '+00:00', reason: 'Daily comparison', file },
   });
   await support.submit(path, { reason: 'Daily comparison' }, `${path}/run`);

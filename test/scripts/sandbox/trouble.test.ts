@@ -25,22 +25,32 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
   '/audit': ['channel.pause', 'channel.resume', 'wallet.topup', 'jobs.replay', 'reconcile.run'],
 };
 
+/** For a start and a demonstration on a machine that runs other tests. */
+const START_MS = 180_000;
+
 describe('The trouble of the sandbox', () => {
   let sandbox: Program;
   let published: { console_url: string; staff: SandboxStaff; more_staff: SandboxStaff[] };
   let admin: ConsoleVisitor;
 
-  before(async () => {
-    let file = '';
+  before(async function () {
+    this.timeout(START_MS);
+    let said = '';
     sandbox = await startProgram({
       ...{ name: 'sandbox', cwd: ROOT_FOLDER, reaper: environment.reaper },
       env: { PATH: process.env.PATH, PORT: '0', CONSOLE_PORT: '0', SIMULATOR_PORT: '0' },
       ...{ command: process.execPath, args: ['--import', 'tsx', 'scripts/sandbox/main.ts'] },
-      ready: /^ {2}logs /,
+      ready: /^Malipo sandbox/,
       onLine: (line) => {
-        file = /^ {2}credentials +(\S+)/.exec(line)?.[1] ?? file;
+        said += `${line}\n`;
       },
     });
+    const file = await Promise.race([
+      eventually('the start', async () => /^ {2}credentials +(\S+)/m.exec(said)?.[1], START_MS),
+      sandbox.exited.then((how) => {
+        throw new Error(`The sandbox ended with ${how}: ${said}`);
+      }),
+    ]);
     published = JSON.parse(readFileSync(`${ROOT_FOLDER}/${file}`, 'utf8'));
     admin = await visitConsole(published.console_url, published.staff);
   });
