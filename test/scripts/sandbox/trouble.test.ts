@@ -4,9 +4,11 @@ import { type ConsoleVisitor, visitConsole } from '../../../scripts/sandbox/cons
 import { type Program, startProgram } from '../../../scripts/sandbox/processes/program.ts';
 import type { SandboxStaff } from '../../../scripts/sandbox/seed-staff.ts';
 import { ROOT_FOLDER } from '../../../scripts/sandbox/service-process.ts';
+import { openDatabase } from '../../../src/connections/database.ts';
 import { navigationFor } from '../../../src/console/routes.ts';
 import { environment } from '../../support/environment.ts';
 import { eventually } from '../../support/eventually.ts';
+import { expectSoundLedger } from '../../support/ledger-check.ts';
 
 /** What each page of the navigation shows of the trouble. The search shows nothing unasked. */
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
@@ -28,9 +30,16 @@ const SHOWN: Readonly<Record<string, readonly string[]>> = {
 /** For a start and a demonstration on a machine that runs other tests. */
 const START_MS = 180_000;
 
+interface Published {
+  console_url: string;
+  database_url: string;
+  staff: SandboxStaff;
+  more_staff: SandboxStaff[];
+}
+
 describe('The trouble of the sandbox', () => {
   let sandbox: Program;
-  let published: { console_url: string; staff: SandboxStaff; more_staff: SandboxStaff[] };
+  let published: Published;
   let admin: ConsoleVisitor;
 
   before(async function () {
@@ -96,5 +105,14 @@ describe('The trouble of the sandbox', () => {
     const path = /href="(\/approvals\/[^"]+)"/.exec(await textOf('/approvals'))![1]!;
     await admin.submit(path, { as: 'approved', reason: 'The bank has confirmed it' });
     expect(await textOf('/approvals')).to.include('approved');
+  });
+
+  it('leaves the books sound', async () => {
+    const database = openDatabase(published.database_url, 1, 'malipo-test');
+    try {
+      await expectSoundLedger(database);
+    } finally {
+      await database.destroy();
+    }
   });
 });
