@@ -52,6 +52,7 @@ export interface SandboxOptions {
 export interface Sandbox {
   baseUrl: string;
   consoleUrl: string;
+  channels: Config['channels'];
   database: Database;
   merchant: SandboxMerchant;
   /** The merchant that support practises on. */
@@ -96,9 +97,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   run.publish(contentOf(config, { baseUrl, processes, merchants: everyMerchant, team }));
   const crashed = Promise.race(processes.map((child) => endOf(child, run)));
   const folder = relative(ROOT_FOLDER, run.path);
-  const { consoleUrl } = config;
-  const merchant = merchants[0]!;
-  return { baseUrl, consoleUrl, database, folder, merchant, troubled, team, crashed };
+  const { consoleUrl, channels } = config;
+  const people = { merchant: merchants[0]!, troubled, team };
+  return { baseUrl, consoleUrl, channels, database, folder, ...people, crashed };
 }
 
 /**

@@ -11,6 +11,7 @@ const READY_TIMEOUT_MS = 180_000;
 /** A sandbox that runs, and a part of what it has published. */
 export interface TestSandbox {
   console_url: string;
+  database_url: string;
   staff: SandboxStaff;
   more_staff: SandboxStaff[];
   stop(): Promise<void>;

@@ -10,9 +10,8 @@ import { createPayout } from '../../../src/domain/payouts/create-payout.ts';
 import { recordFailedJob } from '../../../src/jobs/failed-jobs.ts';
 import { queueOf } from '../../../src/jobs/job-types.ts';
 import type { SandboxMerchant } from '../seed.ts';
+import { AIRTEL_MONEY, GATEWAY } from './payments.ts';
 
-const AIRTEL_MONEY = 63903;
-const GATEWAY = 'simulator';
 const AMOUNT_CENTS = 180_000;
 /** Long enough for a trainee: nothing is sent after its deadline. */
 const DEADLINE_MS = 24 * 3_600_000;

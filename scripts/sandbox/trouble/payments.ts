@@ -4,6 +4,9 @@ import { openOverdue } from '../../../src/domain/discrepancies/open-overdue.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import { until } from './until.ts';
 
+/** Every payment in trouble goes this way: the phones are Airtel's. */
+export const AIRTEL_MONEY = 63903;
+export const GATEWAY = 'simulator';
 /** Nobody listens there: the merchant's server is down. */
 const DEAD_SERVER = 'http://127.0.0.1:9';
 /** So many failures in a row, and one more, hold an endpoint. */

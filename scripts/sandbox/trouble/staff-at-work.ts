@@ -2,12 +2,12 @@ import { type ConsoleVisitor, visitConsole } from '../console-visitor.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import type { SandboxStaff } from '../seed-staff.ts';
 import { REPLAYED_ERROR } from './failed-jobs.ts';
+import { AIRTEL_MONEY } from './payments.ts';
 import { until } from './until.ts';
 
 /** Co-operative Bank and Equity Bank. No guide pays through them. */
 const RESUMED_CHANNEL = 11;
 const PAUSED_CHANNEL = 68;
-const AIRTEL_MONEY = '63903';
 const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
 const DAY_MS = 24 * 3_600_000;
 const ISO_DAY_LENGTH = 10;
@@ -26,9 +26,15 @@ export async function letStaffWork(
 
 async function workAsAdmin(admin: ConsoleVisitor, { merchant_id }: SandboxMerchant): Promise<void> {
   const reason = 'The bank maintains its systems';
-  await admin.submit(`/channels/${PAUSED_CHANNEL}/pause`, { reason });
-  await admin.submit(`/channels/${RESUMED_CHANNEL}/pause`, { reason });
-  await admin.submit(`/channels/${RESUMED_CHANNEL}/resume`, { reason: 'The bank is back' });
+  // They stay as they are when somebody has paused one before this sandbox was started.
+  const isOpen = (await (await admin.read('/channels')).text()).includes(
+    `"/channels/${PAUSED_CHANNEL}/pause"`,
+  );
+  if (isOpen) {
+    await admin.submit(`/channels/${PAUSED_CHANNEL}/pause`, { reason });
+    await admin.submit(`/channels/${RESUMED_CHANNEL}/pause`, { reason });
+    await admin.submit(`/channels/${RESUMED_CHANNEL}/resume`, { reason: 'The bank is back' });
+  }
   const topup = `/merchants/${merchant_id}/wallets/top-up?${new URLSearchParams(TOPUP)}`;
   await admin.submit(topup, { ...TOPUP, reason: 'The transfer is on our account' });
 }
@@ -56,7 +62,7 @@ async function compareStatement(support: ConsoleVisitor): Promise<void> {
   ];
   const file = new File([lines.join('\n')], `airtel-${day}.csv`, { type: 'text/csv' });
   const path = await support.submit('/reconciliation/new', {
-    ...{ channel: AIRTEL_MONEY, from: day, to: day, kind: 'collection', columns: '' },
+    ...{ channel: String(AIRTEL_MONEY), from: day, to: day, kind: 'collection', columns: '' },
     ...{ utc_offset: '+00:00', reason: 'Daily comparison', file },
   });
   await support.submit(path, { reason: 'Daily comparison' }, `${path}/run`);

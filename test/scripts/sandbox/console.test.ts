@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
 import { type ConsoleVisitor, visitConsole } from '../../../scripts/sandbox/console-visitor.ts';
+import { openDatabase } from '../../../src/connections/database.ts';
 import { navigationFor, ROUTES, type RouteName } from '../../../src/console/routes.ts';
 import { openPage, startBrowser } from '../../support/browser.ts';
 import { expectSkipLink, flawsOf } from '../../support/console-browser.ts';
 import { type Crawl, crawlConsole } from '../../support/console-crawler.ts';
 import { eventually } from '../../support/eventually.ts';
+import { expectSoundLedger } from '../../support/ledger-check.ts';
 import { describeWith } from '../../support/programs.ts';
 import { startTestSandbox, type TestSandbox } from '../../support/test-sandbox.ts';
 
@@ -92,6 +94,15 @@ describe('The console of the sandbox', () => {
     const path = /href="(\/approvals\/[^"]+)"/.exec(await textOf('/approvals'))![1]!;
     await admin.submit(path, { as: 'approved', reason: 'The bank has confirmed it' });
     expect(await textOf('/approvals')).to.include('approved');
+  });
+
+  it('has sound books', async () => {
+    const database = openDatabase(sandbox.database_url, 1, 'malipo-test');
+    try {
+      await expectSoundLedger(database);
+    } finally {
+      await database.destroy();
+    }
   });
 
   describe('has pages', () => {
