@@ -4,6 +4,8 @@ import type { SandboxStaff } from './seed-staff.ts';
 
 /** A member of staff who uses the console by HTTP, as a browser without scripts does. */
 export interface ConsoleVisitor {
+  /** The cookies of the session, by name. */
+  cookies: ReadonlyMap<string, string>;
   /** Reads a page. It does not follow where the answer leads. */
   read(path: string): Promise<Response>;
   /**
@@ -37,6 +39,7 @@ function strangerAt(origin: string): ConsoleVisitor {
     return answer;
   };
   return {
+    cookies,
     read: (path) => send(path),
     submit: async (path, fields, action = path.split('?')[0]!) => {
       const form = await (await send(path)).text();

@@ -1,5 +1,6 @@
 import { BootError } from '../../src/process/lifecycle.ts';
 import { demonstrate } from './demonstration.ts';
+import { startMerchantReceiver } from './merchant-receiver.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { type Sandbox, startSandbox } from './start.ts';
 import { makeTrouble } from './trouble/make-trouble.ts';
@@ -69,16 +70,19 @@ async function start(
   const sandbox = await startSandbox({ stops, reload, mpesa, say });
   if (!reload) {
     const crashed = sandbox.crashed.then(fail);
-    await Promise.race([show(sandbox), crashed, stopSignal]);
+    await Promise.race([show(sandbox, stops), crashed, stopSignal]);
   }
   return sandbox;
 }
 
 /** Plays payments that go well, and makes trouble to practise support on. */
-async function show(sandbox: Sandbox): Promise<void> {
+async function show(sandbox: Sandbox, stops: (() => Promise<unknown>)[]): Promise<void> {
   await demonstrate({ ...sandbox, say });
-  const { troubled: merchant, colleagues: staff } = sandbox;
-  await makeTrouble({ ...sandbox, merchant, staff, say });
+  const { troubled: merchant, team } = sandbox;
+  const receiver = await startMerchantReceiver(merchant.app_secret);
+  stops.push(() => receiver.close());
+  const receiverUrl = receiver.url;
+  await makeTrouble({ ...sandbox, merchant, receiverUrl, staff: team.colleagues, say });
 }
 
 async function stay(sandbox: Sandbox, stopSignal: Promise<undefined>): Promise<void> {
@@ -91,7 +95,8 @@ function fail(problem: string): never {
   throw new EmbeddedServiceError(problem);
 }
 
-function whereToGoNext({ baseUrl, consoleUrl, staff, folder }: Sandbox): string {
+function whereToGoNext({ baseUrl, consoleUrl, team, folder }: Sandbox): string {
+  const { staff } = team;
   return `
 The sandbox runs until Ctrl-C.
 

@@ -16,6 +16,24 @@ export interface SandboxStaff {
   totp_secret: string;
 }
 
+/** The people who may log in to the console of a sandbox. */
+export interface SandboxTeam {
+  /** An admin: who tries the sandbox. */
+  staff: SandboxStaff;
+  /** One of each role, for what needs a second person, and to see what each role may. */
+  colleagues: Readonly<Record<StaffRole, SandboxStaff>>;
+}
+
+/** Adds an admin, and a colleague of each role. */
+export async function seedTeam(database: Database, secretsKeys: KeyRing): Promise<SandboxTeam> {
+  const add = (role: StaffRole) => seedStaff(database, secretsKeys, role);
+  // At once, because hashing a password takes long.
+  const [staff, admin, support, viewer] = await Promise.all([
+    ...[add('admin'), add('admin'), add('support'), add('viewer')],
+  ] as const);
+  return { staff, colleagues: { admin, support, viewer } };
+}
+
 /**
  * Adds a member of staff for the console. The member has no staff token, so the command line of
  * the sandbox goes on without one. Sandboxes may share a database, so each has its own members.

@@ -9,7 +9,7 @@ import { findFreePort, isPortTaken } from './processes/port.ts';
 import { type Reaper, startReaper } from './processes/reaper.ts';
 import { openRunFolder, type RunFolder } from './run-folder.ts';
 import { type SandboxMerchant, seedMerchant, seedMerchants } from './seed.ts';
-import { type SandboxStaff, seedStaff } from './seed-staff.ts';
+import { type SandboxTeam, seedTeam } from './seed-staff.ts';
 import { ROOT_FOLDER, type ServiceProcess } from './service-process.ts';
 import { STACK_TYPES, startStack } from './stack.ts';
 
@@ -52,13 +52,12 @@ export interface SandboxOptions {
 export interface Sandbox {
   baseUrl: string;
   consoleUrl: string;
+  channels: Config['channels'];
   database: Database;
   merchant: SandboxMerchant;
   /** The merchant that support practises on. */
   troubled: SandboxMerchant;
-  staff: SandboxStaff;
-  /** Who has worked at the console before. */
-  colleagues: { admin: SandboxStaff; support: SandboxStaff };
+  team: SandboxTeam;
   /** Where its credentials and logs are. */
   folder: string;
   /** Resolves with what happened when a process ends by itself. */
@@ -83,14 +82,9 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   stops.push(() => database.destroy());
   say(`  queues           in ${queues}`);
   const merchants = await seedMerchants(database, config.secretsKeys);
-  say('  two merchants    each with an app, users and a filled payout wallet');
   const troubled = await seedMerchant(database, config.secretsKeys, ...TROUBLED);
-  const staff = await seedStaff(database, config.secretsKeys);
-  const colleagues = {
-    admin: await seedStaff(database, config.secretsKeys),
-    support: await seedStaff(database, config.secretsKeys, 'support'),
-    viewer: await seedStaff(database, config.secretsKeys, 'viewer'),
-  };
+  say('  three merchants  each with an app, users and a filled payout wallet');
+  const team = await seedTeam(database, config.secretsKeys);
   say('  four people      of staff, who may log in to the support console');
   const paying = STACK_TYPES.filter((type) => type !== 'daraja' || mpesa === 'daraja');
   const types = [...paying, 'console'] as const;
@@ -99,20 +93,13 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   stops.push(() => Promise.all(processes.map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
-  run.publish(
-    contentOf(config, {
-      baseUrl,
-      processes,
-      merchants: [...merchants, troubled],
-      staff,
-      colleagues,
-    }),
-  );
+  const everyMerchant = [...merchants, troubled];
+  run.publish(contentOf(config, { baseUrl, processes, merchants: everyMerchant, team }));
   const crashed = Promise.race(processes.map((child) => endOf(child, run)));
   const folder = relative(ROOT_FOLDER, run.path);
-  const { consoleUrl } = config;
-  const people = { merchant: merchants[0]!, troubled, staff, colleagues };
-  return { baseUrl, consoleUrl, database, folder, ...people, crashed };
+  const { consoleUrl, channels } = config;
+  const people = { merchant: merchants[0]!, troubled, team };
+  return { baseUrl, consoleUrl, channels, database, folder, ...people, crashed };
 }
 
 /**
@@ -187,13 +174,12 @@ interface Seeded {
   baseUrl: string;
   processes: ServiceProcess[];
   merchants: SandboxMerchant[];
-  staff: SandboxStaff;
-  colleagues: Readonly<Record<string, SandboxStaff>>;
+  team: SandboxTeam;
 }
 
 /** All that a script or a person needs, passwords included. */
 function contentOf(config: Config, seeded: Seeded) {
-  const { baseUrl, processes, merchants, staff, colleagues } = seeded;
+  const { baseUrl, processes, merchants, team } = seeded;
   return {
     base_url: baseUrl,
     gateway_url: config.daraja?.baseUrl ?? config.simulatorUrl,
@@ -203,8 +189,8 @@ function contentOf(config: Config, seeded: Seeded) {
     ),
     database_url: config.databaseUrl,
     redis_url: config.redisUrl ?? null,
-    staff,
-    more_staff: Object.values(colleagues),
+    staff: team.staff,
+    more_staff: Object.values(team.colleagues),
     merchants,
   };
 }

@@ -11,7 +11,11 @@ export const REQUIRE_ALL = process.env.REQUIRE_ALL === '1';
 export const PROGRAMS_FROM = process.env.PROGRAMS_FROM === 'built' ? 'built' : 'source';
 
 /** describe() for what needs programs that may not be installed: pending where one is missing. */
-export function describeWith(programs: readonly string[], title: string, tests: () => void): void {
+export function describeWith(
+  programs: readonly string[],
+  title: string,
+  tests: (this: Mocha.Suite) => void,
+): void {
   const missing = programs.filter((name) => findProgram(name) === null);
   if (missing.length === 0 || REQUIRE_ALL) describe(title, tests);
   else describe.skip(`${title} (needs ${missing.join(', ')})`, tests);

@@ -25,6 +25,8 @@ export interface ProgramOptions {
   reaper: Reaper;
   /** The line of output by which it says that it is ready. */
   ready: RegExp;
+  /** How long that may take; a minute by default. */
+  readyTimeoutMs?: number;
   /** The line that says why it is not, for which there is advice; else the last line does. */
   complaint?: RegExp;
   onLine?: (line: string) => void;
@@ -77,7 +79,8 @@ export class Program {
       createInterface({ input: this.#child.stdout }).on('line', read);
       createInterface({ input: this.#child.stderr }).on('line', read);
     });
-    const late = delay(READY_TIMEOUT_MS, 'it did not become ready in time', { ref: false });
+    const timeoutMs = this.#options.readyTimeoutMs ?? READY_TIMEOUT_MS;
+    const late = delay(timeoutMs, 'it did not become ready in time', { ref: false });
     const problem = await Promise.race([isReady, this.exited, late]);
     if (problem === null) return;
     await this.#end('SIGKILL');

@@ -1,56 +1,81 @@
-import { type Database, inTransaction, rows } from '../../../src/connections/database.ts';
+import {
+  type Database,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../../src/connections/database.ts';
+import { createCollection } from '../../../src/domain/collections/create-collection.ts';
 import { NOBODY } from '../../../src/domain/identity/asker.ts';
 import { createPayout } from '../../../src/domain/payouts/create-payout.ts';
 import { recordFailedJob } from '../../../src/jobs/failed-jobs.ts';
 import { queueOf } from '../../../src/jobs/job-types.ts';
 import type { SandboxMerchant } from '../seed.ts';
-import { DEAD_SERVER } from './payments.ts';
+import { AIRTEL_MONEY, GATEWAY } from './payments.ts';
 
-const AIRTEL_MONEY = 63903;
-const GATEWAY = 'simulator';
 const AMOUNT_CENTS = 180_000;
-const DEADLINE_MS = 4 * 3_600_000;
+/** Long enough for a trainee: nothing is sent after its deadline. */
+const DEADLINE_MS = 24 * 3_600_000;
 
-/** Failed jobs with this error wait for the trainee. */
-export const LEFT_ERROR = 'Cannot read properties of undefined (reading "account")';
-/** Those with this error are replayed by a member of staff. */
+/** Those with this error are replayed by a member of staff. The others wait for the trainee. */
 export const REPLAYED_ERROR = 'getaddrinfo EAI_AGAIN gateway.example';
+const NO_ACCOUNT = 'Cannot read properties of undefined (reading "account")';
+const NO_JSON = 'Unexpected token < in JSON at position 0';
 
-const JOBS: readonly { ref_no: string; phone: string; error: string }[] = [
-  { ref_no: 'shida-stuck-1', phone: '+254733000301', error: LEFT_ERROR },
-  { ref_no: 'shida-stuck-2', phone: '+254733000302', error: LEFT_ERROR },
-  { ref_no: 'shida-stuck-3', phone: '+254733000303', error: LEFT_ERROR },
-  { ref_no: 'shida-outage-1', phone: '+254733000304', error: REPLAYED_ERROR },
-  { ref_no: 'shida-outage-2', phone: '+254733000305', error: REPLAYED_ERROR },
-  { ref_no: 'shida-outage-3', phone: '+254733000306', error: REPLAYED_ERROR },
+interface Unsent {
+  kind: 'collection' | 'payout';
+  ref_no: string;
+  phone: string;
+  error: string;
+}
+
+const JOBS: readonly Unsent[] = [
+  { kind: 'payout', ref_no: 'shida-stuck-1', phone: '+254733000301', error: NO_ACCOUNT },
+  { kind: 'payout', ref_no: 'shida-stuck-2', phone: '+254733000302', error: NO_ACCOUNT },
+  { kind: 'payout', ref_no: 'shida-stuck-3', phone: '+254733000303', error: NO_ACCOUNT },
+  { kind: 'collection', ref_no: 'shida-unsent-1', phone: '+254733000304', error: NO_JSON },
+  { kind: 'collection', ref_no: 'shida-unsent-2', phone: '+254733000305', error: NO_JSON },
+  { kind: 'payout', ref_no: 'shida-outage-1', phone: '+254733000306', error: REPLAYED_ERROR },
+  { kind: 'payout', ref_no: 'shida-outage-2', phone: '+254733000307', error: REPLAYED_ERROR },
+  { kind: 'payout', ref_no: 'shida-outage-3', phone: '+254733000308', error: REPLAYED_ERROR },
 ];
 
-/** Makes payouts that were never sent, because the job of each has failed for good. */
-export async function makeFailedJobs(database: Database, merchant: SandboxMerchant): Promise<void> {
-  for (const { ref_no, phone, error } of JOBS) {
-    const { id, step_no } = await unsentPayout(database, merchant, ref_no, phone);
-    // A job is tried for a long time before it fails for good. So the end of that is recorded here.
+/**
+ * Makes payments that were never sent, because the job of each has failed for good. They complete
+ * once the job is replayed, and the merchant hears of it at `receiverUrl`.
+ */
+export async function makeFailedJobs(
+  database: Database,
+  merchant: SandboxMerchant,
+  receiverUrl: string,
+): Promise<void> {
+  for (const unsent of JOBS) {
+    const { kind, error } = unsent;
+    const { id, step_no } = await inTransaction(database, async (trx) => {
+      const payment = await accept(trx, merchant, receiverUrl, unsent);
+      // Nobody gets its first job.
+      const sql = 'DELETE FROM outbox WHERE merchant_id = :merchant_id AND row_id = :id';
+      await rows(trx, sql, payment);
+      return payment;
+    });
     const { merchant_id } = merchant;
-    const job = { kind: 'payout', step: 'submit', merchant_id, row_id: id, step_no } as const;
-    await recordFailedJob(database, queueOf('payout', 'submit', GATEWAY), job, new Error(error));
+    const job = { kind, step: 'submit', merchant_id, row_id: id, step_no } as const;
+    // A job is tried for a long time before it fails for good. So only the end of that is made.
+    await recordFailedJob(database, queueOf(kind, 'submit', GATEWAY), job, new Error(error));
   }
 }
 
-/** A payout whose first job nobody gets. */
-function unsentPayout(
-  database: Database,
+function accept(
+  trx: Transaction,
   { merchant_id, app_code }: SandboxMerchant,
-  ref_no: string,
-  payto: string,
+  callback_url: string,
+  { kind, ref_no, phone }: Unsent,
 ) {
-  return inTransaction(database, async (trx) => {
-    const payout = await createPayout(trx, {
-      ...{ merchant_id, app_code, ref_no, payto, ...NOBODY, asked_app: app_code },
-      ...{ amount_cents: AMOUNT_CENTS, rate: { bps: 0, fixedCents: 0 }, deadline_ms: DEADLINE_MS },
-      ...{ category: 'other', narration: 'Supplies', callback_url: `${DEAD_SERVER}/webhooks` },
-      ...{ channel: AIRTEL_MONEY, gateway: GATEWAY },
-    });
-    await rows(trx, 'DELETE FROM outbox WHERE merchant_id = :merchant_id AND row_id = :id', payout);
-    return payout;
-  });
+  const common = {
+    ...{ merchant_id, app_code, ref_no, callback_url, ...NOBODY, asked_app: app_code },
+    ...{ amount_cents: AMOUNT_CENTS, rate: { bps: 0, fixedCents: 0 }, deadline_ms: DEADLINE_MS },
+    ...{ channel: AIRTEL_MONEY, gateway: GATEWAY },
+  };
+  return kind === 'collection'
+    ? createCollection(trx, { ...common, payfrom: phone, account_number: 'INV-7' })
+    : createPayout(trx, { ...common, payto: phone, category: 'other', narration: 'Supplies' });
 }

@@ -3,15 +3,19 @@ import type { Database } from '../../../src/connections/database.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import type { SandboxStaff } from '../seed-staff.ts';
 import { makeFailedJobs } from './failed-jobs.ts';
-import { makeTroubledPayments } from './payments.ts';
+import { AIRTEL_MONEY, GATEWAY, makeTroubledPayments } from './payments.ts';
 import { letStaffWork } from './staff-at-work.ts';
 
 /** Where trouble is made, and for whom. */
 export interface TroubleOptions {
   baseUrl: string;
   consoleUrl: string;
+  /** The driver of each channel. */
+  channels: ReadonlyMap<number, string>;
   database: Database;
   merchant: SandboxMerchant;
+  /** Where the merchant has a server that works. Another one of the merchant's is down. */
+  receiverUrl: string;
   staff: { admin: SandboxStaff; support: SandboxStaff };
   say(line: string): void;
 }
@@ -22,14 +26,20 @@ export interface TroubleOptions {
  * @throws EmbeddedServiceError when a part of it does not happen
  */
 export async function makeTrouble(options: TroubleOptions): Promise<void> {
-  const { baseUrl, consoleUrl, database, merchant, staff, say } = options;
+  const { baseUrl, consoleUrl, channels, database, merchant, receiverUrl, staff, say } = options;
+  if (channels.get(AIRTEL_MONEY) !== GATEWAY) {
+    say(`\nMade no trouble: CHANNELS is without ${AIRTEL_MONEY}=${GATEWAY}`);
+    return;
+  }
   await Promise.all([
     makeTroubledPayments(baseUrl, database, merchant),
-    makeFailedJobs(database, merchant).then(() => letStaffWork(consoleUrl, merchant, staff)),
+    makeFailedJobs(database, merchant, receiverUrl).then(() =>
+      letStaffWork(consoleUrl, merchant, staff),
+    ),
     guessPassword(baseUrl, merchant),
   ]);
   say(`\nMade trouble for Shida Traders (merchant ${merchant.merchant_id}), to practise support on:
-  docs/support.md has the cases, and the console shows them`);
+  the console shows it, and docs/sandbox.md says where`);
 }
 
 /** Somebody tries a person's password. */

@@ -4,8 +4,11 @@ import { openOverdue } from '../../../src/domain/discrepancies/open-overdue.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import { until } from './until.ts';
 
+/** Every payment in trouble goes this way: the phones are Airtel's. */
+export const AIRTEL_MONEY = 63903;
+export const GATEWAY = 'simulator';
 /** Nobody listens there: the merchant's server is down. */
-export const DEAD_SERVER = 'http://127.0.0.1:9';
+const DEAD_SERVER = 'http://127.0.0.1:9';
 /** So many failures in a row, and one more, hold an endpoint. */
 const UNHEARD_COUNT = 6;
 
@@ -70,7 +73,10 @@ async function apiOf(baseUrl: string, { app_key, app_secret }: SandboxMerchant) 
   return api.extend({ headers: { authorization: `Bearer ${access}` } });
 }
 
-/** A payout has hours before it is overdue. So its deadline is moved to the past. */
+/**
+ * A payout has hours before it is overdue. So its deadline is moved to the past. The dispatcher
+ * finds it then: here its round is run at once, because the next may be seconds away.
+ */
 async function makeOverdue(
   database: Database,
   { merchant_id }: SandboxMerchant,

@@ -2,13 +2,15 @@ import { type ConsoleVisitor, visitConsole } from '../console-visitor.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import type { SandboxStaff } from '../seed-staff.ts';
 import { REPLAYED_ERROR } from './failed-jobs.ts';
+import { AIRTEL_MONEY } from './payments.ts';
 import { until } from './until.ts';
 
-/** Equity Bank. No guide pays through it. */
+/** Co-operative Bank and Equity Bank. No guide pays through them. */
+const RESUMED_CHANNEL = 11;
 const PAUSED_CHANNEL = 68;
-const AIRTEL_MONEY = '63903';
 const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
-const SHORT_DAY = 10;
+const DAY_MS = 24 * 3_600_000;
+const ISO_DAY_LENGTH = 10;
 
 /** What two members of staff have done at the console before you came. */
 export async function letStaffWork(
@@ -23,9 +25,16 @@ export async function letStaffWork(
 }
 
 async function workAsAdmin(admin: ConsoleVisitor, { merchant_id }: SandboxMerchant): Promise<void> {
-  const channel = `/channels/${PAUSED_CHANNEL}`;
-  await admin.submit(`${channel}/pause`, { reason: 'The bank maintains its systems' });
-  await admin.submit(`${channel}/resume`, { reason: 'The bank is back' });
+  const reason = 'The bank maintains its systems';
+  // They stay as they are when somebody has paused one before this sandbox was started.
+  const isOpen = (await (await admin.read('/channels')).text()).includes(
+    `"/channels/${PAUSED_CHANNEL}/pause"`,
+  );
+  if (isOpen) {
+    await admin.submit(`/channels/${PAUSED_CHANNEL}/pause`, { reason });
+    await admin.submit(`/channels/${RESUMED_CHANNEL}/pause`, { reason });
+    await admin.submit(`/channels/${RESUMED_CHANNEL}/resume`, { reason: 'The bank is back' });
+  }
   const topup = `/merchants/${merchant_id}/wallets/top-up?${new URLSearchParams(TOPUP)}`;
   await admin.submit(topup, { ...TOPUP, reason: 'The transfer is on our account' });
 }
@@ -44,16 +53,16 @@ async function workAsSupport(
   );
 }
 
-/** A statement with a payment that nobody knows. */
+/** A statement of yesterday, before there was a sandbox, with a payment that nobody knows. */
 async function compareStatement(support: ConsoleVisitor): Promise<void> {
-  const day = new Date().toISOString().slice(0, SHORT_DAY);
+  const day = new Date(Date.now() - DAY_MS).toISOString().slice(0, ISO_DAY_LENGTH);
   const lines = [
     'reference,trans_id,account,amount,completed_at',
-    `,QK7SHIDA01,0733000999,2300.00,${day}T00:00:01Z`,
+    `,QK7SHIDA01,0733000999,2300.00,${day}T09:14:07Z`,
   ];
   const file = new File([lines.join('\n')], `airtel-${day}.csv`, { type: 'text/csv' });
   const path = await support.submit('/reconciliation/new', {
-    ...{ channel: AIRTEL_MONEY, from: day, to: day, kind: 'collection', columns: '' },
+    ...{ channel: String(AIRTEL_MONEY), from: day, to: day, kind: 'collection', columns: '' },
     ...{ utc_offset: '+00:00', reason: 'Daily comparison', file },
   });
   await support.submit(path, { reason: 'Daily comparison' }, `${path}/run`);

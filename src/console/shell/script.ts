@@ -1,6 +1,7 @@
 /**
  * The console's own script. A button with `data-copy` copies the text of the element of that id. A
- * form is sent once, however often its button is pressed.
+ * form is sent once, however often its button is pressed. On a phone the menu is one line, which
+ * shows the entry of the page.
  */
 export const SCRIPT = `
 document.addEventListener('click', async ({ target }) => {
@@ -16,6 +17,7 @@ document.addEventListener('submit', (event) => {
   if (form.dataset.sent) event.preventDefault();
   form.dataset.sent = 'true';
 });
+document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
 window.addEventListener('pageshow', () => {
   for (const form of document.forms) delete form.dataset.sent;
 });

@@ -63,6 +63,7 @@ th, td { text-align: left; vertical-align: top; padding: .45rem .6rem;
   border-bottom: 1px solid var(--line); }
 th { font-size: .85rem; color: var(--soft); }
 td { overflow-wrap: normal; }
+td code, td pre { overflow-wrap: anywhere; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 time { white-space: nowrap; font-variant-numeric: tabular-nums; }
 code, pre { font: .9em/1.45 ui-monospace, monospace; }
@@ -96,7 +97,12 @@ fieldset label { font-weight: 400; }
   table.stack tr { border: 1px solid var(--line); border-radius: .5rem; margin-bottom: .7rem; padding: .3rem; }
   table.stack td { border: 0; padding: .15rem .5rem; display: flex; gap: .7rem; text-align: left; }
   table.stack td::before { content: attr(data-label); color: var(--soft); flex: 0 0 8.5rem; }
+  table.stack td > span { min-width: 0; overflow-wrap: anywhere; }
   dl { grid-template-columns: 1fr; } dd { margin-bottom: .4rem; }
-  .account { margin-left: 0; width: 100%; justify-content: space-between; }
+  nav { order: 1; width: 100%; flex-wrap: nowrap; overflow-x: auto; }
+  nav a { white-space: nowrap; padding: .45rem 0; }
+  header search { flex: 1; }
+  button, .button { white-space: normal; }
+  .account span { display: none; }
 }
 `;

@@ -81,6 +81,7 @@ const BACK: Row[] = [
     seen: ['submit unknown', 'query pending', 'callback succeeded'],
   },
   { account: '…111', moved: '100.00', seen: NORMAL },
+  { account: '…112', moved: '100.00', seen: NORMAL },
 ];
 
 const ROWS: Record<GatewayPaymentKind, Row[]> = {
@@ -206,6 +207,15 @@ describe('simulator behaviours', () => {
     const successes = called.filter((each) => each.outcome === 'succeeded');
     for (const success of successes) expect(success).to.deep.equal(verdict);
   }
+
+  it('112: acknowledges, and never says how it ended', async () => {
+    const request = prepare('collection', '…112');
+    await submit(request);
+    await aMomentLater();
+    expect(seen.get(request.reference)).to.deep.equal(['submit acknowledged']);
+    expect((await query(request)).outcome).to.equal('pending');
+    expect(await statementOf(request)).to.deep.equal([]);
+  });
 
   it('107: says failed until the late success', async () => {
     const request = prepare('collection', '…107');
