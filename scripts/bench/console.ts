@@ -42,6 +42,7 @@ const CASES: Record<GetRoute, string> = {
   overviewOutcomes: '/overview/outcomes',
   search: `/search /search?q=PAYMENT /search?q=PHONE /search?q=REF /search?q=RECEIPT
     /search?q=EXTERNAL /search?q=MERCHANT /search?q=unknown /search?q=duka7 /search?merchant=MERCHANT`,
+  waiting: '/waiting /waiting?why=overdue /waiting?kind=payout&merchant=MERCHANT',
   payment: `${PAYMENT} ${LONG}`,
   paymentLive: `${PAYMENT}/live ${LONG}/live`,
   paymentRevealed: 'none',

@@ -19,6 +19,7 @@ import { securityEventHandlers } from './security-events/routes.tsx';
 import { suspenseHandlers } from './suspense/routes.tsx';
 import { userHandlers } from './users/routes.tsx';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
+import { waitingHandlers } from './waiting/routes.tsx';
 import { entryHandlers } from './wallets/entries.tsx';
 import { walletHandlers } from './wallets/routes.tsx';
 import { webhookEndpointHandlers } from './webhook-endpoints/routes.tsx';
@@ -38,6 +39,7 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...overviewHandlers,
   ...paymentHandlers,
   ...searchHandlers,
+  ...waitingHandlers,
   ...merchantHandlers,
   ...appHandlers,
   ...userHandlers,

@@ -38,6 +38,7 @@ export const ROUTES = {
   logOut: { method: 'post', path: '/log-out', role: 'password' },
   overview: { method: 'get', path: '/', role: 'viewer' },
   search: { method: 'get', path: '/search', role: 'viewer' },
+  waiting: { method: 'get', path: '/waiting', role: 'viewer' },
   payment: { method: 'get', path: PAYMENT, role: 'viewer' },
   paymentLive: { method: 'get', path: `${PAYMENT}/live`, role: 'viewer', isPart: true },
   paymentReveal: { method: 'post', path: `${PAYMENT}/reveal`, role: 'support' },

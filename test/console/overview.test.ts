@@ -60,7 +60,7 @@ describe('The overview of the console', () => {
     expect(words).to.match(/payout 3 0 \d+ s 1 2 /);
     expect(words).to.match(/Failed, waiting for a person 2 /);
     expect(words)
-      .to.match(/1 in queue-of-payout: bug/)
+      .to.match(/1 in queue-of-payout : bug/)
       .and.include('&lt;b>bug&lt;/b> of …');
     expect(words).to.match(/M-PESA is paused payouts, since/);
     expect(words).to.match(/Events without a number 1, the oldest for/);

@@ -1,11 +1,12 @@
 import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
 import { pathTo } from '../routes.ts';
 import { FormProblem, ReasonForm } from '../shell/form.tsx';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { kes } from '../shell/money.tsx';
 import { Badge } from '../shell/status.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
-import { TONES } from './view.tsx';
+import { ACTION_WORDS, TONES } from './view.tsx';
 
 /** The words of each decision about somebody else's request. */
 const DECISION_WORDS: Readonly<Partial<Record<ApprovalDecision, string>>> = {
@@ -27,7 +28,7 @@ export function ApprovalPage({ visit, request, decisions, problem }: ApprovalPag
   return (
     <>
       <h1>
-        {action}: {subject}
+        {ACTION_WORDS[action]}: {subject}
       </h1>
       <section class="card">
         <Facts request={request} />
@@ -102,7 +103,9 @@ function Facts({ request }: { request: Approval }) {
       {merchant_id !== null && (
         <>
           <dt>Merchant</dt>
-          <dd>{merchant_id}</dd>
+          <dd>
+            <MerchantLink merchant_id={merchant_id} />
+          </dd>
         </>
       )}
       {amount_cents !== null && (

@@ -1,3 +1,4 @@
+import type { ApprovalActionName } from '../../domain/staff/approval-actions.ts';
 import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
 import { pathTo } from '../routes.ts';
 import { NextPage } from '../shell/keyset.tsx';
@@ -7,6 +8,14 @@ import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
 import type { ApprovalLists } from './query.ts';
+
+/** What somebody asks for. */
+export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
+  'discrepancy.resolve': 'Decide',
+  'jobs.replay': 'Replay',
+  'wallet.topup': 'Top up',
+  'wallet.adjust': 'Adjust',
+};
 
 /** The colours of decisions. */
 export const TONES: Readonly<Record<ApprovalDecision, Tone>> = {
@@ -52,7 +61,7 @@ const COMMON: readonly Column<Approval>[] = [
     heading: 'For',
     cell: ({ id, action, subject }) => (
       <a href={pathTo('approval', { id })}>
-        {action}: {subject}
+        {ACTION_WORDS[action]}: {subject}
       </a>
     ),
   },

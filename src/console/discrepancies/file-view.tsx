@@ -4,13 +4,14 @@ import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts'
 import { DECIDED_BY_WORD } from '../../domain/support/resolution.ts';
 import { RESOLUTION_WORDS } from '../../domain/support/resolution-words.ts';
 import { mayUse, pathTo } from '../routes.ts';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import { MAX_RECEIPT_LENGTH } from './decision.ts';
 import type { DiscrepancyFile } from './query.ts';
-import { Cents, PaymentOf } from './view.tsx';
+import { Cents, movedCents, PaymentOf } from './view.tsx';
 
 /** One discrepancy: what was found, and every way out. */
 export function Discrepancy({ visit, file }: { visit: Visit; file: DiscrepancyFile }) {
@@ -48,7 +49,9 @@ function Facts({ found }: { found: DiscrepancyCase }) {
         {status && <StatusBadges {...{ status, overdue: false, parked_reason: null }} />}
       </dd>
       <dt>Merchant</dt>
-      <dd>{merchant_id ?? '–'}</dd>
+      <dd>
+        <MerchantLink merchant_id={merchant_id} />
+      </dd>
       <dt>Gateway</dt>
       <dd>{gateway}</dd>
       <dt>Receipt</dt>
@@ -61,7 +64,7 @@ function Facts({ found }: { found: DiscrepancyCase }) {
       </dd>
       <dt>Moved</dt>
       <dd>
-        <Cents cents={found.amount_cents} />
+        <Cents cents={movedCents(found)} />
       </dd>
       <dt>In suspense</dt>
       <dd>

@@ -1,8 +1,9 @@
-import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
+import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { pathTo } from '../routes.ts';
 import { Filter, FilterAge, FilterChoice, FilterText } from '../shell/filter.tsx';
 import { type ListPage, NextPage } from '../shell/keyset.tsx';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Money } from '../shell/money.tsx';
 import { PaymentLink } from '../shell/payment-link.tsx';
 import { Badge } from '../shell/status.tsx';
@@ -10,7 +11,9 @@ import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
 
-const KINDS = Object.keys(DISCREPANCY_KINDS).map((kind) => [kind, kind] as const);
+const KINDS = Object.entries(DISCREPANCY_KINDS).map(([kind, words]) => {
+  return [kind, `${kind}: ${words}`] as const;
+});
 const STATES = [
   ['open', 'open, oldest first'],
   ['resolved', 'resolved, newest first'],
@@ -58,16 +61,26 @@ const COLUMNS: readonly Column<DiscrepancyCase>[] = [
       </>
     ),
   },
-  { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id ?? '–' },
+  { heading: 'Merchant', cell: ({ merchant_id }) => <MerchantLink merchant_id={merchant_id} /> },
   { heading: 'Payment', cell: (row) => <PaymentOf found={row} /> },
   { heading: 'Asked', isNumber: true, cell: ({ asked_cents }) => <Cents cents={asked_cents} /> },
-  { heading: 'Moved', isNumber: true, cell: ({ amount_cents }) => <Cents cents={amount_cents} /> },
+  { heading: 'Moved', isNumber: true, cell: (found) => <Cents cents={movedCents(found)} /> },
   {
     heading: 'State',
     cell: ({ resolution }) =>
       resolution ? <Badge tone="good" words={resolution} /> : <Badge tone="warn" words="open" />,
   },
 ];
+
+/** What has moved, as far as somebody has told of it. An open question has the payment's amount. */
+export function movedCents({ kind, amount_cents }: DiscrepancyCase): number | null {
+  return NOTHING_MOVED.has(kind) ? null : amount_cents;
+}
+
+/** Nobody has told of a movement. */
+const NOTHING_MOVED: ReadonlySet<DiscrepancyKind> = new Set<DiscrepancyKind>([
+  ...(['overdue', 'never_taken', 'taken_after_failure', 'taken_twice'] as const),
+]);
 
 /** An amount that may not be known. */
 export function Cents({ cents }: { cents: number | null }) {

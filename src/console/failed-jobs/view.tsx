@@ -3,6 +3,7 @@ import { FAILED_JOB_STATES, type FailedJob } from '../../domain/support/failed-j
 import { mayUse, pathTo } from '../routes.ts';
 import { Filter, FilterAge, FilterChoice, FilterText } from '../shell/filter.tsx';
 import { type ListPage, NextPage } from '../shell/keyset.tsx';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { PaymentLink } from '../shell/payment-link.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
@@ -101,7 +102,7 @@ const COLUMNS: readonly Column<FailedJob>[] = [
     ),
   },
   { heading: 'Queue', cell: ({ queue }) => queue },
-  { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id },
+  { heading: 'Merchant', cell: ({ merchant_id }) => <MerchantLink merchant_id={merchant_id} /> },
   // The words may be a gateway's, which may name a customer.
   { heading: 'Error', cell: ({ error }) => VEILED.text(error) },
   { heading: 'State', cell: ({ state }) => STATE_WORDS[state] },

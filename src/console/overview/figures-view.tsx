@@ -1,14 +1,10 @@
 import type { ComponentChildren } from 'preact';
-import { channelByCode } from '../../domain/channels/channel.ts';
-import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { pathTo } from '../routes.ts';
-import { spanOf } from '../shell/age.ts';
-import { kes } from '../shell/money.tsx';
-import { Badge, type Tone } from '../shell/status.tsx';
-import { type Column, Table } from '../shell/table.tsx';
-import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
+import { Figure, toneOf } from './figure.tsx';
 import { countOf, countSince, type Gauges, gaugesOf } from './figures.ts';
+import { Channels, Ledger, OpenMatters } from './matters-view.tsx';
+import { OpenPayments } from './payments-view.tsx';
 import type { Figures, GaugeGroup } from './query.ts';
 
 /** What PostgreSQL tells of the whole service. */
@@ -18,7 +14,7 @@ export function FiguresPart({ figures }: { figures: Figures }) {
     <>
       {submissionsPaused !== null && <p class="warning">{submissionsPaused}.</p>}
       <Group readings={readings} group="payments" title="Open payments">
-        {(gauges) => <Payments gauges={gauges} />}
+        {(gauges) => <OpenPayments gauges={gauges} />}
       </Group>
       <div class="cards figures">
         <Group readings={readings} group="jobs" title="Jobs">
@@ -65,71 +61,6 @@ function Group({
   );
 }
 
-/** A figure. Its tone says whether somebody has to look. */
-function Figure({
-  label,
-  value,
-  tone = 'plain',
-  path,
-}: {
-  label: string;
-  value: ComponentChildren;
-  tone?: Tone;
-  path?: string;
-}) {
-  return (
-    <>
-      <dt>{path ? <a href={path}>{label}</a> : label}</dt>
-      <dd class={tone}>{value}</dd>
-    </>
-  );
-}
-
-const isAny = (count: number, tone: Tone): Tone => (count > 0 ? tone : 'good');
-
-interface OpenKind {
-  kind: string;
-  gauges: Gauges;
-}
-
-function Payments({ gauges }: { gauges: Gauges }) {
-  const rows = PAYMENT_KINDS.map((kind) => ({ kind, gauges }));
-  return <Table rows={rows} columns={OPEN} caption="Open payments by kind" />;
-}
-
-const OPEN: readonly Column<OpenKind>[] = [
-  { heading: 'Kind', cell: ({ kind }) => kind },
-  stateColumn('Pending', 'pending'),
-  stateColumn('Processing', 'processing'),
-  {
-    heading: 'Oldest',
-    cell: ({ kind, gauges }) => spanOf(gauges.max('malipo_payments_oldest_open_seconds', { kind })),
-    isNumber: true,
-  },
-  troubleColumn('Overdue', 'malipo_payments_overdue'),
-  troubleColumn('Waiting for a person', 'malipo_payments_parked'),
-];
-
-function stateColumn(heading: string, state: string): Column<OpenKind> {
-  return {
-    heading,
-    cell: ({ kind, gauges }) => countOf(gauges.sum('malipo_payments_open', { kind, state })),
-    isNumber: true,
-  };
-}
-
-function troubleColumn(heading: string, name: string): Column<OpenKind> {
-  return {
-    heading,
-    cell: ({ kind, gauges }) => {
-      // The rows of both states repeat it.
-      const count = gauges.max(name, { kind });
-      return <span class={isAny(count, 'bad')}>{countOf(count)}</span>;
-    },
-    isNumber: true,
-  };
-}
-
 /** The dispatcher empties the outbox all the time. */
 const LATE_OUTBOX_SECONDS = 60;
 
@@ -153,17 +84,21 @@ function Jobs({ gauges, errors }: { gauges: Gauges; errors: Figures['errors'] })
         />
         <Figure
           label="Failed, waiting for a person"
+          path={pathTo('failedJobs')}
           value={countOf(failed)}
-          tone={isAny(failed, 'bad')}
+          tone={toneOf(failed, 'bad')}
         />
       </dl>
       {errors.length > 0 && (
         <>
           <h3>The newest that failed, by error</h3>
           <ul>
-            {errors.map(({ queue, error, count }) => (
+            {errors.map(({ queue, error, part, count }) => (
               <li>
-                {count} in {queue}: {VEILED.text(error)}
+                <a href={`${pathTo('failedJobs')}?${new URLSearchParams({ queue, error: part })}`}>
+                  {count} in {queue}
+                </a>
+                : {VEILED.text(error)}
               </li>
             ))}
           </ul>
@@ -181,7 +116,7 @@ function Webhooks({ gauges }: { gauges: Gauges }) {
       <Figure
         label="Endpoints that are held"
         value={countSince(open, gauges.max('malipo_webhook_endpoints_oldest_open_seconds'))}
-        tone={isAny(open, 'warn')}
+        tone={toneOf(open, 'warn')}
         path={`${pathTo('endpoints')}?state=held`}
       />
       <Figure label="Wait for such an endpoint" value={countOf(waiting('held'))} />
@@ -195,86 +130,6 @@ function Webhooks({ gauges }: { gauges: Gauges }) {
           gauges.max('malipo_events_oldest_unnumbered_seconds'),
         )}
       />
-    </dl>
-  );
-}
-
-function OpenMatters({ gauges }: { gauges: Gauges }) {
-  const kinds = gauges.of('malipo_discrepancies_open');
-  const held = gauges.of('malipo_suspense_cents').filter((row) => row.malipo_suspense_cents !== 0);
-  return (
-    <dl>
-      {kinds.length === 0 && <Figure label="Discrepancies" value="0" tone="good" />}
-      {kinds.map((row) => (
-        <Figure
-          label={`Discrepancies: ${row.kind}`}
-          value={countSince(
-            Number(row.malipo_discrepancies_open),
-            Number(row.malipo_discrepancies_oldest_seconds),
-          )}
-          tone="bad"
-        />
-      ))}
-      {held.length === 0 && <Figure label="Money in suspense" value="none" tone="good" />}
-      {held.map((row) => (
-        <Figure
-          label={`In suspense of ${row.kind}s`}
-          value={`${kes(Number(row.malipo_suspense_cents))} for ${spanOf(Number(row.malipo_suspense_oldest_seconds))}`}
-          tone="warn"
-        />
-      ))}
-    </dl>
-  );
-}
-
-const MS_PER_SECOND = 1_000;
-
-function Ledger({ gauges }: { gauges: Gauges }) {
-  const at = gauges.max('malipo_ledger_verified_timestamp_seconds');
-  const breaks = gauges.of('malipo_ledger_breaks').filter((row) => row.malipo_ledger_breaks !== 0);
-  if (at === 0) {
-    return <p class="warn">It was never verified. A dispatcher does it on schedule.</p>;
-  }
-  return (
-    <dl>
-      <Figure label="Last verified" value={<Time at={new Date(at * MS_PER_SECOND)} />} />
-      {breaks.length === 0 && <Figure label="Breaks" value="none" tone="good" />}
-      {breaks.map((row) => (
-        <Figure label={`Breaks: ${row.kind}`} value={Number(row.malipo_ledger_breaks)} tone="bad" />
-      ))}
-    </dl>
-  );
-}
-
-function Channels({ gauges, pauses }: { gauges: Gauges; pauses: Figures['pauses'] }) {
-  const path = pathTo('channels');
-  return (
-    <dl>
-      {pauses.length === 0 && (
-        <Figure label="Paused channels" value="none" tone="good" path={path} />
-      )}
-      {pauses.map(({ code, what, paused_at }) => (
-        <Figure
-          {...{ path, tone: 'bad', label: `${channelByCode(code)?.name ?? code} is paused` }}
-          value={
-            <>
-              {what?.join(', ') ?? 'everything'}, since <Time at={paused_at} />
-            </>
-          }
-        />
-      ))}
-      {gauges.of('malipo_gateway_float_cents').map((row) => (
-        <Figure
-          {...{ path, label: `Float of ${row.gateway}` }}
-          value={`${kes(Number(row.malipo_gateway_float_cents))}, told ${spanOf(Number(row.malipo_gateway_float_age_seconds))} ago`}
-        />
-      ))}
-      {gauges.of('malipo_operator_troubles').map((row) => (
-        <Figure
-          {...{ path, tone: 'bad', label: `Failed by our own trouble with ${row.gateway}` }}
-          value={<Badge tone="bad" words={`${row.malipo_operator_troubles} in half an hour`} />}
-        />
-      ))}
     </dl>
   );
 }

@@ -34,6 +34,8 @@ export interface Figures {
 export interface FailedError {
   queue: string;
   error: string;
+  /** The longest part that all of them have: numbers and ids differ from job to job. */
+  part: string;
   count: number;
 }
 
@@ -58,7 +60,6 @@ export async function readFigures({ database, logger }: Service): Promise<Figure
   };
 }
 
-/** Numbers and ids differ from job to job. */
 const VARIABLE = /[0-9a-f]{8}-[0-9a-f-]{27}|\d+/gi;
 
 function byError(jobs: FailedJob[]): FailedError[] {
@@ -66,10 +67,16 @@ function byError(jobs: FailedJob[]): FailedError[] {
   for (const { queue, error } of jobs) {
     const words = error.replace(VARIABLE, '…');
     const key = `${queue}\n${words}`;
-    const known = found.get(key) ?? { queue, error: words, count: 0 };
+    const known = found.get(key) ?? { queue, error: words, part: longestOf(words), count: 0 };
     found.set(key, { ...known, count: known.count + 1 });
   }
   return [...found.values()].sort((a, b) => b.count - a.count);
+}
+
+function longestOf(words: string): string {
+  return words
+    .split('…')
+    .reduce((longest, part) => (part.length > longest.length ? part : longest));
 }
 
 /** A little more than what a queue may take that does not answer. */

@@ -1,6 +1,7 @@
 import type { MerchantHit } from '../../domain/merchants/find-merchants.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { pathTo } from '../routes.ts';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Money } from '../shell/money.tsx';
 import { Badge, StatusBadges } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
@@ -17,7 +18,16 @@ export function SearchPage({ search, hits }: { search: Search; hits: Hits | null
     <>
       <h1>Search</h1>
       <SearchForm search={search} />
-      {hits ? <Results search={search} hits={hits} /> : <p class="soft">{WHAT}.</p>}
+      {hits ? (
+        <Results search={search} hits={hits} />
+      ) : (
+        <>
+          <p class="soft">{WHAT}.</p>
+          <p>
+            <a href={pathTo('waiting')}>Payments that wait for a person, or are overdue</a>
+          </p>
+        </>
+      )}
     </>
   );
 }
@@ -62,7 +72,8 @@ function Results({ search: { what, merchant_id }, hits }: { search: Search; hits
   );
 }
 
-const PAYMENTS: readonly Column<PaymentSummary>[] = [
+/** How lists show payments. */
+export const PAYMENTS: readonly Column<PaymentSummary>[] = [
   {
     heading: 'Payment',
     cell: (payment) => (
@@ -74,7 +85,7 @@ const PAYMENTS: readonly Column<PaymentSummary>[] = [
   { heading: 'Status', cell: (payment) => <StatusBadges {...payment} /> },
   { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },
   { heading: 'Phone or account', cell: ({ account }) => VEILED.account(account) },
-  { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id },
+  { heading: 'Merchant', cell: ({ merchant_id }) => <MerchantLink merchant_id={merchant_id} /> },
   { heading: 'Asked for', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 

@@ -29,10 +29,10 @@ nav { display: flex; flex-wrap: wrap; gap: .25rem .9rem; }
 nav a { text-decoration: none; padding: .25rem 0; }
 nav a[aria-current] { border-bottom: 2px solid var(--accent); font-weight: 600; }
 .account { margin-left: auto; display: flex; gap: .6rem; align-items: center; font-size: .9rem; }
-main { max-width: 75rem; margin: 0 auto; padding: 1rem; }
+main { max-width: 88rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0 1rem; }
 h2 { font-size: 1.15rem; margin: 1.5rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 0 0 .5rem; }
+h3 { font-size: 1rem; margin: 0 0 .5rem; } dl + h3 { margin-top: 1rem; }
 .card, .problem { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
   padding: 1rem; margin: 0 0 1rem; }
 .card > h2:first-child, form.card > h2 { margin-top: 0; }
@@ -61,7 +61,7 @@ button.quiet, .button.quiet { background: none; color: var(--accent); }
 table { border-collapse: collapse; width: 100%; background: var(--card); }
 th, td { text-align: left; vertical-align: top; padding: .45rem .6rem;
   border-bottom: 1px solid var(--line); }
-th { font-size: .85rem; color: var(--soft); }
+th { font-size: .85rem; color: var(--soft); overflow-wrap: normal; }
 td { overflow-wrap: normal; }
 td code, td pre { overflow-wrap: anywhere; }
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
@@ -79,7 +79,7 @@ dt { color: var(--soft); } dd { margin: 0; }
 .filters .buttons { margin: 0 0 .9rem; }
 figure { margin: 0; min-width: 0; } figcaption { font-weight: 600; }
 .figures { grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); }
-.figures dl { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+.figures dl { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } .figures time { white-space: normal; }
 .wide { grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); }
 time-chart { display: block; } summary { cursor: pointer; padding: .4rem 0; }
 fieldset { border: 1px solid var(--line); border-radius: .35rem; margin: 0 0 1rem; }

@@ -7,8 +7,10 @@ import {
   type SuspenseSum,
 } from '../../domain/support/list-suspense.ts';
 import { pathTo } from '../routes.ts';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Money } from '../shell/money.tsx';
 import { type ListPage, NextPage } from '../shell/next-page.tsx';
+import { PaymentLink } from '../shell/payment-link.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
@@ -101,10 +103,8 @@ function columns(): readonly Column<SuspendedMoney>[] {
     { heading: 'Known since', cell: ({ learned_at }) => <Time at={learned_at} /> },
     {
       heading: 'Payment',
-      cell: ({ payment_kind: kind, merchant_id, payment_id: id }) => (
-        <a href={pathTo('payment', { kind, merchant_id, id })}>
-          {kind} {id}
-        </a>
+      cell: ({ payment_kind: kind, merchant_id, payment_id: id, ref_no }) => (
+        <PaymentLink payment={{ kind, merchant_id, id }} ref_no={ref_no} />
       ),
     },
     {
@@ -119,7 +119,7 @@ function columns(): readonly Column<SuspendedMoney>[] {
     },
     {
       heading: 'Merchant',
-      cell: ({ merchant_id }) => <a href={pathTo('merchant', { merchant_id })}>{merchant_id}</a>,
+      cell: ({ merchant_id }) => <MerchantLink merchant_id={merchant_id} />,
     },
     {
       heading: 'Why it waits',

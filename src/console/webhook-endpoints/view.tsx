@@ -7,6 +7,7 @@ import { type ListedDelivery, UNDELIVERED } from '../../domain/webhooks/list-del
 import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { ChoiceFilter, Filters, NextPage, TextFilter } from '../shell/filters.tsx';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
@@ -48,7 +49,7 @@ export function EndpointsPage({ visit, found }: { visit: Visit; found: SupportEn
 
 const ENDPOINTS: readonly Column<SupportEndpoint>[] = [
   { heading: 'State', cell: ({ state }) => <Badge tone={TONES[state]} words={state} /> },
-  { heading: 'Merchant', cell: ({ merchant_id }) => merchant_id },
+  { heading: 'Merchant', cell: ({ merchant_id }) => <MerchantLink merchant_id={merchant_id} /> },
   {
     heading: 'Endpoint',
     cell: (row) => <a href={pathTo('endpoint', { ...row })}>{row.endpoint}</a>,

@@ -1,7 +1,9 @@
 import { type Database, rows } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { KeysetPage } from '../lists.ts';
+import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 import type { Movement } from '../settlement/movements.ts';
 
 /** Money in suspense, with what keeps it there. */
@@ -14,6 +16,8 @@ export interface SuspendedMoney
   /** The payment that the gateway has moved it for. */
   payment_kind: GatewayPaymentKind;
   payment_id: string;
+  /** Null for a return. */
+  ref_no: string | null;
   gateway: string;
   /** `returning` while a return takes it back. */
   booked: 'suspense' | 'returning';
@@ -45,6 +49,14 @@ function whereOf({ merchant_id, kind }: SuspenseFilter): string[] {
   ];
 }
 
+/** SQL: the merchant's name of the payment. */
+const REF_NO = PAYMENT_KINDS.filter((kind) => kind !== 'return')
+  .map(
+    (kind) => `SELECT ref_no FROM ${STEP_TABLES[kind].table} t
+       WHERE m.payment_kind = '${kind}' AND t.merchant_id = m.merchant_id AND t.id = m.payment_id`,
+  )
+  .join(' UNION ALL ');
+
 /** Lists money in suspense, oldest first. Ids sort by time. */
 export function listSuspense(
   database: Database,
@@ -57,7 +69,7 @@ export function listSuspense(
   return rows<SuspendedMoney>(
     database,
     `SELECT m.merchant_id, m.id, m.payment_kind, m.payment_id, m.gateway, m.trans_id,
-       m.amount_cents, m.account, m.completed_at, m.learned_at, m.booked, r.id AS return_id,
+       m.amount_cents, m.account, m.completed_at, m.learned_at, m.booked, r.id AS return_id, p.ref_no,
        CASE WHEN d.id IS NOT NULL THEN jsonb_build_object('id', d.id, 'kind', d.kind,
          'payment_kind', d.payment_kind, 'payment_id', d.payment_id) END AS discrepancy
      FROM (
@@ -73,6 +85,7 @@ export function listSuspense(
        WHERE merchant_id = m.merchant_id AND collection_id = m.payment_id AND movement_id = m.id
        ORDER BY id DESC LIMIT 1
      ) AS r ON m.booked = 'returning'
+     LEFT JOIN LATERAL (${REF_NO}) AS p ON true
      ORDER BY m.id`,
     { ...filter, after, limit },
   );

@@ -17,11 +17,12 @@ import { startTestSandbox, type TestSandbox } from '../../support/test-sandbox.t
 const SHOWN: Readonly<Record<string, readonly string[]>> = {
   '/': ['3 in submission-simulator', '2 in submission-simulator', 'unknown_movement'],
   '/search?q=shida': ['Shida Traders'],
+  '/waiting': ['shida-overdue', 'shida-half', 'shida-stuck-1'],
   '/failed-jobs': ['shida-stuck-1', 'shida-stuck-3', 'shida-unsent-1', 'shida-unsent-2'],
   '/bulk-replays': ['>done<'],
   '/discrepancies': ['shida-overdue', 'shida-half', 'shida-refunded', 'KES 2,300.00'],
   '/suspense': ['KES 450.00', 'KES 120,000.00'],
-  '/approvals': ['wallet.topup', 'KES 250,000.00'],
+  '/approvals': ['Top up', 'KES 250,000.00'],
   '/reconciliation': ['channel 63903', 'breaks: 1'],
   '/channels': ['Airtel Money', 'Pause'],
   '/merchants': ['Shida Traders'],
