@@ -14,6 +14,7 @@ import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
 import { Breaks, Missing } from './breaks.tsx';
+import { whyNotAlone } from './second-person.ts';
 
 /** A line of a statement that is no part of the books, with the payments that it may be about. */
 export interface LineBreak extends StoredLine {
@@ -100,8 +101,17 @@ export function StatementPage(props: Props) {
 /** The part that refreshes itself while the comparison goes on. */
 export function Live(props: Props) {
   const { statement, breaks } = props;
-  const { id, channel, source, imported_at, covers, complete_until, started_at, result } =
-    statement;
+  const {
+    id,
+    channel,
+    source,
+    brought_by,
+    imported_at,
+    covers,
+    complete_until,
+    started_at,
+    result,
+  } = statement;
   const path = pathTo('statement', { import: id });
   return (
     <>
@@ -112,7 +122,7 @@ export function Live(props: Props) {
         <Facts
           facts={[
             ['Channel', channel],
-            ['From', source],
+            ['From', brought_by === null ? source : `${source}, brought by ${brought_by}`],
             ['Imported', <Time at={imported_at} />],
             ['Has all lines of', covers.join(', ') || 'unknown: what it lacks is not looked for'],
             ['Complete until', complete_until && <Time at={complete_until} />],
@@ -136,7 +146,8 @@ export function Live(props: Props) {
 function Decision({ visit, statement, problem }: Props) {
   const { preview, id } = statement;
   if (!preview) return null;
-  return mayUse(visit.member.role, 'statementRun') ? (
+  const why = whyNotAlone(visit, statement);
+  return mayUse(visit.member.role, 'statementRun') && why === null ? (
     <ReasonForm
       {...{ visit, problem, reason: visit.form.reason, back: pathTo('reconciliation') }}
       action={pathTo('statementRun', { import: id })}
@@ -146,6 +157,7 @@ function Decision({ visit, statement, problem }: Props) {
     </ReasonForm>
   ) : (
     <section class="card">
+      {why && <p class="warning">{why}.</p>}
       <Forecast preview={preview} />
     </section>
   );
