@@ -17,6 +17,8 @@ export interface OpenVisit {
   csrfToken: string;
   /** The caller's address; null when the connection is gone. */
   ip: string | null;
+  /** What the page says above everything else. Handlers add to it. */
+  warnings: string[];
 }
 
 /** A request of somebody who has given a password. */
