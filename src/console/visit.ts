@@ -4,10 +4,14 @@ import type { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
 import type { StaffSession } from '../domain/staff/staff-session.ts';
 import type { Service } from '../process/boot.ts';
+import type { Comparisons } from './reconciliation/comparisons.ts';
+
+/** What the console works with. */
+export type ConsoleService = Service & { comparisons: Comparisons };
 
 /** A request that may use its route. */
 export interface OpenVisit {
-  service: Service;
+  service: ConsoleService;
   req: Request;
   params: Record<string, string>;
   /** The fields of the address and of the form that are texts, without spaces around them. */
