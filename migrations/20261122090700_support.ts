@@ -64,6 +64,8 @@ export async function up(knex: Knex): Promise<void> {
       preview jsonb,
       -- When its comparison with the books began. NULL: it waits for a decision, and proves nothing.
       started_at timestamptz DEFAULT now(),
+      -- Its process renews this. A comparison that has begun and lets it pass has stopped.
+      leased_until timestamptz,
       -- What the comparison has found. NULL: it has not ended.
       result jsonb,
       CHECK (period_from <= period_to)

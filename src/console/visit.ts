@@ -4,10 +4,14 @@ import type { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
 import type { StaffSession } from '../domain/staff/staff-session.ts';
 import type { Service } from '../process/boot.ts';
+import type { Comparisons } from './reconciliation/comparisons.ts';
+
+/** What the console works with. */
+export type ConsoleService = Service & { comparisons: Comparisons };
 
 /** A request that may use its route. */
 export interface OpenVisit {
-  service: Service;
+  service: ConsoleService;
   req: Request;
   params: Record<string, string>;
   /** The fields of the address and of the form that are texts, without spaces around them. */
@@ -17,6 +21,8 @@ export interface OpenVisit {
   csrfToken: string;
   /** The caller's address; null when the connection is gone. */
   ip: string | null;
+  /** What the page says above everything else. Handlers add to it. */
+  warnings: string[];
 }
 
 /** A request of somebody who has given a password. */

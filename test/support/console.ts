@@ -4,6 +4,8 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { inTransaction } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
+import { createComparisons } from '../../src/console/reconciliation/comparisons.ts';
+import type { ConsoleService } from '../../src/console/visit.ts';
 import { createStaff } from '../../src/domain/staff/manage-staff.ts';
 import { hasStaff } from '../../src/domain/staff/require-staff.ts';
 import type { StaffRole } from '../../src/domain/staff/staff.ts';
@@ -17,7 +19,9 @@ import { otpOf } from './totp.ts';
 
 /** The console in this process, over a database of its own or that of another service. */
 export interface TestConsole {
-  service: Service;
+  service: ConsoleService;
+  /** What a signal does: comparisons must come to their end. */
+  stop(): Promise<void>;
   testDatabase: Pick<TestDatabase, 'database' | 'owner' | 'url'>;
   origin: string;
   client(): ConsoleClient;
@@ -35,6 +39,7 @@ export interface TestMember {
 
 export async function startTestConsole(
   beside?: Service & Pick<TestDatabase, 'owner'>,
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<TestConsole> {
   const own = beside ? null : await createTestDatabase();
   const testDatabase = own ?? {
@@ -44,19 +49,30 @@ export async function startTestConsole(
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const config = loadConfig({ DATABASE_URL: testDatabase.url, CONSOLE_URL: origin });
-  const service = beside
+  const config = loadConfig({
+    ...{ DATABASE_URL: testDatabase.url, CONSOLE_URL: origin },
+    ...environment,
+  });
+  const parts = beside
     ? { ...beside, config: { ...beside.config, consoleUrl: origin } }
     : createService(config, silentLogger(), testDatabase.database);
+  const stopping = new AbortController();
+  const comparisons = createComparisons(parts, stopping.signal);
+  const service = { ...parts, comparisons };
   server.on('request', createConsole(service));
+  const stop = async () => {
+    stopping.abort();
+    await comparisons.ended();
+  };
   return {
-    ...{ service, testDatabase, origin },
+    ...{ service, testDatabase, origin, stop },
     client: () => consoleClient(origin),
     close: async () => {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       });
+      await stop();
       await own?.drop();
     },
   };

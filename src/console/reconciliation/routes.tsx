@@ -1,11 +1,7 @@
-import { messageOf } from '../../connections/database-errors.ts';
 import { auditedFor } from '../../domain/audited-change.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import {
-  beginComparison,
-  listImports,
-  type StatementImport,
-} from '../../domain/reconciliation/import-store.ts';
+import { beginComparison } from '../../domain/reconciliation/comparison-lease.ts';
+import { listImports, type StatementImport } from '../../domain/reconciliation/import-store.ts';
 import { compareImport } from '../../domain/reconciliation/reconcile-statement.ts';
 import { comparisonWith } from '../../process/reconciliation.ts';
 import { auditedBy } from '../access/audited-by.ts';
@@ -85,7 +81,7 @@ async function shown(visit: Visit, statement: StatementImport, problem?: string)
 
 /**
  * Begins the comparison, and does not wait for its end: the gateway may be asked about many
- * payments. The row says that it has begun. If the process stops, it may be begun again.
+ * payments. The row says that it goes on. If the process stops, it may be begun again.
  */
 async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   const { service } = visit;
@@ -98,7 +94,7 @@ async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   const audited = auditedBy(visit, 'statementRun', { action: 'reconcile.run', reason });
   await audited(async (trx) => {
     if (!(await beginComparison(trx, id))) {
-      throw new OperatorRefusal('Its comparison has begun already');
+      throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };
     return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
@@ -107,13 +103,12 @@ async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   const scope = { import_id: id, gateway: name, channel, period: { from, to } };
   // Whoever logs out meanwhile has begun it all the same.
   const operator = { actor: visit.member.email, action: 'reconcile.run', reason };
-  const comparing = compareImport(
-    service.database,
-    auditedFor(service.database, operator),
-    { ...scope, covers, complete_until },
-    comparisonWith(service, gateway),
+  service.comparisons.start(id, (stopping) =>
+    compareImport(
+      service.database,
+      auditedFor(service.database, operator),
+      { ...scope, covers, complete_until },
+      { ...comparisonWith(service, gateway), stopping },
+    ),
   );
-  comparing.catch((error: unknown) => {
-    service.logger.error('a comparison has stopped', { import_id: id, error: messageOf(error) });
-  });
 }

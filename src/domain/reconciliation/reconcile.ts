@@ -45,6 +45,8 @@ export interface ReconcileOptions extends StatementRef {
   ask: (payment: AnyPayment) => Promise<QueryResult>;
   /** Reads the stored callbacks of a payment, which are applied before it fails. */
   parserOf: ParserOf;
+  /** Lets it stop after the line or the question under way. It may run again. */
+  stopping?: AbortSignal | undefined;
 }
 
 /**
@@ -64,13 +66,14 @@ export function listedUntil({
 /**
  * Compares an imported statement with the books. Differences become discrepancies. The statement
  * settles the open payments that it lists, and fails the overdue ones that it rules out.
+ * @throws the reason of `stopping`
  */
 export async function reconcile(
   database: Database,
   options: ReconcileOptions,
 ): Promise<Reconciliation> {
-  const { period, covers, complete_until, ask, parserOf, ...statement } = options;
-  const settled = await matchStatement(database, { ...statement, parserOf });
+  const { period, covers, complete_until, ask, parserOf, stopping, ...statement } = options;
+  const settled = await matchStatement(database, { ...statement, parserOf }, stopping);
   const { start, end } = momentsOf(period);
   const { newest, ...counts } = await countLines(database, { ...statement, start, end });
   const now = await databaseNow(database);
@@ -79,7 +82,7 @@ export async function reconcile(
   const scope = { ...statement, kinds, start, end: until };
   const missing = await reportMissing(database, scope);
   const ended = complete_until
-    ? await failRuledOut(database, { ...scope, ask, parserOf })
+    ? await failRuledOut(database, { ...scope, ask, parserOf }, stopping)
     : { ruledOut: [], answered: [] };
   return {
     ...counts,
