@@ -128,6 +128,17 @@ describe('The log-in to the console', () => {
     expect((await tryPassword(other.email, other.password)).status).to.equal(303);
   });
 
+  it('takes a right one-time password, however many wrong passwords a stranger has tried', async () => {
+    const support = await newMember(test, 'support');
+    const browser = await givePassword(test, support);
+    for (let tries = 0; tries <= FAILURES_AT_ONCE; tries++) {
+      await tryPassword(support.email, 'wrong');
+    }
+    await browser.get('/one-time-password');
+    const { status } = await browser.post('/one-time-password', { code: otpOf(support.secret!) });
+    expect(status).to.equal(303);
+  });
+
   it('gives the session a new id at each step, so that nobody knows it from before', async () => {
     const support = await newMember(test, 'support');
     const browser = test.client();
