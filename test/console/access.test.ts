@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
+import { hasRow, rows } from '../../src/connections/database.ts';
 import { FAILURES_AT_ONCE } from '../../src/domain/security/log-in-limit.ts';
 import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../../src/domain/staff/staff-session.ts';
 import {
@@ -9,9 +9,12 @@ import {
   startTestConsole,
   type TestConsole,
 } from '../support/console.ts';
+import { eventually } from '../support/eventually.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 
 const COOKIE = 'malipo-console';
+const WAITS_FOR_A_LOCK = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 describe('The log-in to the console', () => {
   let test: TestConsole;
@@ -174,6 +177,30 @@ describe('The log-in to the console', () => {
     expect(await isIn(stolen)).to.equal(true);
     expect((await browser.post('/log-out')).location).to.equal('/log-in');
     expect(await isIn(stolen)).to.equal(false);
+  });
+
+  it('ends with the log-out, although another request has read it and keeps it afterwards', async () => {
+    const viewer = await newMember(test, 'viewer');
+    const browser = await logIn(test, viewer);
+    await browser.get('/');
+    // The next page is a use, so its request keeps the session.
+    await change(
+      `UPDATE console_sessions SET sess = jsonb_set(sess, '{staff,used_at_ms}', to_jsonb(
+         CAST(sess -> 'staff' ->> 'used_at_ms' AS bigint) - 120000))
+       WHERE sess -> 'staff' ->> 'staff_id' = :id`,
+      viewer,
+    );
+    const copy = test.client();
+    copy.cookies.set(COOKIE, browser.cookies.get(COOKIE)!);
+    const held = await test.testDatabase.owner.transaction();
+    await held.raw('LOCK TABLE merchants IN ACCESS EXCLUSIVE MODE');
+    const slow = copy.get('/merchants');
+    const { database } = test.testDatabase;
+    await eventually('the page waits for the merchants', () => hasRow(database, WAITS_FOR_A_LOCK))
+      .then(() => browser.post('/log-out'))
+      .finally(() => held.rollback());
+    expect((await slow).status).to.equal(200);
+    expect((await copy.get('/')).location).to.equal('/log-in');
   });
 
   const agings = [
