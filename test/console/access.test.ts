@@ -10,6 +10,7 @@ import {
   type TestConsole,
 } from '../support/console.ts';
 import { eventually } from '../support/eventually.ts';
+import { securityEvents } from '../support/security-events.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 
 const COOKIE = 'malipo-console';
@@ -85,7 +86,7 @@ describe('The log-in to the console', () => {
     const browser = await givePassword(test, admin);
     expect((await browser.get('/')).location).to.equal('/set-up');
     await browser.get('/set-up');
-    const begun = await browser.post('/set-up');
+    const begun = await browser.post('/set-up', { token: admin.token });
     const secret = /<pre id="secret">([A-Z2-7]+)<\/pre>/.exec(begun.text)![1]!;
     expect(begun.text).to.include('otpauth://totp/');
     const wrong = await browser.post('/set-up/confirm', { code: wrongOtpOf(secret) });
@@ -104,6 +105,26 @@ describe('The log-in to the console', () => {
     expect(actions.map((row) => (row as { action: string }).action)).to.deep.equal([
       ...['staff.set-password', 'staff.begin-totp', 'staff.confirm-totp'],
     ]);
+  });
+
+  it('lets nobody set up one-time passwords with the password alone', async () => {
+    const admin = await newMember(test, 'admin', false);
+    const other = await newMember(test, 'admin');
+    const thief = await givePassword(test, admin);
+    await thief.get('/set-up');
+    for (const token of ['', other.token, 'staff_guessed']) {
+      const { status, text } = await thief.post('/set-up', { token });
+      expect([status, text.includes('staff token is wrong')]).to.deep.equal([422, true]);
+      expect(text).to.not.include('id="secret"').and.not.include('/set-up/confirm');
+    }
+    const begun = await rows(
+      test.testDatabase.database,
+      'SELECT FROM staff_totp_secrets WHERE staff_id = :id',
+      admin,
+    );
+    expect(begun).to.have.length(0);
+    const refused = await securityEvents(test.testDatabase.database, 'staff_refused');
+    expect(refused.filter(({ staff }) => staff === admin.email)).to.have.length(3);
   });
 
   it('says the same about a wrong password, an unknown account and one without a password', async () => {
