@@ -93,7 +93,7 @@ describe('The log-in to the console', () => {
 
   it('leads from a part of a page to the page around it', async () => {
     const nextOf = async (around?: string) => {
-      const headers = around === undefined ? {} : { 'HX-Current-URL': around };
+      const headers: Record<string, string> = around ? { 'HX-Current-URL': around } : {};
       const { status, headers: sent } = await test.client().get('/overview/queues', headers);
       expect(status).to.equal(204);
       return sent.get('hx-redirect');
