@@ -24,12 +24,12 @@ import { HANDLERS } from './pages.ts';
 import { ROUTES, type Route, type RouteName } from './routes.ts';
 import { assetRoutes } from './shell/assets.ts';
 import { renderPage, renderPart } from './shell/render.tsx';
-import type { Answer, Handler, OpenVisit } from './visit.ts';
+import type { Answer, ConsoleService, Handler, OpenVisit } from './visit.ts';
 
 const MAX_FORM_BYTES = 65_536;
 
 /** Creates the support console: pages for staff, made on the server. */
-export function createConsole(service: Service): Express {
+export function createConsole(service: ConsoleService): Express {
   const { config, logger } = service;
   const { origin } = new URL(config.consoleUrl);
   const app = express();
@@ -50,7 +50,7 @@ export function createConsole(service: Service): Express {
   return app;
 }
 
-function pageRoutes(service: Service): Router {
+function pageRoutes(service: ConsoleService): Router {
   const router = strictRouter();
   const record = refusalRecorder(service);
   for (const [name, route] of Object.entries(ROUTES) as [RouteName, Route][]) {

@@ -1,4 +1,6 @@
 import { startHttpServer } from '../http/http-server.ts';
+import { queueBackendOf } from '../jobs/backend.ts';
+import { openQueueWatch } from '../jobs/queue-watch.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
 import { boot } from '../process/boot.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
@@ -12,6 +14,7 @@ await runMain(async () => {
   if (config.malipoEnv === 'production' && !config.consoleUrlIsGiven) {
     throw new BootError('CONSOLE_URL is required for the console in production');
   }
+  const queueWatch = openQueueWatch(service, await queueBackendOf(service, 'console'));
   const registry = createMetrics(service, 'console');
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -19,13 +22,14 @@ await runMain(async () => {
   const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
   const server = await startHttpServer(
     { ...listening, setting: 'CONSOLE_PORT' },
-    createConsole(service),
+    createConsole({ ...service, queueWatch }),
     signal,
   );
   const stopReplays = startBulkReplays(service);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
     { name: 'server', close: () => server.close() },
     { name: 'bulk replays', close: stopReplays },
+    { name: 'queues', close: queueWatch.close },
     operators,
     { name: 'database', close: () => database.destroy() },
   ]);

@@ -3,11 +3,15 @@ import type { VNode } from 'preact';
 import type { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
 import type { StaffSession } from '../domain/staff/staff-session.ts';
+import type { QueueWatch } from '../jobs/queue-watch.ts';
 import type { Service } from '../process/boot.ts';
+
+/** The parts of every process, and the queues, whose connections all pages share. */
+export type ConsoleService = Service & { queueWatch: QueueWatch };
 
 /** A request that may use its route. */
 export interface OpenVisit {
-  service: Service;
+  service: ConsoleService;
   req: Request;
   params: Record<string, string>;
   /** The fields of the address and of the form that are texts, without spaces around them. */

@@ -4,11 +4,14 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { inTransaction } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
+import type { ConsoleService } from '../../src/console/visit.ts';
 import { createStaff } from '../../src/domain/staff/manage-staff.ts';
 import { hasStaff } from '../../src/domain/staff/require-staff.ts';
 import type { StaffRole } from '../../src/domain/staff/staff.ts';
 import { setStaffPassword } from '../../src/domain/staff/staff-password.ts';
 import { beginStaffTotp, enableStaffTotp } from '../../src/domain/staff/staff-totp.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
+import { openQueueWatch } from '../../src/jobs/queue-watch.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
@@ -17,7 +20,7 @@ import { otpOf } from './totp.ts';
 
 /** The console in this process, over a database of its own or that of another service. */
 export interface TestConsole {
-  service: Service;
+  service: ConsoleService;
   testDatabase: Pick<TestDatabase, 'database' | 'owner' | 'url'>;
   origin: string;
   client(): ConsoleClient;
@@ -45,9 +48,11 @@ export async function startTestConsole(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const config = loadConfig({ DATABASE_URL: testDatabase.url, CONSOLE_URL: origin });
-  const service = beside
+  const parts = beside
     ? { ...beside, config: { ...beside.config, consoleUrl: origin } }
     : createService(config, silentLogger(), testDatabase.database);
+  const queueWatch = openQueueWatch(parts, await queueBackendOf(parts, 'console'));
+  const service = { ...parts, queueWatch };
   server.on('request', createConsole(service));
   return {
     ...{ service, testDatabase, origin },
@@ -57,6 +62,7 @@ export async function startTestConsole(
         server.close(() => resolve());
         server.closeAllConnections();
       });
+      await queueWatch.close();
       await own?.drop();
     },
   };

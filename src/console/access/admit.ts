@@ -7,9 +7,8 @@ import {
   missingProof,
 } from '../../domain/staff/staff-session.ts';
 import { addressOf } from '../../http/caller-address.ts';
-import type { Service } from '../../process/boot.ts';
 import { pathTo, type Route, type RouteName } from '../routes.ts';
-import type { OpenVisit, ProvenVisit } from '../visit.ts';
+import type { ConsoleService, OpenVisit, ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { endSession } from './session.ts';
 
@@ -20,7 +19,7 @@ const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
 };
 
 /** Returns a request as its handlers take it. */
-export function openVisit(service: Service, req: Request): OpenVisit {
+export function openVisit(service: ConsoleService, req: Request): OpenVisit {
   return {
     ...{ service, req, ip: addressOf(req), csrfToken: csrfTokenOf(req) },
     params: req.params as Record<string, string>,
@@ -35,7 +34,7 @@ export function openVisit(service: Service, req: Request): OpenVisit {
  * @throws StaffRefusal when the role of the member may not
  */
 export async function admit(
-  service: Service,
+  service: ConsoleService,
   req: Request,
   route: Route,
 ): Promise<{ visit: ProvenVisit } | { goTo: string }> {
