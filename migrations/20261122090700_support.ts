@@ -52,6 +52,9 @@ export async function up(knex: Knex): Promise<void> {
       period_to date NOT NULL,
       -- 'gateway', or the name of the file that it was read from.
       source text NOT NULL,
+      -- Who of staff has brought the file to the console. NULL: the gateway gave the statement, or
+      -- the command line took it.
+      brought_by text,
       imported_at timestamptz NOT NULL DEFAULT now(),
       -- The kinds of which it lists every movement.
       covers text[] NOT NULL DEFAULT '{}',
@@ -61,6 +64,8 @@ export async function up(knex: Knex): Promise<void> {
       preview jsonb,
       -- When its comparison with the books began. NULL: it waits for a decision, and proves nothing.
       started_at timestamptz DEFAULT now(),
+      -- Its process renews this. A comparison that has begun and lets it pass has stopped.
+      leased_until timestamptz,
       -- What the comparison has found. NULL: it has not ended.
       result jsonb,
       CHECK (period_from <= period_to)

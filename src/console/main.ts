@@ -7,6 +7,7 @@ import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
 import { createConsole } from './app.ts';
 import { startBulkReplays } from './bulk-replay-loop.ts';
+import { createComparisons } from './reconciliation/comparisons.ts';
 
 await runMain(async () => {
   const service = await boot('console');
@@ -19,16 +20,18 @@ await runMain(async () => {
   const stopping = new AbortController();
   const { signal } = stopping;
   const operators = await startOperatorServer({ ...service, registry, stopping: signal });
+  const comparisons = createComparisons(service, signal);
   const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
   const server = await startHttpServer(
     { ...listening, setting: 'CONSOLE_PORT' },
-    createConsole({ ...service, queueWatch }),
+    createConsole({ ...service, comparisons, queueWatch }),
     signal,
   );
   const stopReplays = startBulkReplays(service);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
     { name: 'server', close: () => server.close() },
     { name: 'bulk replays', close: stopReplays },
+    { name: 'comparisons', close: comparisons.ended },
     { name: 'queues', close: queueWatch.close },
     operators,
     { name: 'database', close: () => database.destroy() },

@@ -5,9 +5,10 @@ import type { StaffMember } from '../domain/staff/staff.ts';
 import type { StaffSession } from '../domain/staff/staff-session.ts';
 import type { QueueWatch } from '../jobs/queue-watch.ts';
 import type { Service } from '../process/boot.ts';
+import type { Comparisons } from './reconciliation/comparisons.ts';
 
-/** The parts of every process, and the queues, whose connections all pages share. */
-export type ConsoleService = Service & { queueWatch: QueueWatch };
+/** What the console works with. All pages share the connections to the queues. */
+export type ConsoleService = Service & { comparisons: Comparisons; queueWatch: QueueWatch };
 
 /** A request that may use its route. */
 export interface OpenVisit {
@@ -21,6 +22,8 @@ export interface OpenVisit {
   csrfToken: string;
   /** The caller's address; null when the connection is gone. */
   ip: string | null;
+  /** What the page says above everything else. Handlers add to it. */
+  warnings: string[];
 }
 
 /** A request of somebody who has given a password. */

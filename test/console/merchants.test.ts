@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { requireUser } from '../../src/domain/identity/manage-users.ts';
+import { passwordHashOf, requireUser } from '../../src/domain/identity/manage-users.ts';
+import { isPassword } from '../../src/domain/identity/password.ts';
 import { appSecrets } from '../../src/domain/merchants/app-secrets.ts';
 import { requireApp } from '../../src/domain/merchants/manage-apps.ts';
 import { createMerchant, requireMerchant } from '../../src/domain/merchants/manage-merchants.ts';
@@ -336,6 +337,23 @@ describe('The console on merchants', () => {
       expect((await support.post(back)).status).to.equal(403);
       expect((await change(admin, back)).location).to.equal(user.path);
       expect((await requireUser(database(), user)).active).to.equal(true);
+    });
+
+    it('replaces the password once per form, also when two are sent at once', async () => {
+      const user = await userPage(await newMerchant());
+      const path = `${user.path}/change/new-password`;
+      const form = await admin.get(path);
+      const version = /name="version" value="([^"]+)"/.exec(form.text)![1]!;
+      const send = () => admin.post(path, { version, must_change: 'on', reason: REASON });
+      const both = await Promise.all([send(), send()]);
+      expect(both.map(({ status }) => status)).to.have.members([200, 422]);
+      const again = await send();
+      expect(again.status).to.equal(422);
+      expect(again.text).to.include('changed since').and.not.include('id="secret"');
+      const secret = /<pre id="secret">([^<]+)</;
+      const shown = both.map(({ text }) => secret.exec(text)?.[1]).find(Boolean)!;
+      const hash = (await passwordHashOf(database(), await requireUser(database(), user)))!;
+      expect(await isPassword(shown, hash)).to.equal(true);
     });
 
     it('changes the role, replaces the password and resets one-time passwords', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { inTransaction } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
+import { createComparisons } from '../../src/console/reconciliation/comparisons.ts';
 import type { ConsoleService } from '../../src/console/visit.ts';
 import { createStaff } from '../../src/domain/staff/manage-staff.ts';
 import { hasStaff } from '../../src/domain/staff/require-staff.ts';
@@ -21,6 +22,8 @@ import { otpOf } from './totp.ts';
 /** The console in this process, over a database of its own or that of another service. */
 export interface TestConsole {
   service: ConsoleService;
+  /** What a signal does: comparisons must come to their end. */
+  stop(): Promise<void>;
   testDatabase: Pick<TestDatabase, 'database' | 'owner' | 'url'>;
   origin: string;
   client(): ConsoleClient;
@@ -38,6 +41,7 @@ export interface TestMember {
 
 export async function startTestConsole(
   beside?: Service & Pick<TestDatabase, 'owner'>,
+  environment: NodeJS.ProcessEnv = {},
 ): Promise<TestConsole> {
   const own = beside ? null : await createTestDatabase();
   const testDatabase = own ?? {
@@ -47,21 +51,31 @@ export async function startTestConsole(
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const config = loadConfig({ DATABASE_URL: testDatabase.url, CONSOLE_URL: origin });
+  const config = loadConfig({
+    ...{ DATABASE_URL: testDatabase.url, CONSOLE_URL: origin },
+    ...environment,
+  });
   const parts = beside
     ? { ...beside, config: { ...beside.config, consoleUrl: origin } }
     : createService(config, silentLogger(), testDatabase.database);
+  const stopping = new AbortController();
+  const comparisons = createComparisons(parts, stopping.signal);
   const queueWatch = openQueueWatch(parts, await queueBackendOf(parts, 'console'));
-  const service = { ...parts, queueWatch };
+  const service = { ...parts, comparisons, queueWatch };
   server.on('request', createConsole(service));
+  const stop = async () => {
+    stopping.abort();
+    await comparisons.ended();
+  };
   return {
-    ...{ service, testDatabase, origin },
+    ...{ service, testDatabase, origin, stop },
     client: () => consoleClient(origin),
     close: async () => {
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
       });
+      await stop();
       await queueWatch.close();
       await own?.drop();
     },

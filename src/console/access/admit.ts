@@ -21,7 +21,7 @@ const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
 /** Returns a request as its handlers take it. */
 export function openVisit(service: ConsoleService, req: Request): OpenVisit {
   return {
-    ...{ service, req, ip: addressOf(req), csrfToken: csrfTokenOf(req) },
+    ...{ service, req, ip: addressOf(req), csrfToken: csrfTokenOf(req), warnings: [] },
     params: req.params as Record<string, string>,
     query: textsOf(req.query),
     form: textsOf(req.body),

@@ -1,11 +1,7 @@
-import { messageOf } from '../../connections/database-errors.ts';
 import { auditedFor } from '../../domain/audited-change.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import {
-  beginComparison,
-  listImports,
-  type StatementImport,
-} from '../../domain/reconciliation/import-store.ts';
+import { beginComparison } from '../../domain/reconciliation/comparison-lease.ts';
+import { listImports, type StatementImport } from '../../domain/reconciliation/import-store.ts';
 import { compareImport } from '../../domain/reconciliation/reconcile-statement.ts';
 import { comparisonWith } from '../../process/reconciliation.ts';
 import { auditedBy } from '../access/audited-by.ts';
@@ -18,6 +14,7 @@ import type { Answer, Visit } from '../visit.ts';
 import { StatementForm } from './form.tsx';
 import { breaksOf, importOf, storeDraft } from './query.ts';
 import { statementIn } from './read-statement.ts';
+import { whyNotAlone } from './second-person.ts';
 import { ImportList, Live, StatementPage } from './view.tsx';
 
 const TITLE = 'Reconciliation';
@@ -84,18 +81,20 @@ async function shown(visit: Visit, statement: StatementImport, problem?: string)
 
 /**
  * Begins the comparison, and does not wait for its end: the gateway may be asked about many
- * payments. The row says that it has begun. If the process stops, it may be begun again.
+ * payments. The row says that it goes on. If the process stops, it may be begun again.
  */
 async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   const { service } = visit;
   const { id, gateway: name, channel, period_from: from, period_to: to } = statement;
   const reason = givenReason(visit);
+  const problem = whyNotAlone(visit, statement);
+  if (problem !== null) throw new OperatorRefusal(problem);
   const gateway = service.gateways.get(name);
   if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
   const audited = auditedBy(visit, 'statementRun', { action: 'reconcile.run', reason });
   await audited(async (trx) => {
     if (!(await beginComparison(trx, id))) {
-      throw new OperatorRefusal('Its comparison has begun already');
+      throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };
     return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
@@ -104,13 +103,12 @@ async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   const scope = { import_id: id, gateway: name, channel, period: { from, to } };
   // Whoever logs out meanwhile has begun it all the same.
   const operator = { actor: visit.member.email, action: 'reconcile.run', reason };
-  const comparing = compareImport(
-    service.database,
-    auditedFor(service.database, operator),
-    { ...scope, covers, complete_until },
-    comparisonWith(service, gateway),
+  service.comparisons.start(id, (stopping) =>
+    compareImport(
+      service.database,
+      auditedFor(service.database, operator),
+      { ...scope, covers, complete_until },
+      { ...comparisonWith(service, gateway), stopping },
+    ),
   );
-  comparing.catch((error: unknown) => {
-    service.logger.error('a comparison has stopped', { import_id: id, error: messageOf(error) });
-  });
 }

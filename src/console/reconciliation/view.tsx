@@ -14,6 +14,7 @@ import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
 import { Breaks, Missing } from './breaks.tsx';
+import { whyNotAlone } from './second-person.ts';
 
 /** A line of a statement that is no part of the books, with the payments that it may be about. */
 export interface LineBreak extends StoredLine {
@@ -71,9 +72,10 @@ const COLUMNS: readonly Column<StatementImport>[] = [
   { heading: 'State', cell: (statement) => <State statement={statement} /> },
 ];
 
-function State({ statement: { started_at, result } }: { statement: StatementImport }) {
+function State({ statement: { started_at, is_running, result } }: { statement: StatementImport }) {
   if (started_at === null) return <Badge tone="warn" words="not compared yet" />;
-  if (result === null) return <Badge tone="plain" words="comparison not ended" />;
+  if (is_running) return <Badge tone="plain" words="comparison under way" />;
+  if (result === null) return <Badge tone="warn" words="comparison stopped before its end" />;
   const breaks = result.lines.unknown + result.lines.contradicts + result.missing_count;
   return breaks === 0 ? (
     <Badge tone="good" words="no breaks" />
@@ -100,8 +102,8 @@ export function StatementPage(props: Props) {
 /** The part that refreshes itself while the comparison goes on. */
 export function Live(props: Props) {
   const { statement, breaks } = props;
-  const { id, channel, source, imported_at, covers, complete_until, started_at, result } =
-    statement;
+  const { id, channel, source, brought_by, imported_at, covers, complete_until } = statement;
+  const { started_at, is_running, result } = statement;
   const path = pathTo('statement', { import: id });
   return (
     <>
@@ -112,7 +114,7 @@ export function Live(props: Props) {
         <Facts
           facts={[
             ['Channel', channel],
-            ['From', source],
+            ['From', brought_by === null ? source : `${source}, brought by ${brought_by}`],
             ['Imported', <Time at={imported_at} />],
             ['Has all lines of', covers.join(', ') || 'unknown: what it lacks is not looked for'],
             ['Complete until', complete_until && <Time at={complete_until} />],
@@ -120,7 +122,8 @@ export function Live(props: Props) {
         />
       </section>
       {result === null && started_at === null && <Decision {...props} />}
-      {result === null && started_at !== null && <Running {...props} />}
+      {is_running && <Running statement={statement} />}
+      {result === null && started_at !== null && !is_running && <Stopped {...props} />}
       {result !== null && (
         <>
           <Results result={result} />
@@ -136,7 +139,8 @@ export function Live(props: Props) {
 function Decision({ visit, statement, problem }: Props) {
   const { preview, id } = statement;
   if (!preview) return null;
-  return mayUse(visit.member.role, 'statementRun') ? (
+  const why = whyNotAlone(visit, statement);
+  return mayUse(visit.member.role, 'statementRun') && why === null ? (
     <ReasonForm
       {...{ visit, problem, reason: visit.form.reason, back: pathTo('reconciliation') }}
       action={pathTo('statementRun', { import: id })}
@@ -146,6 +150,7 @@ function Decision({ visit, statement, problem }: Props) {
     </ReasonForm>
   ) : (
     <section class="card">
+      {why && <p class="warning">{why}.</p>}
       <Forecast preview={preview} />
     </section>
   );
@@ -188,8 +193,7 @@ function Forecast({ preview }: { preview: StatementPreview }) {
   );
 }
 
-function Running({ visit, statement, problem }: Props) {
-  const { id, started_at } = statement;
+function Running({ statement: { id, started_at } }: Pick<Props, 'statement'>) {
   return (
     <>
       <div
@@ -201,22 +205,28 @@ function Running({ visit, statement, problem }: Props) {
       <p class="note">
         The comparison goes on since <Time at={started_at!} />. You may leave this page.
       </p>
-      {mayUse(visit.member.role, 'statementRun') && (
-        <details>
-          <summary>It has stopped?</summary>
-          <ReasonForm
-            {...{ visit, problem, reason: visit.form.reason, back: pathTo('reconciliation') }}
-            action={pathTo('statementRun', { import: id })}
-            verb="Begin it again"
-          >
-            <p>
-              After ten minutes without an end it may be begun again. It goes on where it was, and
-              books nothing twice.
-            </p>
-          </ReasonForm>
-        </details>
-      )}
     </>
+  );
+}
+
+function Stopped({ visit, statement: { id, started_at }, problem }: Props) {
+  const words = (
+    <p>
+      The comparison that began on <Time at={started_at!} /> has stopped before its end, because its
+      process ended or met an error. What it has done stands. It can simply be begun again: it goes
+      on where it was, and books nothing twice.
+    </p>
+  );
+  return mayUse(visit.member.role, 'statementRun') ? (
+    <ReasonForm
+      {...{ visit, problem, reason: visit.form.reason, back: pathTo('reconciliation') }}
+      action={pathTo('statementRun', { import: id })}
+      verb="Begin it again"
+    >
+      {words}
+    </ReasonForm>
+  ) : (
+    <section class="card">{words}</section>
   );
 }
 

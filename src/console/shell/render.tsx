@@ -21,7 +21,12 @@ export function renderPage(visit: OpenVisit, { title, page }: { title: string; p
         {isInside && visit.req.path !== pathTo('search') && <QuickSearch />}
         {member && <Account visit={visit} member={member} />}
       </header>
-      <main id="main">{page}</main>
+      <main id="main">
+        {visit.warnings.map((words) => (
+          <p class="warning">{words}.</p>
+        ))}
+        {page}
+      </main>
     </Page>,
   );
 }

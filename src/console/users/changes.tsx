@@ -1,7 +1,7 @@
 import { generatePassword } from '../../admin/options/new-password.ts';
 import * as read from '../../admin/options/readers.ts';
 import { changeUser, resetUserTotp } from '../../domain/identity/change-user.ts';
-import { ROLES, type UserRecord } from '../../domain/identity/manage-users.ts';
+import { passwordHashOf, ROLES, type UserRecord } from '../../domain/identity/manage-users.ts';
 import { hashPassword } from '../../domain/identity/password.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { type Change, changeRow } from '../shell/change.tsx';
@@ -57,18 +57,25 @@ const newPassword: Change<UserRecord> = {
     `The user gets a new password, which is shown once on the next page. ${ENDS}`,
     'Make sure that it is the user who asks.',
   ],
-  fields: (_user, given) => (
-    <Check
-      name="must_change"
-      label="The user must change it before doing anything else"
-      on={given.reason === undefined || given.must_change === 'on'}
-    />
+  fields: async (user, given, { service }) => (
+    <>
+      <Version of={await passwordHashOf(service.database, user)} />
+      <Check
+        name="must_change"
+        label="The user must change it before doing anything else"
+        on={given.reason === undefined || given.must_change === 'on'}
+      />
+    </>
   ),
   perform: async ({ form }, user, by) => {
     const password = generatePassword();
     const password_hash = await hashPassword(password);
     const must_change_password = form.must_change === 'on';
-    const { revoked } = await change(user, by, { password_hash, must_change_password });
+    const { revoked } = await changeRow(by, `user ${user.email}`, async (trx) => {
+      // Whoever reloads the answer would make another password.
+      requireVersion(form, await passwordHashOf(trx, user, 'FOR NO KEY UPDATE'));
+      return changeUser(trx, user, { password_hash, must_change_password });
+    });
     return shownOnce({
       ...{ title: `${user.email} has a new password`, what: 'password', secret: password },
       ...{ back: USER.pathOf(user), lines: [`Sessions ended: ${revoked}.`] },

@@ -177,6 +177,20 @@ export async function requireUserById(
   return user;
 }
 
+/** Reads the hash of a user's password, which is another one after each replacement. */
+export async function passwordHashOf(
+  database: Database | Transaction,
+  { merchant_id, id }: Pick<UserRecord, 'merchant_id' | 'id'>,
+  lock: 'FOR NO KEY UPDATE' | '' = '',
+): Promise<string | undefined> {
+  const user = await firstRow<{ password_hash: string }>(
+    database,
+    `SELECT password_hash FROM users WHERE merchant_id = :merchant_id AND id = :id ${lock}`,
+    { merchant_id, id },
+  );
+  return user?.password_hash;
+}
+
 function findUser(
   database: Database | Transaction,
   { email, merchant_id }: UserName,

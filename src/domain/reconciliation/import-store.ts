@@ -1,10 +1,4 @@
-import {
-  type Database,
-  firstRow,
-  hasRow,
-  rows,
-  type Transaction,
-} from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { KeysetPage } from '../lists.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
@@ -32,19 +26,24 @@ export interface StatementImport {
   period_from: string;
   period_to: string;
   source: string;
+  /** The e-mail address of who has brought its file to the console. Null for all others. */
+  brought_by: string | null;
   imported_at: Date;
   covers: StatementLine['kind'][];
   complete_until: Date | null;
   preview: StatementPreview | null;
   /** Null while it waits for somebody's word. */
   started_at: Date | null;
+  /** A process is comparing it. One that has begun and neither ended nor runs has stopped. */
+  is_running: boolean;
   /** Null while the comparison has not ended. */
   result: ImportResult | null;
 }
 
 const COLUMNS = `id, gateway, channel, CAST(period_from AS text) AS period_from,
-  CAST(period_to AS text) AS period_to, source, imported_at, covers, complete_until, preview,
-  started_at, result`;
+  CAST(period_to AS text) AS period_to, source, brought_by, imported_at, covers, complete_until,
+  preview, started_at, result,
+  coalesce(result IS NULL AND leased_until > now(), false) AS is_running`;
 
 /** Lists imported statements, the newest first. Ids sort by time. */
 export function listImports(
@@ -65,21 +64,6 @@ export function findImport(database: Database, id: string): Promise<StatementImp
     database,
     `SELECT ${COLUMNS} FROM statement_imports WHERE id = CAST(:id AS uuid)`,
     { id },
-  );
-}
-
-/** A comparison that has not ended for so long has probably stopped, and may be begun again. */
-const STOPPED_AFTER_MINUTES = 10;
-
-/** Begins the comparison of a statement. @returns false when it has begun, or has ended, already */
-export function beginComparison(trx: Transaction, id: string): Promise<boolean> {
-  return hasRow(
-    trx,
-    `UPDATE statement_imports SET started_at = clock_timestamp()
-     WHERE id = CAST(:id AS uuid) AND result IS NULL AND (started_at IS NULL
-       OR started_at < now() - :minutes * interval '1 minute')
-     RETURNING id`,
-    { id, minutes: STOPPED_AFTER_MINUTES },
   );
 }
 

@@ -22,10 +22,12 @@ const KNOWN_BATCH_SIZE = 10_000;
  * news is applied like a callback. A contradiction, or a line without a payment, becomes a
  * discrepancy. A second run changes nothing more.
  * @returns the payments whose lines were news
+ * @throws the reason of `stopping`, between two lines
  */
 export async function matchStatement(
   database: Database,
   { parserOf, ...statement }: MatchedStatement,
+  stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
   await matchKnownMovements(database, statement);
   const settled: PaymentRef[] = [];
@@ -33,6 +35,7 @@ export async function matchStatement(
     const lines = await unmatchedLines(database, statement, after);
     if (lines.length === 0) return settled;
     for (const line of lines) {
+      stopping?.throwIfAborted();
       const payment = await matchLine(database, { ...statement, parserOf }, line);
       if (payment) settled.push(payment);
     }

@@ -1,6 +1,7 @@
 import type { Database, Transaction } from '../../connections/database.ts';
 import type { Audited, AuditedChange } from '../audited-change.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { whileLeased } from './comparison-lease.ts';
 import { keepResult } from './import-store.ts';
 import { type ReconcileOptions, type Reconciliation, reconcile } from './reconcile.ts';
 import { importStatement, type NewStatement } from './statement.ts';
@@ -10,7 +11,7 @@ export type CheckedStatement = NewStatement & Pick<ReconcileOptions, 'covers' | 
 
 type Comparing = Pick<
   ReconcileOptions,
-  'settling_window_ms' | 'answer_window_ms' | 'ask' | 'parserOf'
+  'settling_window_ms' | 'answer_window_ms' | 'ask' | 'parserOf' | 'stopping'
 >;
 
 /**
@@ -41,7 +42,18 @@ export async function keepStatement(
 }
 
 /** Compares a stored statement with the books, and keeps what that has found. It may run again. */
-export async function compareImport(
+export function compareImport(
+  database: Database,
+  audited: Audited,
+  statement: ComparedStatement,
+  gateway: Comparing,
+): Promise<Reconciliation> {
+  return whileLeased(database, statement.import_id, () =>
+    compare(database, audited, statement, gateway),
+  );
+}
+
+async function compare(
   database: Database,
   audited: Audited,
   { import_id, ...statement }: ComparedStatement,

@@ -37,16 +37,19 @@ export interface RuledOut {
  * their deadline, and has no line about them. This asks the gateway about each payment first. If
  * the gateway calls it pending or does not answer, the payment stays open. If it answers with a
  * callback, this waits for that. A later success is late news like any other.
+ * @throws the reason of `stopping`, between two payments
  */
 export async function failRuledOut(
   database: Database,
   statement: CompleteStatement,
+  stopping?: AbortSignal,
 ): Promise<RuledOut> {
   const ruledOut: PaymentRef[] = [];
   const answered: PaymentRef[] = [];
   const awaited: Question[] = [];
   for (const kind of statement.kinds) {
     for (const ref of await findRuledOut(database, kind, statement)) {
+      stopping?.throwIfAborted();
       const question = await questionAbout(database, ref);
       if (!question) continue;
       const answer = await statement.ask(question.payment);
@@ -62,7 +65,7 @@ export async function failRuledOut(
     }
   }
   return {
-    ruledOut: [...ruledOut, ...(await failUnanswered(database, statement, awaited))],
+    ruledOut: [...ruledOut, ...(await failUnanswered(database, statement, awaited, stopping))],
     answered,
   };
 }
@@ -72,10 +75,12 @@ async function failUnanswered(
   database: Database,
   statement: CompleteStatement,
   awaited: Question[],
+  stopping?: AbortSignal,
 ): Promise<PaymentRef[]> {
   const failed: PaymentRef[] = [];
-  if (awaited.length > 0) await sleep(statement.answer_window_ms);
+  if (awaited.length > 0) await sleep(statement.answer_window_ms, undefined, { signal: stopping });
   for (const question of awaited) {
+    stopping?.throwIfAborted();
     if (await failByStatement(database, statement, question)) failed.push(refOf(question.payment));
   }
   return failed;

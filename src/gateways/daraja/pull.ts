@@ -16,7 +16,7 @@ const SECOND_MS = 1_000;
 const MAX_PAGES = 1_000;
 /** The Pull API keeps payments for some 48 hours. */
 const KEPT_MS = 47 * 3_600_000;
-const TOO_OLD = 'The Pull API has the last 47 hours only: use --file';
+const TOO_OLD = 'The Pull API has the last 47 hours only: take a file';
 
 /** One page, or the reason why it cannot be read. */
 type Page = { lines: StatementLine[] } | { reason: string };
