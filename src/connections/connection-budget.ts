@@ -24,12 +24,18 @@ const POOL_MAX: Readonly<Record<string, number>> = {
 };
 
 /** These ask the queues for a moment, if at all. */
-const WITHOUT_QUEUES = ['web', 'console', 'admin'];
+const WITHOUT_QUEUES = ['web', 'admin'];
 
 /** Connections of one process that all its queues in PostgreSQL share. */
-export const QUEUE_POOL_MAX = 3;
+const QUEUE_POOL_MAX = 3;
 /** The connection on which all workers of a process listen. */
 const QUEUE_LISTENERS = 1;
+
+/** Returns how many connections all queues of a process in PostgreSQL share. */
+export function queuePoolMax(processName: string): number {
+  // It only looks, at one queue after the other.
+  return processName === 'console' ? 1 : QUEUE_POOL_MAX;
+}
 
 /**
  * Returns the default of a process: `web`, `worker`, `admin`, or types of worker joined by `+`.
@@ -46,6 +52,7 @@ export function connectionsAtMost(
   config: { databasePoolMax?: number | undefined; redisUrl?: string | undefined },
 ): number {
   const pool = config.databasePoolMax ?? defaultPoolMax(processName);
-  const hasQueues = !config.redisUrl && !WITHOUT_QUEUES.includes(processName);
-  return hasQueues ? pool + QUEUE_POOL_MAX + QUEUE_LISTENERS : pool;
+  if (config.redisUrl || WITHOUT_QUEUES.includes(processName)) return pool;
+  const listeners = processName === 'console' ? 0 : QUEUE_LISTENERS;
+  return pool + queuePoolMax(processName) + listeners;
 }

@@ -1,4 +1,6 @@
 import { startHttpServer } from '../http/http-server.ts';
+import { queueBackendOf } from '../jobs/backend.ts';
+import { openQueueWatch } from '../jobs/queue-watch.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
 import { boot } from '../process/boot.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
@@ -13,6 +15,7 @@ await runMain(async () => {
   if (config.malipoEnv === 'production' && !config.consoleUrlIsGiven) {
     throw new BootError('CONSOLE_URL is required for the console in production');
   }
+  const queueWatch = openQueueWatch(service, await queueBackendOf(service, 'console'));
   const registry = createMetrics(service, 'console');
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -21,7 +24,7 @@ await runMain(async () => {
   const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
   const server = await startHttpServer(
     { ...listening, setting: 'CONSOLE_PORT' },
-    createConsole({ ...service, comparisons }),
+    createConsole({ ...service, comparisons, queueWatch }),
     signal,
   );
   const stopReplays = startBulkReplays(service);
@@ -29,6 +32,7 @@ await runMain(async () => {
     { name: 'server', close: () => server.close() },
     { name: 'bulk replays', close: stopReplays },
     { name: 'comparisons', close: comparisons.ended },
+    { name: 'queues', close: queueWatch.close },
     operators,
     { name: 'database', close: () => database.destroy() },
   ]);

@@ -3,11 +3,12 @@ import type { VNode } from 'preact';
 import type { OperatorRefusal } from '../domain/operator-refusal.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
 import type { StaffSession } from '../domain/staff/staff-session.ts';
+import type { QueueWatch } from '../jobs/queue-watch.ts';
 import type { Service } from '../process/boot.ts';
 import type { Comparisons } from './reconciliation/comparisons.ts';
 
-/** What the console works with. */
-export type ConsoleService = Service & { comparisons: Comparisons };
+/** What the console works with. All pages share the connections to the queues. */
+export type ConsoleService = Service & { comparisons: Comparisons; queueWatch: QueueWatch };
 
 /** A request that may use its route. */
 export interface OpenVisit {

@@ -1,6 +1,6 @@
 import { type Database, inTransaction, rows } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
-import { JOB_FAILED, type JobData } from './job-types.ts';
+import { JOB_FAILED, type JobData, STEP_TABLES, type StepKind } from './job-types.ts';
 import { changeStep } from './outbox.ts';
 
 const MAX_ERROR_LENGTH = 1_000;
@@ -44,8 +44,10 @@ export async function recordFailedJob(
     if (!parked) return;
     await rows(
       trx,
-      `INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, stack)
-       VALUES (:queue, :kind, :step, :merchant_id, :row_id, :step_no, :error, :stack)
+      `INSERT INTO failed_jobs
+         (queue, kind, step, merchant_id, row_id, step_no, channel, error, stack)
+       VALUES (:queue, :kind, :step, :merchant_id, :row_id, :step_no, ${channelOf(data.kind)},
+         :error, :stack)
        ON CONFLICT DO NOTHING`,
       {
         ...data,
@@ -55,6 +57,24 @@ export async function recordFailedJob(
       },
     );
   });
+}
+
+/** The tables of rows that are about a payment, and are none. */
+const MESSAGES: Partial<Record<StepKind, string>> = { callback: 'callbacks', webhook: 'events' };
+
+/** SQL: the channel of the payment of a row. Looked up now, since many jobs are listed by it later. */
+function channelOf(kind: StepKind): string {
+  const ofRow = (table: string) =>
+    `SELECT channel FROM ${table} WHERE merchant_id = :merchant_id AND id = :row_id`;
+  const messages = MESSAGES[kind];
+  if (!messages) return `(${ofRow(STEP_TABLES[kind].table)})`;
+  const payments = (Object.keys(STEP_TABLES) as StepKind[]).filter((each) => !MESSAGES[each]);
+  const channels = payments.map(
+    (each) => `WHEN '${each}' THEN (SELECT channel FROM ${STEP_TABLES[each].table} p
+      WHERE p.merchant_id = m.merchant_id AND p.id = m.payment_id)`,
+  );
+  return `(SELECT CASE m.payment_kind ${channels.join(' ')} END
+    FROM ${messages} m WHERE m.merchant_id = :merchant_id AND m.id = :row_id)`;
 }
 
 /** Replaces what PostgreSQL refuses in a text: a row that could not be parked would run for ever. */

@@ -7,7 +7,7 @@ import {
 } from 'bullmq';
 import pg from 'pg';
 import { connectionAdvice, POSTGRES_SETTINGS } from '../connections/connection-advice.ts';
-import { QUEUE_POOL_MAX } from '../connections/connection-budget.ts';
+import { queuePoolMax } from '../connections/connection-budget.ts';
 import { connectionSettings, type DatabaseAddress } from '../connections/database-address.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import { ALL_TYPES, type JobData, workerTypeOf } from './job-types.ts';
@@ -32,7 +32,7 @@ export function postgresBackend(address: DatabaseAddress, processName: string): 
     application_name: 'malipo-queues',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   };
-  const connection = { ...settings, max: QUEUE_POOL_MAX, ...LIVELINESS };
+  const connection = { ...settings, max: queuePoolMax(processName), ...LIVELINESS };
   const factory = sharingFactory(connection, LISTENER_PREFIX + processName) as never;
   return {
     name: 'postgres',

@@ -1,18 +1,7 @@
 import type { Database } from '../connections/database.ts';
-import { messageOf } from '../connections/database-errors.ts';
-import type { Logger } from '../process/logger.ts';
-import {
-  type DueStep,
-  isStillDue,
-  readDueSteps,
-  readLeases,
-  readOutboxLag,
-  readWaitingDeliveries,
-} from './consistency.ts';
-import { jobId } from './job-types.ts';
+import { readDueSteps, readLeases, readOutboxLag, readWaitingDeliveries } from './consistency.ts';
 import { SWEEPER_LEASE } from './lease.ts';
-import type { QueueBackend } from './queue-backend.ts';
-import { openQueueStates, type QueueState, type QueueStates } from './queue-states.ts';
+import type { QueueWatch } from './queue-watch.ts';
 
 export type QueueStatus = Awaited<ReturnType<typeof readQueueStatus>>;
 
@@ -30,11 +19,10 @@ export interface StatusOptions {
  * queues: what they do not answer is null, and the rest is there all the same.
  */
 export async function readQueueStatus(
-  service: { database: Database; logger: Logger },
-  backend: QueueBackend,
+  database: Database,
+  watch: QueueWatch,
   { queues, failed, graceMs }: StatusOptions,
 ) {
-  const { database } = service;
   const [outbox, due, deliveries, leases] = await Promise.all([
     readOutboxLag(database),
     readDueSteps(database, graceMs),
@@ -43,7 +31,7 @@ export async function readQueueStatus(
   ]);
   const names = [...new Set([...queues, ...[...outbox, ...failed].map(({ queue }) => queue)])];
   const steps = due.flatMap(({ sample }) => sample);
-  const { states, lost, problem } = await askQueues(service, backend, names, { steps, graceMs });
+  const { states, lost, problem } = await watch.ask(names, { steps, graceMs });
   const described = names.map((queue) => {
     const state = states.get(queue);
     const lag = outbox.find((each) => each.queue === queue);
@@ -63,7 +51,7 @@ export async function readQueueStatus(
   });
   const isDispatcherRunning = leases.some(({ name, isHeld }) => name === SWEEPER_LEASE && isHeld);
   return {
-    queues_in: backend.name,
+    queues_in: watch.backendName,
     queues: described,
     due: due.map(({ kind, count, oldestDueMs, sample }) => ({
       kind,
@@ -111,52 +99,4 @@ function problemOf({ queue, paused, waiting, workers }: Served): string | null {
   // Null means not known, which is no problem.
   if (!waiting || workers !== 0) return null;
   return `Jobs wait in the queue ${queue}, and no worker takes them`;
-}
-
-interface Answers {
-  /** By the name of the queue. A queue that did not answer is missing. */
-  states: Map<string, QueueState>;
-  /** The steps whose queue has no job for them. */
-  lost: Set<DueStep>;
-  /** Why not all queues answered, in one line. */
-  problem: string | null;
-}
-
-/** Asks one queue after the other, so that queues in PostgreSQL take few connections. */
-async function askQueues(
-  { database, logger }: { database: Database; logger: Logger },
-  backend: QueueBackend,
-  names: string[],
-  { steps, graceMs }: { steps: DueStep[]; graceMs: number },
-): Promise<Answers> {
-  const answers: Answers = { states: new Map(), lost: new Set(), problem: null };
-  answers.problem = await backend.problem();
-  if (answers.problem) return answers;
-  // An error of a queue is a problem of the answer, not a line of the log.
-  const quiet = { debug: () => logger };
-  for (const name of names) {
-    const states = openQueueStates(backend, quiet);
-    try {
-      answers.states.set(name, await states.read(name));
-      for (const step of steps.filter(({ queue }) => queue === name)) {
-        if (await isLost(database, states, step, graceMs)) answers.lost.add(step);
-      }
-    } catch (error) {
-      return { ...answers, problem: `The queues do not answer: ${messageOf(error)}` };
-    } finally {
-      await states.close();
-    }
-  }
-  return answers;
-}
-
-/** Asks for the row between two looks into the queue: a job that ends meanwhile is not lost. */
-async function isLost(
-  database: Database,
-  states: QueueStates,
-  step: DueStep,
-  graceMs: number,
-): Promise<boolean> {
-  const hasJob = () => states.has(step.queue, jobId(step));
-  return !(await hasJob()) && (await isStillDue(database, step, graceMs)) && !(await hasJob());
 }

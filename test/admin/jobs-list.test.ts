@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
+import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
@@ -88,7 +89,10 @@ describe('admin jobs list', () => {
       { id: collection.id },
     );
     await fail('webhook', event!.id);
-    const { lines } = await runHere(service, 'jobs list');
+    const { lines, data } = await runHere(service, 'jobs list');
+    expect(jobsIn({ data }, 'failed_jobs').map(({ channel }) => channel)).to.deep.equal([
+      63902, 63902,
+    ]);
     expect(lines[1]).to.include('webhook of collection till-1 (deliver)');
     expect(lines[2]).to.include('callback of collection till-1 (process)');
     expect(await list('--payment till-1')).to.have.length(2);
@@ -160,5 +164,13 @@ describe('admin jobs list', () => {
       );
     }
     expect(await list('--state waiting')).to.deep.equal([job.id]);
+  });
+
+  it('looks up the rows of no other channel', async () => {
+    const page = { order: 'newest first', limit: 50 } as const;
+    const plans = await plansOf(admin.database, () =>
+      listFailedJobs(admin.database, { channel: 63903 }, page),
+    );
+    expect(plans[0]).to.match(/Scan[^\n]* on failed_jobs f [^\n]*\n[^\n]*Filter: \(channel = /);
   });
 });

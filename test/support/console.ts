@@ -11,6 +11,8 @@ import { hasStaff } from '../../src/domain/staff/require-staff.ts';
 import type { StaffRole } from '../../src/domain/staff/staff.ts';
 import { setStaffPassword } from '../../src/domain/staff/staff-password.ts';
 import { beginStaffTotp, enableStaffTotp } from '../../src/domain/staff/staff-totp.ts';
+import { queueBackendOf } from '../../src/jobs/backend.ts';
+import { openQueueWatch } from '../../src/jobs/queue-watch.ts';
 import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
@@ -58,7 +60,8 @@ export async function startTestConsole(
     : createService(config, silentLogger(), testDatabase.database);
   const stopping = new AbortController();
   const comparisons = createComparisons(parts, stopping.signal);
-  const service = { ...parts, comparisons };
+  const queueWatch = openQueueWatch(parts, await queueBackendOf(parts, 'console'));
+  const service = { ...parts, comparisons, queueWatch };
   server.on('request', createConsole(service));
   const stop = async () => {
     stopping.abort();
@@ -73,6 +76,7 @@ export async function startTestConsole(
         server.closeAllConnections();
       });
       await stop();
+      await queueWatch.close();
       await own?.drop();
     },
   };

@@ -15,6 +15,7 @@ import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { emptyQueues } from '../../jobs/empty-queues.ts';
 import { allQueues } from '../../jobs/queue-states.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
+import { openQueueWatch } from '../../jobs/queue-watch.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../process/callback-base.ts';
 import { channelWords, sinceWords } from '../output/pauses.ts';
 import { moment, render, table } from '../output/table.ts';
@@ -31,11 +32,12 @@ const status = reads({
     'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
   run: async (service) => {
     const { database, config, gateways, callbackBase } = service;
-    const status = await readQueueStatus(service, await loadQueueBackend(service), {
+    const watch = openQueueWatch(service, await loadQueueBackend(service));
+    const status = await readQueueStatus(database, watch, {
       queues: allQueues([...gateways.keys()]),
       failed: await countWaitingJobs(database),
       graceMs: config.sweepGraceMs,
-    });
+    }).finally(() => watch.close());
     const other = await otherDatabase(database);
     const callback_url = await callbackBase.find();
     const learned_lately = await readLearnedLately(database);

@@ -5,13 +5,13 @@ import { type ChannelPause, channelPauses } from '../../domain/channels/channel-
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { type FailedJob, listFailedJobs } from '../../domain/support/failed-job-store.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
-import { queueBackendOf } from '../../jobs/backend.ts';
 import { allQueues } from '../../jobs/queue-states.ts';
 import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
 import { readAll } from '../../metrics/service-gauges.ts';
 import type { Service } from '../../process/boot.ts';
+import type { ConsoleService } from '../visit.ts';
 
 /** The gauges that the overview shows. They mean what they mean to Prometheus. */
 const SHOWN = ['payments', 'jobs', 'events', 'open matters', 'gateways', 'ledger'] as const;
@@ -83,11 +83,15 @@ function longestOf(words: string): string {
 const QUEUES_TIMEOUT_MS = 4_000;
 
 /** Reads what waits in the queues. @returns one line when they took too long */
-export async function readQueues(service: Service): Promise<QueueStatus | string> {
-  const { config, gateways, database } = service;
+export async function readQueues({
+  config,
+  gateways,
+  database,
+  queueWatch,
+}: ConsoleService): Promise<QueueStatus | string> {
   try {
     return await inTime(
-      readQueueStatus(service, await queueBackendOf(service), {
+      readQueueStatus(database, queueWatch, {
         queues: allQueues([...gateways.keys()]),
         failed: await countWaitingJobs(database),
         graceMs: config.sweepGraceMs,

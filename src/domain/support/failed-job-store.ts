@@ -23,6 +23,8 @@ export interface FailedJob {
   merchant_id: number;
   row_id: string;
   step_no: number;
+  /** That of its payment. Null for a callback of no payment here. */
+  channel: number | null;
   error: string;
   failed_at: Date;
   replayed_at: Date | null;
@@ -115,12 +117,6 @@ function bindingsOf(filter: FailedJobFilter) {
   };
 }
 
-/** The channel of a failed job's payment. */
-const CHANNEL = `CASE payment_kind ${PAYMENT_KINDS.map(
-  (kind) => `WHEN '${kind}' THEN (SELECT c.channel FROM ${STEP_TABLES[kind].table} c
-    WHERE c.merchant_id = failed.merchant_id AND c.id = failed.payment_id)`,
-).join(' ')} END`;
-
 const AS_OF = 'coalesce(CAST(:as_of AS timestamptz), now())';
 
 const CONDITIONS: Readonly<Record<Exclude<keyof FailedJobFilter, 'asOf'>, string>> = {
@@ -136,7 +132,7 @@ const CONDITIONS: Readonly<Record<Exclude<keyof FailedJobFilter, 'asOf'>, string
       WHERE merchant_id = ANY (:merchant_ids) AND payment_id = ANY (CAST(:payment_ids AS uuid[])))`,
   olderThanMs: `failed_at <= ${AS_OF} - :olderThanMs * interval '1 millisecond'`,
   newerThanMs: `failed_at > ${AS_OF} - :newerThanMs * interval '1 millisecond'`,
-  channel: `${CHANNEL} = CAST(:channel AS bigint)`,
+  channel: 'channel = CAST(:channel AS bigint)',
   upTo: 'id <= :upTo',
   bulkReplay: 'bulk_replay_id = CAST(:bulkReplay AS uuid)',
   state: 'state = :state',
@@ -199,8 +195,8 @@ function hasFailedSince(job: string): string {
 }
 
 const FAILED_JOBS = `
-  SELECT f.id, f.queue, f.kind, f.step, f.merchant_id, f.row_id, f.step_no, f.error, f.failed_at,
-    f.replayed_at, f.replayed_by, f.replayed_step, f.bulk_replay_id,
+  SELECT f.id, f.queue, f.kind, f.step, f.merchant_id, f.row_id, f.step_no, f.channel, f.error,
+    f.failed_at, f.replayed_at, f.replayed_by, f.replayed_step, f.bulk_replay_id,
     CASE
       WHEN f.replayed_at IS NOT NULL AND ${hasFailedSince('f')} THEN 'failed_again'
       WHEN f.replayed_at IS NOT NULL THEN 'replayed'
