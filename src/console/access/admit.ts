@@ -8,6 +8,7 @@ import {
 } from '../../domain/staff/staff-session.ts';
 import { addressOf } from '../../http/caller-address.ts';
 import type { Service } from '../../process/boot.ts';
+import { ConsoleError } from '../console-error.ts';
 import { pathTo, type Route, type RouteName } from '../routes.ts';
 import type { OpenVisit, ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
@@ -19,11 +20,14 @@ const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
   'set-up': 'setUpForm',
 };
 
-/** Returns a request as its handlers take it. */
+/**
+ * Returns a request as its handlers take it.
+ * @throws ConsoleError when a text has a character that PostgreSQL cannot keep
+ */
 export function openVisit(service: Service, req: Request): OpenVisit {
   return {
     ...{ service, req, ip: addressOf(req), csrfToken: csrfTokenOf(req) },
-    params: req.params as Record<string, string>,
+    params: textsOf(req.params),
     query: textsOf(req.query),
     form: textsOf(req.body),
   };
@@ -73,8 +77,12 @@ function logInPath(req: Request): string {
 }
 
 function textsOf(fields: unknown): Record<string, string> {
-  const given = Object.entries((fields ?? {}) as Record<string, unknown>);
-  return Object.fromEntries(
-    given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.trim()]] : [])),
+  const texts = Object.entries((fields ?? {}) as Record<string, unknown>).flatMap(
+    ([name, value]): [string, string][] =>
+      typeof value === 'string' ? [[name, value.trim()]] : [],
   );
+  if (texts.some(([, text]) => text.includes('\0'))) {
+    throw new ConsoleError(400, 'This request has a character that no text may have');
+  }
+  return Object.fromEntries(texts);
 }
