@@ -42,7 +42,7 @@ export function createConsole(service: Service): Express {
   app.use(forbidStorage, createSessions(service));
   app.use(...readUploads());
   app.use(express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }));
-  app.use(refuseForeignForms(origin), pageRoutes(service));
+  app.use(refuseForeignForms(service), pageRoutes(service));
   app.use(() => {
     throw new ConsoleError(404, 'There is no such page');
   });

@@ -190,6 +190,24 @@ describe('The log-in to the console', () => {
     expect(browser.cookies.get(COOKIE)).to.not.include('chosen');
   });
 
+  it('keeps nothing of somebody who is not logged in, and one session of a member', async () => {
+    const count = async () =>
+      (await rows(test.testDatabase.database, 'SELECT FROM console_sessions')).length;
+    const before = await count();
+    const viewer = await newMember(test, 'viewer');
+    for (const path of ['/log-in', '/password', '/', '/nothing']) await test.client().get(path);
+    await tryPassword(viewer.email, 'wrong');
+    expect(await count()).to.equal(before);
+    const browser = await logIn(test, viewer);
+    await browser.get('/');
+    expect(await count()).to.equal(before + 1);
+    await browser.post('/log-out');
+    expect(await count()).to.equal(before);
+    expect((await browser.get('/log-in')).status).to.equal(200);
+    await browser.post('/log-in', { email: viewer.email, password: viewer.password });
+    expect(await isIn(browser)).to.equal(true);
+  });
+
   it('ends with the log-out, on the server too', async () => {
     const browser = await logIn(test, await newMember(test, 'support'));
     await browser.get('/');

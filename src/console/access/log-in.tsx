@@ -7,7 +7,7 @@ import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, OpenVisit, ProvenVisit } from '../visit.ts';
 import { recordLogIn } from './record-log-in.ts';
-import { endSession, keepShortly, renewSession } from './session.ts';
+import { endSession, renewSession } from './session.ts';
 
 /** Log-in by e-mail address and password, and log-out. */
 export const logInHandlers = {
@@ -49,7 +49,6 @@ function ownPath(next = '/'): string {
 }
 
 function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
-  keepShortly(visit.req);
   const { email } = visit.form;
   const page = (
     <form class="card narrow" method="post" action={pathTo('logIn')}>

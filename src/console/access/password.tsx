@@ -5,7 +5,6 @@ import { networkOf } from '../../http/caller-network.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, OpenVisit } from '../visit.ts';
-import { keepShortly } from './session.ts';
 
 /** A member sets a password with the staff token, the first one or after it was lost. */
 export const passwordHandlers = {
@@ -37,7 +36,6 @@ function requireGoodPassword(password: string, again: string): void {
 }
 
 function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
-  keepShortly(visit.req);
   const lengths = { minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH };
   const page = (
     <form class="card narrow" method="post" action={pathTo('setPassword')}>

@@ -8,8 +8,9 @@ import { SESSION_MAX_MS } from '../../domain/staff/staff-session.ts';
 type Done = (error?: unknown) => void;
 
 /**
- * Keeps sessions in the table `console_sessions`, through the pool of the process: so TLS, poolers,
+ * Keeps the sessions of members in the table `console_sessions`, through the pool of the process: so TLS, poolers,
  * time-outs and kept plans are as everywhere. Retention removes what has ended.
+ * A session without a member has no row, since anybody can start one: its id is all that it has.
  */
 export function createSessionStore(database: Database): Store {
   return new SessionStore(database);
@@ -34,6 +35,11 @@ class SessionStore extends connectPgSimple(session) {
     );
   }
 
+  /** Finds a session. The cookie is signed, so an id without a row is one that we gave out. */
+  override get(...[sid, done]: Parameters<Store['get']>): void {
+    super.get(sid, (error, found) => done(error, error ? null : (found ?? withoutMember())));
+  }
+
   override createSession(...read: Parameters<Store['createSession']>) {
     const found = super.createSession(...read);
     this.#stored.add(found);
@@ -41,15 +47,20 @@ class SessionStore extends connectPgSimple(session) {
   }
 
   /**
-   * Stores a session. One that was stored before is only updated: a request that has read it must
+   * Stores the session of a member. One that was stored before is only updated: a request that has read it must
    * not bring it back after a log-out.
    */
   override set(sid: string, session: SessionData, done: Done = () => undefined): void {
     const isStored = this.#stored.has(session);
     this.#stored.add(session);
-    if (isStored) this.#update(sid, session, done);
+    if (!session.staff) done();
+    else if (isStored) this.#update(sid, session, done);
     else super.set(sid, session, done);
   }
+}
+
+function withoutMember(): SessionData {
+  return { cookie: { originalMaxAge: null } } as SessionData;
 }
 
 const UPDATE = 'UPDATE console_sessions SET sess = CAST(:sess AS jsonb) WHERE sid = :sid';
