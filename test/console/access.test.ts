@@ -55,10 +55,54 @@ describe('The log-in to the console', () => {
 
   it('never leads to another site', async () => {
     const { email, password } = await newMember(test, 'viewer');
-    for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example']) {
+    for (const next of [
+      '//evil.example',
+      'https://evil.example',
+      '/\\evil.example',
+      '/\t/evil.example',
+    ]) {
       const browser = test.client();
       await browser.get('/log-in');
       expect((await browser.post('/log-in', { email, password, next })).location).to.equal('/');
+    }
+  });
+
+  it('leads to no other site from the page of an error', async () => {
+    const { status, text } = await test.client().get('//evil.example/x');
+    expect([status, text.includes('evil.example')]).to.deep.equal([404, false]);
+  });
+
+  it('leads to the page that was wanted, through each of its steps', async () => {
+    const { email, password, secret } = await newMember(test, 'support');
+    const browser = test.client();
+    const next = { next: '/approvals?state=open' };
+    const asked = `?${new URLSearchParams(next)}`;
+    expect((await browser.get(next.next)).location).to.equal(`/log-in${asked}`);
+    expect((await browser.get(`/log-in${asked}`)).text).to.include(`value="${next.next}"`);
+    await browser.post('/log-in', { email, password, ...next });
+    expect((await browser.get(next.next)).location).to.equal(`/one-time-password${asked}`);
+    const form = await browser.get(`/one-time-password${asked}`);
+    expect(form.text).to.include(`name="next" value="${next.next}"`);
+    const wrong = await browser.post('/one-time-password', { code: wrongOtpOf(secret!), ...next });
+    expect(wrong.text).to.include(`name="next" value="${next.next}"`);
+    const right = await browser.post('/one-time-password', { code: otpOf(secret!), ...next });
+    expect(right.location).to.equal(next.next);
+    const again = await browser.get('/one-time-password?next=//evil.example');
+    expect(again.location).to.equal('/');
+  });
+
+  it('leads from a part of a page to the page around it', async () => {
+    const nextOf = async (around?: string) => {
+      const headers: Record<string, string> = around ? { 'HX-Current-URL': around } : {};
+      const { status, headers: sent } = await test.client().get('/overview/queues', headers);
+      expect(status).to.equal(204);
+      return sent.get('hx-redirect');
+    };
+    expect(await nextOf(`${test.origin}/discrepancies?state=open#top`)).to.equal(
+      '/log-in?next=%2Fdiscrepancies%3Fstate%3Dopen',
+    );
+    for (const around of [undefined, 'x', `${test.origin}/`, `${test.origin}//evil.example`]) {
+      expect(await nextOf(around), around).to.equal('/log-in');
     }
   });
 
@@ -85,6 +129,7 @@ describe('The log-in to the console', () => {
     const admin = await newMember(test, 'admin', false);
     const browser = await givePassword(test, admin);
     expect((await browser.get('/')).location).to.equal('/set-up');
+    expect((await browser.get('/audit')).location).to.equal('/set-up?next=%2Faudit');
     await browser.get('/set-up');
     const begun = await browser.post('/set-up', { token: admin.token });
     const secret = /<pre id="secret">([A-Z2-7]+)<\/pre>/.exec(begun.text)![1]!;

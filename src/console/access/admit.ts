@@ -9,9 +9,10 @@ import {
 import { addressOf } from '../../http/caller-address.ts';
 import type { Service } from '../../process/boot.ts';
 import { ConsoleError } from '../console-error.ts';
-import { pathTo, type Route, type RouteName } from '../routes.ts';
+import type { Route, RouteName } from '../routes.ts';
 import type { OpenVisit, ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
+import { detour } from './own-path.ts';
 import { endSession } from './session.ts';
 
 /** The pages that complete a session: one-time password and set-up. */
@@ -47,13 +48,13 @@ export async function admit(
   const found = staff && (await memberOfSession(service.database, staff, !route.isPart));
   if (!found) {
     if (staff) await endSession(req);
-    return { goTo: logInPath(req) };
+    return { goTo: detour('logInForm', req, route) };
   }
   const { member, session } = found;
   if (session !== staff) req.session.staff = session;
   if (route.role !== 'password') {
     const missing = missingProof(member, session);
-    if (missing) return { goTo: pathTo(NEXT[missing]) };
+    if (missing) return { goTo: detour(NEXT[missing], req, route) };
     requireRole(member, route);
   }
   return { visit: { ...openVisit(service, req), member, session } };
@@ -67,13 +68,6 @@ function requireRole({ email: staff, role }: ProvenVisit['member'], route: Route
     staff,
     detail,
   });
-}
-
-/** After the log-in the member comes back to the page. */
-function logInPath(req: Request): string {
-  const here = req.method === 'GET' && req.originalUrl !== '/' ? req.originalUrl : null;
-  const next = here === null ? '' : `?${new URLSearchParams({ next: here })}`;
-  return `${pathTo('logInForm')}${next}`;
 }
 
 function textsOf(fields: unknown): Record<string, string> {

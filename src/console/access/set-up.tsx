@@ -6,7 +6,9 @@ import { beginStaffTotp, enableStaffTotp, useStaffTotp } from '../../domain/staf
 import { pathTo } from '../routes.ts';
 import { FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';
+import { Next } from './next.tsx';
 import { CodeField } from './one-time-password.tsx';
+import { ownPath } from './own-path.ts';
 import { StaffTokenField } from './password.tsx';
 import { recordLogIn } from './record-log-in.ts';
 import { renewSession } from './session.ts';
@@ -22,7 +24,7 @@ interface Begun {
  */
 export const setUpHandlers = {
   setUpForm: async (visit: ProvenVisit): Promise<Answer> =>
-    visit.member.totp ? { goTo: '/' } : form(visit, {}),
+    visit.member.totp ? { goTo: ownPath(visit.query.next) } : form(visit, {}),
 
   beginSetUp: async (visit: ProvenVisit): Promise<Answer> => {
     const { service, member } = visit;
@@ -59,7 +61,7 @@ export const setUpHandlers = {
       });
       await renewSession(req, { ...session, with_totp: true });
       await recordLogIn(visit, { ...member, totp: true });
-      return { goTo: '/' };
+      return { goTo: ownPath(visit.form.next) };
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
       return form(visit, { wrongCode: error });
@@ -96,6 +98,7 @@ function form(visit: ProvenVisit, { begun, wrongToken, wrongCode }: Step): Answe
       {hasBegun && <Confirmation visit={visit} refusal={wrongCode} />}
       <form method="post" action={pathTo('beginSetUp')}>
         <Token visit={visit} />
+        <Next visit={visit} />
         <FormProblem words={wrongToken?.message} />
         <StaffTokenField />
         <p class="buttons">
@@ -133,6 +136,7 @@ function Confirmation({
   return (
     <form method="post" action={pathTo('confirmSetUp')}>
       <Token visit={visit} />
+      <Next visit={visit} />
       <FormProblem words={refusal?.message} />
       <CodeField />
       <p class="buttons">
