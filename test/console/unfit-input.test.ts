@@ -45,6 +45,11 @@ describe('Input that PostgreSQL cannot keep', () => {
     expect((await admin.get('/channels')).text).to.not.include('63902/resume');
   });
 
+  it('is refused in the name of a file', async () => {
+    const file = new File(['x'], `a${NUL}.csv`);
+    expect((await admin.postFile('/reconciliation/new', { file })).status).to.equal(400);
+  });
+
   it('fits no job as the number of a channel', async () => {
     const { status } = await admin.get('/failed-jobs?channel=999999999999999');
     expect(status).to.equal(200);

@@ -13,6 +13,7 @@ import type { ConsoleService, OpenVisit, ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { detour } from './own-path.ts';
 import { endSession } from './session.ts';
+import type { Upload } from './upload.ts';
 
 /** The pages that complete a session: one-time password and set-up. */
 const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
@@ -70,12 +71,17 @@ function requireRole({ email: staff, role }: ProvenVisit['member'], route: Route
 }
 
 function textsOf(fields: unknown): Record<string, string> {
-  const texts = Object.entries((fields ?? {}) as Record<string, unknown>).flatMap(
-    ([name, value]): [string, string][] =>
-      typeof value === 'string' ? [[name, value.trim()]] : [],
-  );
-  if (texts.some(([, text]) => text.includes('\0'))) {
+  const given = Object.entries((fields ?? {}) as Record<string, unknown>);
+  if (given.some(([, value]) => hasNul(value))) {
     throw new ConsoleError(400, 'This request has a character that no text may have');
   }
-  return Object.fromEntries(texts);
+  return Object.fromEntries(
+    given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.trim()]] : [])),
+  );
+}
+
+/** Looks at a text, or at the name of a file. */
+function hasNul(value: unknown): boolean {
+  const text = typeof value === 'string' ? value : (value as Partial<Upload> | undefined)?.name;
+  return typeof text === 'string' && text.includes('\0');
 }
