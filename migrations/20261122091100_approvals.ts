@@ -32,6 +32,13 @@ export async function up(knex: Knex): Promise<void> {
     CREATE INDEX approvals_open_listed ON approvals (id) WHERE decision IS NULL;
     CREATE TRIGGER approvals_decided_once BEFORE UPDATE ON approvals
       FOR EACH ROW WHEN (OLD.decision IS NOT NULL) EXECUTE FUNCTION refuse_change();
+    -- Nobody changes what was asked for, not even before the decision.
+    CREATE TRIGGER approvals_asked_once BEFORE UPDATE ON approvals
+      FOR EACH ROW WHEN ((NEW.id, NEW.action, NEW.subject, NEW.merchant_id, NEW.amount_cents,
+        NEW.payload, NEW.preview, NEW.requested_by, NEW.reason, NEW.requested_at)
+        IS DISTINCT FROM (OLD.id, OLD.action, OLD.subject, OLD.merchant_id, OLD.amount_cents,
+        OLD.payload, OLD.preview, OLD.requested_by, OLD.reason, OLD.requested_at))
+      EXECUTE FUNCTION refuse_change();
     CREATE TRIGGER approvals_kept BEFORE DELETE OR TRUNCATE ON approvals
       FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
   `);

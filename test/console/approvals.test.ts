@@ -141,6 +141,7 @@ describe('Approvals at the console', () => {
     await ask(first.browser, found.id);
     const page = await second.browser.get(`/discrepancies/${found.id}`);
     expect(page.text).to.include('waits for a second person').and.not.include('See what will');
+    await second.browser.get(`/discrepancies/${found.id}/decide?as=failed`);
     const again = await second.browser.post(`/discrepancies/${found.id}/decide`, {
       ...{ as: 'failed', reason: 'Me too' },
     });
@@ -178,6 +179,22 @@ describe('Approvals at the console', () => {
       );
       expect(refused).to.be.instanceOf(OperatorRefusal);
       expect(refused.message).to.include('active member with the role support');
+    }
+  });
+
+  it('do nothing for somebody who has asked and lost access or role since', async () => {
+    for (const loss of [`active = false`, `role = 'viewer'`]) {
+      const { payout, found } = await question();
+      const [first, second] = [await support(), await support()];
+      const path = await ask(first.browser, found.id);
+      const { id } = first.member;
+      await rows(test.service.database, `UPDATE staff SET ${loss} WHERE id = :id`, { id });
+      await second.browser.get(path);
+      const late = await second.browser.post(path, { as: 'approved', reason: 'Yes' });
+      expect([late.status, /may not do this any more/.test(late.text)]).to.deep.equal([422, true]);
+      expect((await reread(test.service.database, payout)).status).to.equal('pending');
+      const rejected = await second.browser.post(path, { as: 'rejected', reason: 'Gone' });
+      expect(rejected.status).to.equal(303);
     }
   });
 
@@ -234,6 +251,8 @@ describe('Approvals at the console', () => {
     const path = await ask(first.browser, found.id);
     const id = path.split('/').at(-1)!;
     const { database, owner } = test.testDatabase;
+    const asked = `UPDATE approvals SET payload = '{}' WHERE id = :id`;
+    expect((await rejection(rows(owner, asked, { id }))).message).to.include('is refused');
     const own = `UPDATE approvals SET decision = 'approved', decided_at = now(),
       decided_by = requested_by, decision_reason = 'x' WHERE id = :id`;
     expect((await rejection(rows(database, own, { id }))).message).to.include('check constraint');

@@ -146,6 +146,20 @@ describe('Discrepancies at the console', () => {
     expect(await reread(scene.database, payout)).to.deep.equal(before);
   });
 
+  it('are not decided on facts that have changed since the preview', async () => {
+    const { payout, id } = await overdue();
+    await browser.get(`/discrepancies/${id}/decide?as=failed`);
+    const again = `UPDATE discrepancies SET evidence = evidence || evidence WHERE id = :id`;
+    await rows(test.testDatabase.owner, again, { id });
+    const form = { as: 'failed', reason: 'As I saw it' };
+    const late = await browser.post(`/discrepancies/${id}/decide`, form);
+    expect([late.status, /has changed since/.test(late.text)]).to.deep.equal([422, true]);
+    expect((await reread(scene.database, payout)).status).to.equal('pending');
+    // The answer shows the new facts, so its form may be sent.
+    const done = await browser.post(`/discrepancies/${id}/decide`, form);
+    expect(done.status).to.equal(303);
+  });
+
   it('offer a viewer no decision', async () => {
     const { id } = await overdue();
     const viewer = await logIn(test, await newMember(test, 'viewer'));

@@ -148,6 +148,9 @@ describe('Failed jobs at the console', () => {
     const { text, fields } = await preview(`all=yes&merchant=${merchant.merchant_id}`);
     expect(text).to.include('101 failed jobs').and.include('somebody else must approve');
     const later = await newJob();
+    const hasty = { ...fields, rate: '5000', reason: 'All of them' };
+    const refused = await browser.post('/failed-jobs/replay', hasty);
+    expect([refused.status, /The rate is/.test(refused.text)]).to.deep.equal([422, true]);
     const asked = await browser.post('/failed-jobs/replay', {
       ...{ ...fields, rate: '100', reason: 'All of them' },
     });

@@ -178,6 +178,19 @@ describe('A replay of many failed jobs', () => {
     expect(why).to.include('have failed again');
   });
 
+  it('ends with the reason when its jobs cannot be read, and the others go on', async () => {
+    const [made] = await failedPayouts(1);
+    // No channel has this number: the query fails.
+    const broken = await begin({ channel: 10 ** 15 });
+    const id = await begin();
+    await work();
+    const { state, why } = await found(broken);
+    expect(state).to.equal('stopped');
+    expect(why).to.include('out of range');
+    expect((await found(id)).outcomes).to.deep.equal({ send: 1 });
+    expect(await outboxOf(store.database, made!.payout.id)).to.have.length(1);
+  });
+
   it('replays nothing more once somebody has stopped it', async () => {
     await failedPayouts(3);
     const id = await begin({}, { rate: 1 });

@@ -11,6 +11,8 @@ export interface ConsoleAnswer {
 export interface ConsoleClient {
   cookies: Map<string, string>;
   csrf: string;
+  /** What the last form says of the state that it was made from. */
+  version: string | undefined;
   get(path: string, headers?: Record<string, string>): Promise<ConsoleAnswer>;
   /** Sends a form with the token of the last page. */
   post(path: string, fields?: Record<string, string>): Promise<ConsoleAnswer>;
@@ -34,6 +36,7 @@ export function consoleClient(origin: string): ConsoleClient {
       client.cookies.set(name!, value!);
     }
     const text = await response.text();
+    client.version = /name="version" value="([^"]+)"/.exec(text)?.[1] ?? client.version;
     client.csrf = /name="_csrf" value="([^"]+)"/.exec(text)?.[1] ?? client.csrf;
     const { status } = response;
     return { status, text, headers: response.headers, location: response.headers.get('location') };
@@ -43,8 +46,12 @@ export function consoleClient(origin: string): ConsoleClient {
   const client: ConsoleClient = {
     cookies: new Map(),
     csrf: '',
+    version: undefined,
     get: (path, headers = {}) => send(path, { headers }),
-    post: (path, fields = {}) => postRaw(path, { ...fields, _csrf: client.csrf }),
+    post: (path, fields = {}) => {
+      const { version, csrf: _csrf } = client;
+      return postRaw(path, { ...(version !== undefined && { version }), ...fields, _csrf });
+    },
     postFile: (path, fields) => {
       const body = new FormData();
       const all = Object.entries({ ...fields, _csrf: client.csrf });

@@ -92,7 +92,7 @@ async function makeOverdue(
   );
   await rows(
     database,
-    `UPDATE payouts SET deadline_at = now() - interval '1 hour'
+    `UPDATE payouts SET deadline_at = created_at + interval '1 millisecond'
      WHERE merchant_id = :merchant_id AND ref_no = :ref_no`,
     { merchant_id, ref_no },
   );

@@ -29,7 +29,7 @@ const resolve = changes({
   role: 'support',
   summary: 'Decides about a discrepancy, with everything that follows from it',
   notes:
-    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/support.md explains each.',
+    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each.',
   options: {
     id: required('discrepancy', read.uuid, 'The id of the discrepancy'),
     as: required('as', read.oneOf(RESOLUTIONS), 'The decision'),

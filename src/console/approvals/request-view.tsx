@@ -33,6 +33,9 @@ export function ApprovalPage({ visit, request, decisions, problem }: ApprovalPag
       <section class="card">
         <Facts request={request} />
         <h2>What will happen</h2>
+        <p class="soft">
+          As it was foreseen when it was asked for, <Time at={request.requested_at} />.
+        </p>
         <ul>
           {preview.split('\n').map((line) => (
             <li>{line}</li>

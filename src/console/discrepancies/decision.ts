@@ -1,6 +1,11 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { needsApproval, requestApproval } from '../../domain/staff/approvals.ts';
-import { askedDecision, decideAlone, stakeOf } from '../../domain/support/decide-as-asked.ts';
+import {
+  askedDecision,
+  decideAlone,
+  factsOf,
+  stakeOf,
+} from '../../domain/support/decide-as-asked.ts';
 import { type Decided, previewDecision } from '../../domain/support/decide-discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { RESOLUTION_WORDS } from '../../domain/support/resolution-words.ts';
@@ -8,6 +13,7 @@ import type { Decision } from '../../domain/support/resolve-discrepancy.ts';
 import { auditedBy } from '../access/audited-by.ts';
 import { pathTo } from '../routes.ts';
 import { kes } from '../shell/money.tsx';
+import { requireVersion } from '../shell/version.tsx';
 import type { Visit } from '../visit.ts';
 import { subjectOf } from './query.ts';
 
@@ -84,6 +90,7 @@ export async function carryOut(
   const { config, parserOf } = visit.service;
   const { reason } = decision;
   const { needsSecond, lines, before } = await previewOf(visit, found, decision);
+  requireVersion(visit.form, factsOf(before));
   const { staffApprovalLimit } = config;
   if (needsSecond) {
     const { id } = await ask(visit, before, decision, lines);
@@ -91,7 +98,9 @@ export async function carryOut(
   }
   const audited = auditedBy(visit, 'decideDiscrepancy', { action: 'discrepancy.resolve', reason });
   const isAlone = (cents: number) => !needsApproval(cents, staffApprovalLimit);
-  await decideAlone(audited, found.id, decision, { ...config, parserOf, isAlone });
+  await decideAlone(audited, found.id, decision, {
+    ...{ ...config, parserOf, isAlone, seen: factsOf(before) },
+  });
   return pathTo('discrepancy', { id: found.id });
 }
 

@@ -1,7 +1,9 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { factsOf } from '../../domain/support/decide-as-asked.ts';
 import { pathTo } from '../routes.ts';
 import { ReasonForm } from '../shell/form.tsx';
 import { givenReason } from '../shell/reason.ts';
+import { Version } from '../shell/version.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { carryOut, decisionIn, type Preview, previewOf, secondPersonWords } from './decision.ts';
 import { Discrepancy } from './file-view.tsx';
@@ -108,6 +110,7 @@ function DecisionForm({ visit, back, preview, given, problem }: DecisionFormProp
           ))}
         </ul>
         {needsSecond && <p class="warning">{secondPersonWords(preview, staffApprovalLimit)}</p>}
+        <Version of={factsOf(before)} />
         <input type="hidden" name="as" value={given.as} />
         <input type="hidden" name="trans_id" value={given.trans_id ?? ''} />
       </ReasonForm>

@@ -5,14 +5,15 @@ import { FilterChoice } from '../shell/filter.tsx';
 import { ReasonForm } from '../shell/form.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
-import { DEFAULT_RATE, type Plan } from './selection.ts';
+import { DEFAULT_RATE, MAX_COUNTED, type Plan } from './selection.ts';
 import { countsOf, filterWords, isReplay, outcomeWords } from './words.ts';
 
 const RATES = [1, 5, 10, 20, 50, 100].map((rate) => [String(rate), `${rate} per second`] as const);
 
 /** Says what a replay will do, line by line. */
-export function linesOf({ order, outcomes, count, hasMore }: Plan): string[] {
-  const jobs = `${count}${hasMore ? ' and more' : ''} failed job${count === 1 ? '' : 's'}`;
+export function linesOf({ order, outcomes, count, hasMore, total }: Plan): string[] {
+  const atLeast = total < MAX_COUNTED ? '' : 'At least ';
+  const jobs = `${atLeast}${total} failed job${total === 1 ? '' : 's'}`;
   return [
     `${jobs}: ${VEILED.text(filterWords(order.filter))}.`,
     ...(hasMore ? [`Of the oldest ${count}:`] : []),

@@ -1,6 +1,10 @@
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { requestApproval } from '../../domain/staff/approvals.ts';
-import { beginBulkReplay, bulkSubject } from '../../domain/support/bulk-replay.ts';
+import {
+  beginBulkReplay,
+  bulkSubject,
+  refuseWrongOrder,
+} from '../../domain/support/bulk-replay.ts';
 import { auditedBy } from '../access/audited-by.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
@@ -42,6 +46,7 @@ async function begin(visit: Visit, plan: Plan, reason: string): Promise<string> 
     await by('jobs.replay')((trx) => beginBulkReplay(trx, order, alone));
     return pathTo('bulkReplay', { id: order.id });
   }
+  refuseWrongOrder(order);
   const { id } = await requestApproval(by('approval.request'), {
     action: 'jobs.replay',
     subject: bulkSubject(order.id),

@@ -9,6 +9,7 @@ import {
   selectionOf,
 } from '../../domain/support/bulk-replay.ts';
 import {
+  countFailedJobs,
   type FailedJobFilter,
   listFailedJobs,
   newestFailedJob,
@@ -20,8 +21,10 @@ import type { Visit } from '../visit.ts';
 
 type Given = Readonly<Record<string, string>>;
 
-/** The jobs that a preview looks at. Of more it says so. */
+/** The jobs that a preview looks at. */
 const MAX_FORESEEN = 1_000;
+/** It counts so many. */
+export const MAX_COUNTED = 20_000;
 const JOB_FIELD = /^job(\d{1,15})$/;
 const MAX_ERROR_LENGTH = 200;
 export const DEFAULT_RATE = 10;
@@ -49,6 +52,8 @@ export interface Plan {
   /** The jobs that were looked at, and whether there are more. */
   count: number;
   hasMore: boolean;
+  /** All jobs, up to `MAX_COUNTED`. */
+  total: number;
   needsSecond: boolean;
   /** What the form must carry on, so that it means the same jobs. */
   carried: [string, string][];
@@ -83,6 +88,10 @@ export async function planOf({ service: { database } }: Visit, given: Given): Pr
   }
   return {
     ...{ order, outcomes, count: jobs.length, hasMore: found.length > jobs.length },
+    total:
+      found.length > jobs.length
+        ? await countFailedJobs(database, selectionOf(order), MAX_COUNTED)
+        : jobs.length,
     needsSecond: found.length > MAX_REPLAYS_ALONE,
     carried: carriedOf(given, order),
   };

@@ -1,5 +1,5 @@
 import { type AnyPayment, accountOf } from '../../domain/payments/payment-store.ts';
-import { pathTo } from '../routes.ts';
+import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Money } from '../shell/money.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Veil } from '../shell/veil.ts';
@@ -8,6 +8,7 @@ import type { Veil } from '../shell/veil.ts';
 export function Facts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
   const { kind, merchant_id, amount_cents, channel, gateway, reference } = payment;
   const { trans_id, external_ref, created_at, deadline_at, id } = payment;
+  const { result_code, result_description } = payment;
   return (
     <dl>
       <dt>Amount</dt>
@@ -18,7 +19,7 @@ export function Facts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
       <dd>{veil.account(accountOf(payment))}</dd>
       <dt>Merchant</dt>
       <dd>
-        <a href={`${pathTo('search')}?merchant=${merchant_id}`}>{merchant_id}</a>
+        <MerchantLink merchant_id={merchant_id} />
       </dd>
       <dt>Channel</dt>
       <dd>
@@ -32,6 +33,14 @@ export function Facts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
       <dd>{external_ref ?? 'not known'}</dd>
       <dt>Receipt</dt>
       <dd>{trans_id ?? 'none'}</dd>
+      {result_code !== null && (
+        <>
+          <dt>Result</dt>
+          <dd>
+            {result_code}: {veil.text(result_description ?? 'no words')}
+          </dd>
+        </>
+      )}
       <dt>Asked for</dt>
       <dd>
         <Time at={created_at} />

@@ -38,7 +38,7 @@ function stepWords({ step, due_at, is_due, in_outbox, is_admitted }: PaymentStep
   const what = STEPS[step];
   if (!is_due) return `On ${nairobiTime(due_at)} ${what}.`;
   if (in_outbox) return `Now ${what}. Its job waits for the dispatcher.`;
-  if (!is_admitted) return `Now ${what}, as soon as the receiver has a free place.`;
+  if (!is_admitted) return `Now ${what}, as soon as the receiver works and has a free place.`;
   return `Now ${what}. A worker has its job, or takes it next.`;
 }
 
@@ -55,10 +55,15 @@ export function summaryFor(file: PaymentFile, veil: Veil): string {
   const direction = payment.kind === 'collection' ? 'from' : 'to';
   const account = veil.account(accountOf(payment));
   const opening = `${capital(nameOf(payment))} of ${kes(amount_cents)} ${direction} ${account}, asked for on ${nairobiTime(created_at)} (Nairobi).`;
-  return [opening, ...stateWords(payment, file), ...webhookWords(file)].join(' ');
+  return [
+    opening,
+    ...stateWords(payment, file, veil),
+    ...doubtWords(file),
+    ...webhookWords(file),
+  ].join(' ');
 }
 
-function stateWords(payment: AnyPayment, { payment: stored }: PaymentFile): string[] {
+function stateWords(payment: AnyPayment, { payment: stored }: PaymentFile, veil: Veil): string[] {
   const { status, result_description, trans_id, payment_completed_at } = payment;
   if (status === 'completed') {
     const at = payment_completed_at ? ` on ${nairobiTime(payment_completed_at)}` : '';
@@ -66,7 +71,8 @@ function stateWords(payment: AnyPayment, { payment: stored }: PaymentFile): stri
     return [`It has completed${at}.${receipt}`];
   }
   if (status === 'failed') {
-    const why = result_description === null ? '' : `: ${result_description.replace(/\.$/, '')}`;
+    const why =
+      result_description === null ? '' : `: ${veil.text(result_description.replace(/\.$/, ''))}`;
     return [`It has failed${why}.`, ...(refundWords(stored) ?? [])];
   }
   const label = payment.kind === 'reversal' ? REVERSAL_STATES[status].label : status;
@@ -74,6 +80,20 @@ function stateWords(payment: AnyPayment, { payment: stored }: PaymentFile): stri
   return [
     `It is ${label}: its outcome is not known yet.${late}`,
     'You need not do anything. Please do not send it again under another reference.',
+  ];
+}
+
+/** Money that came too late goes back by itself, and what does not add up is for a person. */
+function doubtWords({ payment, related, discrepancies }: PaymentFile): string[] {
+  const returns =
+    payment.kind === 'collection' ? related.filter(({ kind }) => kind === 'return') : [];
+  const isOpenQuestion = discrepancies.some(({ resolved_at }) => resolved_at === null);
+  return [
+    ...returns.map(({ amount_cents, status }) => {
+      const how = status === 'completed' ? 'has gone back' : 'goes back';
+      return `Money came all the same: ${kes(amount_cents)} ${how} to the customer.`;
+    }),
+    ...(isOpenQuestion ? ['Something about it is not clear yet: we look into it.'] : []),
   ];
 }
 

@@ -32,7 +32,7 @@ nav a[aria-current] { border-bottom: 2px solid var(--accent); font-weight: 600; 
 main { max-width: 88rem; margin: 0 auto; padding: 1rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0 1rem; }
 h2 { font-size: 1.15rem; margin: 1.5rem 0 .5rem; }
-h3 { font-size: 1rem; margin: 0 0 .5rem; }
+h3 { font-size: 1rem; margin: 0 0 .5rem; } dl + h3 { margin-top: 1rem; }
 .card, .problem { background: var(--card); border: 1px solid var(--line); border-radius: .5rem;
   padding: 1rem; margin: 0 0 1rem; }
 .card > h2:first-child, form.card > h2 { margin-top: 0; }

@@ -9,6 +9,7 @@ import {
   type OperatorEntryKind,
   previewOperatorEntry,
 } from '../../domain/wallets/operator-entries.ts';
+import { auditedBy } from '../access/audited-by.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
 import { pathTo } from '../routes.ts';
 import { type Change, formOf, performing } from '../shell/change.tsx';
@@ -93,7 +94,9 @@ function request(kind: Kind): Change<MerchantRecord> {
       [WALLET, AMOUNT, REFERENCE].map(({ name }) => (
         <input type="hidden" name={name} value={givenIn(visit)[name] ?? ''} />
       )),
-    perform: async (visit, merchant, { audited, reason }) => {
+    perform: async (visit, merchant, { reason }) => {
+      // The entry itself is another line of the log, once it is approved.
+      const audited = auditedBy(visit, route, { action: 'approval.request', reason });
       const entry = entryIn(kind, visit.form, merchant);
       const preview = (await effectOf(visit, entry)).join('\n');
       await requestApproval(audited, {

@@ -1,5 +1,5 @@
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, type Transaction } from '../../connections/database.ts';
+import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { recordAudit } from '../audit.ts';
 import type { Audited, AuditedChange } from '../audited-change.ts';
@@ -118,7 +118,10 @@ async function lockOpen(trx: Transaction, id: string): Promise<Approval> {
   throw new OperatorRefusal(`${decided_by} has decided already: ${decision}`);
 }
 
-/** Reads the member anew, and keeps role and access as they are until the commit. */
+/**
+ * Reads both members anew, and keeps roles and access as they are until the commit. Who has asked
+ * must be allowed to act still, if it is to be done.
+ */
 async function requireDecider(trx: Transaction, request: Approval, { as, by }: Deciding) {
   const isOwn = request.requested_by === by;
   if (isOwn && as !== 'withdrawn') {
@@ -127,14 +130,29 @@ async function requireDecider(trx: Transaction, request: Approval, { as, by }: D
   if (!isOwn && as === 'withdrawn') {
     throw new OperatorRefusal(`Only ${request.requested_by} may withdraw this: reject it instead`);
   }
-  const member = await firstRow<{ role: StaffRole }>(
-    trx,
-    'SELECT role FROM staff WHERE email = :by AND active FOR SHARE',
-    { by },
-  );
+  const members = await lockMembers(trx, [by, request.requested_by]);
   const { role } = APPROVAL_ACTIONS[request.action];
-  if (member && (isOwn || mayActAs(member.role, role))) return;
-  throw new OperatorRefusal(`This needs an active member with the role ${role}`);
+  const mayDecide = members.has(by) && (isOwn || mayActAs(members.get(by)!, role));
+  if (!mayDecide) throw new OperatorRefusal(`This needs an active member with the role ${role}`);
+  if (as !== 'approved') return;
+  const asker = members.get(request.requested_by);
+  if (asker !== undefined && mayActAs(asker, role)) return;
+  throw new OperatorRefusal(
+    `${request.requested_by} may not do this any more: reject the request, and ask for it yourself`,
+  );
+}
+
+/** Returns the roles of those who are active, by e-mail address. They stay so until the commit. */
+async function lockMembers(
+  trx: Transaction,
+  emails: readonly string[],
+): Promise<Map<string, StaffRole>> {
+  const members = await rows<{ email: string; role: StaffRole }>(
+    trx,
+    'SELECT email, role FROM staff WHERE email = ANY (:emails) AND active ORDER BY email FOR SHARE',
+    { emails: [...emails] },
+  );
+  return new Map(members.map(({ email, role }) => [email, role]));
 }
 
 async function run(

@@ -93,7 +93,8 @@ export async function beginBulkReplay(
   return { value, audit: auditOf(value, { filter, last_job, rate }) };
 }
 
-function refuseWrongOrder({ rate, filter: { ids } }: BulkOrder): void {
+/** @throws OperatorRefusal when nobody could approve the order */
+export function refuseWrongOrder({ rate, filter: { ids } }: BulkOrder): void {
   if (!Number.isInteger(rate) || rate < 1 || rate > MAX_REPLAY_RATE) {
     throw new OperatorRefusal(`The rate is a whole number from 1 to ${MAX_REPLAY_RATE} per second`);
   }

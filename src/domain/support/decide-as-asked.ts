@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Transaction } from '../../connections/database.ts';
 import type { Audited, AuditedChange } from '../audited-change.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
@@ -8,14 +9,18 @@ import type { Resolution } from './resolution.ts';
 import type { Decision, ResolveOptions } from './resolve-discrepancy.ts';
 
 /** A decision about a discrepancy, with the facts that it was made on. */
-export interface AskedDecision {
+export interface AskedDecision extends DiscrepancyFacts {
   id: string;
   as: Resolution;
   trans_id: string | null;
-  /** What the person saw. */
+}
+
+/** What the person saw. */
+export interface DiscrepancyFacts {
   status: PaymentStatus | null;
   stake_cents: number;
-  findings: number;
+  /** A hash of all findings. */
+  findings: string;
 }
 
 /** Returns the most money that a decision may be about, in cents; 0 when no amount is known. */
@@ -44,36 +49,49 @@ export async function resolveAsAsked(
   options: ResolveOptions,
 ): Promise<AuditedChange<Decided>> {
   const change = await decideWithin(trx, id, { as, actor, reason, transId }, options);
-  const now = factsOf(change.value.before);
-  const isSame =
-    now.status === seen.status &&
-    now.stake_cents === seen.stake_cents &&
-    now.findings === seen.findings;
-  if (isSame) return change;
+  if (isSame(change.value.before, seen)) return change;
   throw new OperatorRefusal(
     'The discrepancy or its payment has changed since: reject the request, look again, and ask anew',
   );
 }
 
+interface Alone {
+  /** The facts on which the person has decided. */
+  seen: DiscrepancyFacts;
+  isAlone(cents: number): boolean;
+}
+
 /**
  * Decides about a discrepancy without a second person.
  * @param isAlone tells whether one person may decide about so many cents
- * @throws OperatorRefusal as `decideDiscrepancy`, and when it needs a second person
+ * @throws OperatorRefusal as `decideDiscrepancy`, when it needs a second person, and when the
+ * facts have changed
  */
 export function decideAlone(
   audited: Audited,
   id: string,
   decision: Decision,
-  { isAlone, ...options }: ResolveOptions & { isAlone(cents: number): boolean },
+  { isAlone, seen, ...options }: ResolveOptions & Alone,
 ): Promise<Decided> {
   return audited(async (trx) => {
     const change = await decideWithin(trx, id, decision, options);
+    if (!isSame(change.value.before, seen)) {
+      throw new OperatorRefusal('The discrepancy or its payment has changed since: look again');
+    }
     if (isAlone(stakeOf(change.value.before))) return change;
     throw new OperatorRefusal('So much money needs a second person: ask for it');
   });
 }
 
-function factsOf(found: DiscrepancyCase) {
-  const { status, evidence } = found;
-  return { status, stake_cents: stakeOf(found), findings: evidence.length };
+/** Returns what a decision is made on. */
+export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
+  const { status, evidence, evidence_complete } = found;
+  const text = JSON.stringify([evidence, evidence_complete]);
+  const findings = createHash('sha256').update(text).digest('base64url');
+  return { status, stake_cents: stakeOf(found), findings };
+}
+
+function isSame(found: DiscrepancyCase, seen: DiscrepancyFacts): boolean {
+  const { status, stake_cents, findings } = factsOf(found);
+  return status === seen.status && stake_cents === seen.stake_cents && findings === seen.findings;
 }

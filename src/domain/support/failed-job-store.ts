@@ -79,24 +79,40 @@ export function listFailedJobs(
   { order, after, limit }: FailedJobPage,
 ): Promise<FailedJob[]> {
   const isDescending = order === 'newest first';
-  const where = [
-    ...conditions(filter),
-    ...(after === undefined ? [] : [`id ${isDescending ? '<' : '>'} :after`]),
-  ];
+  const more = after === undefined ? [] : [`id ${isDescending ? '<' : '>'} :after`];
   return rows<FailedJob>(
     database,
-    `SELECT * FROM (${FAILED_JOBS}) AS failed
-     WHERE ${where.join(' AND ') || 'true'}
-     ORDER BY id ${isDescending ? 'DESC' : 'ASC'} LIMIT :limit`,
-    {
-      ...filter,
-      merchant_ids: filter.payments?.map(({ merchant_id }) => merchant_id),
-      payment_ids: filter.payments?.map(({ id }) => id),
-      as_of: filter.asOf ?? null,
-      after,
-      limit,
-    },
+    `SELECT * ${fromFailedJobs(filter, more)} ORDER BY id ${isDescending ? 'DESC' : 'ASC'} LIMIT :limit`,
+    { ...bindingsOf(filter), after, limit },
   );
+}
+
+/** Counts the failed jobs that fit a filter. A count of `most` means that there may be more. */
+export async function countFailedJobs(
+  database: Database | Transaction,
+  filter: FailedJobFilter,
+  most: number,
+): Promise<number> {
+  const [found] = await rows<{ count: number }>(
+    database,
+    `SELECT count(*) AS count FROM (SELECT ${fromFailedJobs(filter)} LIMIT :most) AS counted`,
+    { ...bindingsOf(filter), most },
+  );
+  return found!.count;
+}
+
+function fromFailedJobs(filter: FailedJobFilter, more: string[] = []): string {
+  const where = [...conditions(filter), ...more];
+  return `FROM (${FAILED_JOBS}) AS failed WHERE ${where.join(' AND ') || 'true'}`;
+}
+
+function bindingsOf(filter: FailedJobFilter) {
+  return {
+    ...filter,
+    merchant_ids: filter.payments?.map(({ merchant_id }) => merchant_id),
+    payment_ids: filter.payments?.map(({ id }) => id),
+    as_of: filter.asOf ?? null,
+  };
 }
 
 /** The channel of a failed job's payment. */

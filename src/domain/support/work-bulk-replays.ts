@@ -44,7 +44,15 @@ export async function workBulkReplays(
   stopping?: AbortSignal,
 ): Promise<number> {
   const mine = await takeRunning(database, holder);
-  for (const bulk of mine) await workShare(database, holder, bulk, stopping);
+  for (const bulk of mine) {
+    try {
+      await workShare(database, holder, bulk, stopping);
+    } catch (error) {
+      // The next round tries again.
+      if (isOutage(error) || isReadOnlyError(error)) throw error;
+      await end(database, holder, bulk, messageOf(error));
+    }
+  }
   return mine.length;
 }
 
@@ -79,7 +87,6 @@ async function workShare(
       await inTransaction(database, (trx) => replayNext(trx, holder, bulk, job));
     } catch (error) {
       if (error instanceof NotMine) return;
-      // The next round tries again.
       if (isOutage(error) || isReadOnlyError(error)) throw error;
       return end(database, holder, bulk, whyOf(error, job));
     }
