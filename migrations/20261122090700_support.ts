@@ -52,6 +52,9 @@ export async function up(knex: Knex): Promise<void> {
       period_to date NOT NULL,
       -- 'gateway', or the name of the file that it was read from.
       source text NOT NULL,
+      -- Who of staff has brought the file to the console. NULL: the gateway gave the statement, or
+      -- the command line took it.
+      brought_by text,
       imported_at timestamptz NOT NULL DEFAULT now(),
       -- The kinds of which it lists every movement.
       covers text[] NOT NULL DEFAULT '{}',

@@ -8,7 +8,7 @@ import type { ConsoleClient } from '../support/console-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
-import { reread } from '../support/payments.ts';
+import { learn, reread, succeeded } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
 const HEAD = 'Our ref,Receipt No.,Phone,Paid,Time';
@@ -108,6 +108,35 @@ describe('The reconciliation of the console', () => {
     expect((await viewer.get('/reconciliation')).text).to.include('breaks: 2');
     const again = await support.post(run, { reason: 'Daily' });
     expect([again.status, again.text.includes('Lines that match')]).to.deep.equal([422, true]);
+  });
+
+  it('lets somebody else compare a file about much money', async () => {
+    const large = await newPayout(database, merchant, { amount_cents: 10_000_100 });
+    const { location } = await upload([lineOf(large, 'SJK4ABCDE1', '100001.00')]);
+    const own = (await support.get(location!)).text;
+    expect(own).to.include('somebody else must compare it').and.not.include('Compare and settle');
+    const alone = await support.post(`${location}/run`, { reason: 'Mine' });
+    expect([alone.status, /somebody else/.test(alone.text)]).to.deep.equal([422, true]);
+    expect((await reread(database, large)).status).to.equal('pending');
+    const other = await logIn(test, await newMember(test, 'support'));
+    expect((await other.get(location!)).text).to.include('Compare and settle');
+    await other.post(`${location}/run`, { reason: 'I have seen the statement' });
+    await ended(location!);
+    expect(await reread(database, large)).to.include({
+      ...{ status: 'completed', trans_id: 'SJK4ABCDE1' },
+    });
+  });
+
+  it('foresees as missing what the comparison then misses', async () => {
+    const listed = await newPayout(database, merchant);
+    await learn(database, listed, succeeded({ trans_id: 'SJK6ABCDE1' } as never));
+    // Booked after the newest line of a file that does not say how far it is complete.
+    const { location } = await upload([lineOf(listed, 'SJK6ABCDE1')]);
+    const draft = (await support.get(location!)).text.replace(/\s+/g, ' ');
+    const foreseen = /(\d+) booked movements are not in it/.exec(draft)![1];
+    await support.post(`${location}/run`, { reason: 'Daily' });
+    const text = (await ended(location!)).replace(/<[^>]+>/g, ' ').replace(/\s+/g, ' ');
+    expect(/Booked movements that it lacks (\d+)/.exec(text)![1]).to.equal(foreseen);
   });
 
   it('proves nothing by a file that nobody has confirmed', async () => {

@@ -6,6 +6,7 @@ import { kes } from '../shell/money.tsx';
 import { ReasonForm } from '../shell/reason-form.tsx';
 import { Badge } from '../shell/status.tsx';
 import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import { ACTION_WORDS, TONES } from './view.tsx';
 
@@ -103,7 +104,7 @@ function Facts({ request }: { request: Approval }) {
         {requested_by}, <Time at={requested_at} />
       </dd>
       <dt>Reason</dt>
-      <dd>{reason}</dd>
+      <dd>{VEILED.text(reason)}</dd>
       {merchant_id !== null && (
         <>
           <dt>Merchant</dt>
@@ -123,7 +124,7 @@ function Facts({ request }: { request: Approval }) {
           <dt>Decision</dt>
           <dd>
             <Badge tone={TONES[decision]} words={decision} /> by {decided_by},{' '}
-            <Time at={decided_at} />: {decision_reason}
+            <Time at={decided_at} />: {VEILED.text(decision_reason ?? '')}
           </dd>
         </>
       )}

@@ -5,6 +5,7 @@ import { ConsoleError } from '../console-error.ts';
 import { listPage } from '../shell/list-page.tsx';
 import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/read-filter.ts';
 import type { Answer, Visit } from '../visit.ts';
+import { veiled } from './veiled.ts';
 import { AuditPage, READS } from './view.tsx';
 
 export const auditHandlers = {
@@ -24,7 +25,7 @@ export const auditHandlers = {
     const filter = filterIn(visit);
     await recordAuditView(visit, filter, null);
     return {
-      file: auditCsv(visit.service.database, filter),
+      file: auditCsv(visit.service.database, filter, veiled),
       ...{ name: 'audit-log.csv', type: 'text/csv' },
     };
   },

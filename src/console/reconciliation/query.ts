@@ -8,6 +8,7 @@ import {
 } from '../../domain/reconciliation/import-store.ts';
 import { candidatesOf } from '../../domain/reconciliation/payments-of-line.ts';
 import { keepPreview, previewStatement } from '../../domain/reconciliation/preview-statement.ts';
+import { listedUntil } from '../../domain/reconciliation/reconcile.ts';
 import { keepStatement } from '../../domain/reconciliation/reconcile-statement.ts';
 import {
   momentsOf,
@@ -37,15 +38,18 @@ export async function storeDraft(
 ): Promise<string> {
   const now = await databaseNow(database);
   const { start, end: period_end } = momentsOf(statement.period);
-  const limits = [statement.complete_until ?? now, period_end, now];
-  const end = new Date(Math.min(...limits.map((moment) => moment.getTime())));
+  const { complete_until, lines } = statement;
+  const newest = lines.reduce((latest, { completedAt }) => {
+    return completedAt > latest ? completedAt : latest;
+  }, start);
+  const end = listedUntil({ complete_until, newest, end: period_end, now });
   return audited(async (trx) => {
     const kept = await keepStatement(trx, { ...statement, isDraft: true });
     const preview = await previewStatement(trx, {
       ...{ import_id: kept.value, gateway: gateway.name, channel: statement.channel },
       kinds: statement.covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]),
       ...{ start, end, period_end, settling_window_ms: gateway.settlingWindowMs },
-      rulesOut: statement.complete_until !== null,
+      rulesOut: complete_until !== null,
     });
     await keepPreview(trx, kept.value, preview);
     return kept;

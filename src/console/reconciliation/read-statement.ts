@@ -31,7 +31,7 @@ export const FILE = 'file';
 export const BY_COLUMN = 'a column says it';
 
 /** Reads or fetches the statement that a form is about. @throws OperatorRefusal for what is wrong */
-export async function statementIn({ service, req, form }: Visit) {
+export async function statementIn({ service, req, form, member }: Visit) {
   const channel = readField(form, CHANNEL, read.channel);
   const period: Period = {
     from: readField(form, FROM, read.day),
@@ -49,7 +49,9 @@ export async function statementIn({ service, req, form }: Visit) {
       `The statement has over ${MAX_UPLOAD_LINES} lines: take fewer days, or the command line`,
     );
   }
-  return { gateway, statement: { ...given, period, gateway: gateway.name, channel: channel.code } };
+  const brought_by = file ? member.email : null;
+  const of = { period, gateway: gateway.name, channel: channel.code };
+  return { gateway, statement: { ...given, ...of, brought_by } };
 }
 
 async function readUpload(

@@ -15,6 +15,7 @@ import { StatementForm } from './form.tsx';
 import { ImportList } from './list.tsx';
 import { breaksOf, importOf, storeDraft } from './query.ts';
 import { statementIn } from './read-statement.ts';
+import { whyNotAlone } from './second-person.ts';
 import { Live, StatementPage } from './view.tsx';
 
 const TITLE = 'Reconciliation';
@@ -87,6 +88,8 @@ async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   const { service } = visit;
   const { id, gateway: name, channel, period_from: from, period_to: to } = statement;
   const reason = givenReason(visit);
+  const problem = whyNotAlone(visit, statement);
+  if (problem !== null) throw new OperatorRefusal(problem);
   const gateway = service.gateways.get(name);
   if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
   const audited = auditedBy(visit, 'statementRun', { action: 'reconcile.run', reason });

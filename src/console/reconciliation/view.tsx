@@ -9,6 +9,7 @@ import { Breaks, Missing } from './breaks.tsx';
 import { Forecast } from './forecast.tsx';
 import { State } from './list.tsx';
 import type { LineBreak } from './query.ts';
+import { whyNotAlone } from './second-person.ts';
 
 interface Props {
   visit: Visit;
@@ -35,7 +36,7 @@ export function StatementPage(props: Props) {
 /** The part that refreshes itself while the comparison goes on. */
 export function Live(props: Props) {
   const { statement, breaks } = props;
-  const { id, channel, source, imported_at, covers, complete_until } = statement;
+  const { id, channel, source, brought_by, imported_at, covers, complete_until } = statement;
   const { started_at, is_running, result } = statement;
   const path = pathTo('statement', { import: id });
   return (
@@ -47,7 +48,7 @@ export function Live(props: Props) {
         <Facts
           facts={[
             ['Channel', channel],
-            ['From', source],
+            ['From', brought_by === null ? source : `${source}, brought by ${brought_by}`],
             ['Imported', <Time at={imported_at} />],
             ['Has all lines of', covers.join(', ') || 'unknown: what it lacks is not looked for'],
             ['Complete until', complete_until && <Time at={complete_until} />],
@@ -72,7 +73,8 @@ export function Live(props: Props) {
 function Decision({ visit, statement, problem }: Props) {
   const { preview, id } = statement;
   if (!preview) return null;
-  return mayUse(visit.member.role, 'statementRun') ? (
+  const why = whyNotAlone(visit, statement);
+  return mayUse(visit.member.role, 'statementRun') && why === null ? (
     <ReasonForm
       {...{ visit, problem, back: pathTo('reconciliation') }}
       action={pathTo('statementRun', { import: id })}
@@ -82,6 +84,7 @@ function Decision({ visit, statement, problem }: Props) {
     </ReasonForm>
   ) : (
     <section class="card">
+      {why && <p class="warning">{why}.</p>}
       <Forecast preview={preview} />
     </section>
   );

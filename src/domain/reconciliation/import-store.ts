@@ -26,6 +26,8 @@ export interface StatementImport {
   period_from: string;
   period_to: string;
   source: string;
+  /** The e-mail address of who has brought its file to the console. Null for all others. */
+  brought_by: string | null;
   imported_at: Date;
   covers: StatementLine['kind'][];
   complete_until: Date | null;
@@ -39,8 +41,9 @@ export interface StatementImport {
 }
 
 const COLUMNS = `id, gateway, channel, CAST(period_from AS text) AS period_from,
-  CAST(period_to AS text) AS period_to, source, imported_at, covers, complete_until, preview,
-  started_at, result, coalesce(result IS NULL AND leased_until > now(), false) AS is_running`;
+  CAST(period_to AS text) AS period_to, source, brought_by, imported_at, covers, complete_until,
+  preview, started_at, result,
+  coalesce(result IS NULL AND leased_until > now(), false) AS is_running`;
 
 /** Lists imported statements, the newest first. Ids sort by time. */
 export function listImports(

@@ -1,6 +1,7 @@
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { isOpen } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
+import { summariesOf } from '../payments/payment-summary.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted } from './missing-movements.ts';
 import { candidatesOf } from './payments-of-line.ts';
@@ -30,6 +31,12 @@ export interface StatementPreview {
   missing: number;
   /** Overdue payments that fail, unless the gateway says otherwise. */
   ruled_out: number;
+  /** The most money that it can decide about, in cents: of all news, and of what it rules out. */
+  stake_cents: number;
+}
+
+interface News {
+  news_cents: number;
 }
 
 interface Scope extends StatementScope {
@@ -45,15 +52,17 @@ interface Scope extends StatementScope {
  * decides anew: until then more may become known.
  */
 export async function previewStatement(trx: Transaction, scope: Scope): Promise<StatementPreview> {
-  const counts = await firstRow<Pick<StatementPreview, 'lines' | 'outside' | 'known'>>(
+  const counts = await firstRow<Pick<StatementPreview, 'lines' | 'outside' | 'known'> & News>(
     trx,
     `SELECT count(*) AS lines,
        count(*) FILTER (WHERE completed_at < :start OR completed_at >= :period_end) AS outside,
-       count(*) FILTER (WHERE ${REPEATS}) AS known
+       count(*) FILTER (WHERE ${REPEATS}) AS known,
+       CAST(coalesce(sum(amount_cents) FILTER (WHERE NOT ${REPEATS}), 0) AS bigint) AS news_cents
      FROM statement_lines l WHERE l.import_id = :import_id`,
     scope,
   );
-  const { lines, known } = counts!;
+  const { news_cents, ...counted } = counts!;
+  const { lines, known } = counted;
   const others = await rows<StoredLine>(
     trx,
     `SELECT * FROM statement_lines l WHERE l.import_id = :import_id AND NOT ${REPEATS}
@@ -62,12 +71,14 @@ export async function previewStatement(trx: Transaction, scope: Scope): Promise<
   );
   const found = { settles: 0, differs: 0, unexplained: 0 };
   for (const line of others) found[await effectOf(trx, scope.gateway, line)] += 1;
+  const ruledOut = await summariesOf(trx, await ruledOutBy(trx, scope));
   return {
-    ...counts!,
+    ...counted,
     ...found,
     unseen: lines - known - others.length,
     missing: await countMissing(trx, scope),
-    ruled_out: await countRuledOut(trx, scope),
+    ruled_out: ruledOut.length,
+    stake_cents: ruledOut.reduce((sum, { amount_cents }) => sum + amount_cents, news_cents),
   };
 }
 
@@ -106,9 +117,9 @@ async function countMissing(trx: Transaction, scope: Scope): Promise<number> {
   return Math.min(count, MAX_PREVIEWED_MISSING);
 }
 
-async function countRuledOut(trx: Transaction, scope: Scope): Promise<number> {
-  if (!scope.rulesOut) return 0;
-  let count = 0;
-  for (const kind of scope.kinds) count += (await findRuledOut(trx, kind, scope)).length;
-  return count;
+async function ruledOutBy(trx: Transaction, scope: Scope): Promise<PaymentRef[]> {
+  if (!scope.rulesOut) return [];
+  const found: PaymentRef[] = [];
+  for (const kind of scope.kinds) found.push(...(await findRuledOut(trx, kind, scope)));
+  return found;
 }

@@ -50,6 +50,20 @@ export interface ReconcileOptions extends StatementRef {
 }
 
 /**
+ * Returns the moment until which a statement lists every movement. Without a stated end it is the
+ * newest line. No statement is complete beyond its period or the present.
+ */
+export function listedUntil({
+  complete_until,
+  newest,
+  end,
+  now,
+}: Readonly<Record<'newest' | 'end' | 'now', Date>> & { complete_until: Date | null }): Date {
+  const limits = [complete_until ?? newest, end, now].map((moment) => moment.getTime());
+  return new Date(Math.min(...limits));
+}
+
+/**
  * Compares an imported statement with the books. Differences become discrepancies. The statement
  * settles the open payments that it lists, and fails the overdue ones that it rules out.
  * @throws the reason of `stopping`
@@ -62,13 +76,10 @@ export async function reconcile(
   const settled = await matchStatement(database, { ...statement, parserOf }, stopping);
   const { start, end } = momentsOf(period);
   const { newest, ...counts } = await countLines(database, { ...statement, start, end });
-  // Without a stated end, the statement is complete until its newest line. No statement is
-  // complete beyond its period or the present.
   const now = await databaseNow(database);
-  const limits = [complete_until ?? newest, end, now].map((moment) => moment.getTime());
-  const listedUntil = new Date(Math.min(...limits));
+  const until = listedUntil({ complete_until, newest, end, now });
   const kinds = covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]);
-  const scope = { ...statement, kinds, start, end: listedUntil };
+  const scope = { ...statement, kinds, start, end: until };
   const missing = await reportMissing(database, scope);
   const ended = complete_until
     ? await failRuledOut(database, { ...scope, ask, parserOf }, stopping)

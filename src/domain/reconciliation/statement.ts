@@ -79,6 +79,8 @@ export interface NewStatement {
   covers?: readonly StatementLine['kind'][];
   /** It lists every movement before this. Default: nobody knows. */
   complete_until?: Date | null;
+  /** The e-mail address of the member of staff who has brought its file. */
+  brought_by?: string | null;
   /** It waits for somebody's word, and proves nothing until then. */
   isDraft?: boolean;
 }
@@ -89,15 +91,15 @@ const BATCH_SIZE = 1_000;
 /** Stores a statement with all its lines, also those outside of its period. @returns its id */
 export async function importStatement(trx: Transaction, statement: NewStatement): Promise<string> {
   const { gateway, channel, period, source, lines } = statement;
-  const { covers = [], complete_until = null, isDraft = false } = statement;
+  const { covers = [], complete_until = null, brought_by = null, isDraft = false } = statement;
   const id = uuidv7();
   await rows(
     trx,
-    `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, covers,
-       complete_until, started_at)
-     VALUES (:id, :gateway, :channel, :from, :to, :source, :covers, :complete_until,
+    `INSERT INTO statement_imports (id, gateway, channel, period_from, period_to, source, brought_by,
+       covers, complete_until, started_at)
+     VALUES (:id, :gateway, :channel, :from, :to, :source, :brought_by, :covers, :complete_until,
        CASE WHEN NOT :isDraft THEN now() END)`,
-    { id, gateway, channel, ...period, source, covers, complete_until, isDraft },
+    { id, gateway, channel, ...period, source, brought_by, covers, complete_until, isDraft },
   );
   for (let first = 0; first < lines.length; first += BATCH_SIZE) {
     await insertLines(trx, id, first, lines.slice(first, first + BATCH_SIZE));
