@@ -1,10 +1,27 @@
--- Three months of sixty merchants, of which the first has a third of the payments: what the pages
--- of the console read. Rows go in by time, as they would have come. :name stands for a number. No
+-- Three months of 200 merchants, of which the first has a third of the payments: what the pages of
+-- the console read. Rows go in by time, as they would have come. :name stands for a number. No
 -- triggers: payments are born as they ended.
 SET session_replication_role = replica;
 SET work_mem = '512MB';
+SET maintenance_work_mem = '512MB';
 SET synchronous_commit = off;
 SELECT setseed(0.42);
+
+-- The months before this one, which a service of that age has.
+DO $$ BEGIN FOR n IN 1..12 LOOP
+  EXECUTE format('CREATE TABLE payment_history_%1$s PARTITION OF payment_history FOR VALUES FROM (%2$L) TO (%3$L);'
+    || 'CREATE TABLE webhook_attempts_%1$s PARTITION OF webhook_attempts FOR VALUES FROM (%2$L) TO (%3$L)',
+    to_char(now() - interval '1 month' * n, 'YYYY_MM'), date_trunc('month', now() - interval '1 month' * n),
+    date_trunc('month', now() - interval '1 month' * (n - 1))); END LOOP; END $$;
+
+-- Indexes are made after the rows, which is several times faster.
+CREATE TEMP TABLE later AS
+SELECT indexrelid::regclass::text AS name, pg_get_indexdef(indexrelid) AS definition
+FROM pg_index WHERE indrelid = ANY (CAST(ARRAY['collections', 'payouts', 'attempts', 'callbacks',
+    'movements', 'events', 'webhook_deliveries', 'entries', 'audit_log', 'security_events'] AS regclass[]))
+  AND NOT EXISTS (SELECT FROM pg_constraint WHERE conindid = indexrelid);
+DO $$ DECLARE name text; BEGIN FOR name IN SELECT later.name FROM later LOOP
+  EXECUTE 'DROP INDEX ' || name; END LOOP; END $$;
 
 CREATE TEMP TABLE shops AS
 SELECT row_number() OVER (ORDER BY merchant_id) - 1 AS no, merchant_id, min(code) AS app_code
@@ -70,7 +87,7 @@ SELECT merchant_id, kind, id, 1, 'acknowledged', 'SIM-' || i, created_at, create
 
 INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body, status, step_no,
   received_at)
-SELECT gen_random_uuid(), 'simulator', merchant_id, kind, id,
+SELECT uuidv7(created_at - now()), 'simulator', merchant_id, kind, id,
   '{"reference":"' || reference || '","status":"succeeded"}', 'processed', 2,
   created_at + interval '9 s' FROM drawn WHERE status <> 'processing' ORDER BY i;
 
@@ -92,14 +109,15 @@ SELECT merchant_id, id, app_code, kind, id, 'transaction.' || status, endpoint |
   row_number() OVER (PARTITION BY merchant_id ORDER BY i), created_at + interval '10 s'
 FROM drawn WHERE status <> 'processing' ORDER BY i;
 
--- The endpoints of two merchants are held: all of the last weeks waits there.
+-- The endpoints of two merchants are held: all of the last weeks waits there, half of it for later.
 INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status, attempts,
   delivered_at, next_step, next_step_at, step_no)
 SELECT merchant_id, id, endpoint, created_at + interval '10 s',
   CASE WHEN waits THEN 'pending' WHEN i % 5003 = 0 THEN 'exhausted' ELSE 'delivered' END,
   CASE WHEN waits THEN i % 2 ELSE 1 END,
   CASE WHEN NOT waits AND i % 5003 <> 0 THEN created_at + interval '11 s' END,
-  CASE WHEN waits THEN 'deliver' END, CASE WHEN waits THEN created_at END, 3
+  CASE WHEN waits THEN 'deliver' END,
+  CASE WHEN waits AND i % 2 = 1 THEN now() + interval '1 hour' WHEN waits THEN created_at END, 3
 FROM drawn, LATERAL (SELECT shop IN (0, 1) AND i > :rows * 0.85 AS waits) held
 WHERE status <> 'processing' ORDER BY i;
 
@@ -141,10 +159,10 @@ FROM (
 ) chained ORDER BY i, line;
 
 -- Of a hundred, one waits, 24 have moved on by themselves, and the others were replayed.
-INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, error, failed_at,
+INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, channel, error, failed_at,
   replayed_at, replayed_by, replayed_step)
 SELECT CASE WHEN is_stuck THEN 'polling-simulator' ELSE 'settlement' END, kind, 'poll', merchant_id,
-  id, 2, (ARRAY['the worker had a bug', 'connect ECONNREFUSED 10.0.0.7:443', 'answer without a status'])[i / 25 % 3 + 1],
+  id, 2, 63902, (ARRAY['the worker had a bug', 'connect ECONNREFUSED 10.0.0.7:443', 'answer without a status'])[i / 25 % 3 + 1],
   created_at + interval '1 minute', CASE WHEN was_replayed THEN created_at + interval '1 hour' END,
   CASE WHEN was_replayed THEN 'juma@x.example' END, CASE WHEN was_replayed THEN 'poll' END
 FROM drawn, LATERAL (SELECT NOT is_stuck AND i / 25 % 4 <> 0 AS was_replayed) r
@@ -181,7 +199,7 @@ SELECT id, (ARRAY['juma@x.example', 'asha@x.example', 'otieno@x.example'])[i % 3
 FROM drawn WHERE i % 3 = 0 ORDER BY i;
 
 INSERT INTO security_events (id, kind, merchant_id, app_code, ip, account_hash, detail, at)
-SELECT gen_random_uuid(), CASE WHEN i % 10 = 0 THEN 'log_in_failed' ELSE 'log_in' END, merchant_id,
+SELECT uuidv7(created_at - now()), CASE WHEN i % 10 = 0 THEN 'log_in_failed' ELSE 'log_in' END, merchant_id,
   app_code, '196.201.214.9', md5('account' || i % 500), '{}', created_at
 FROM drawn WHERE i % 3 = 0 ORDER BY i;
 
@@ -212,6 +230,15 @@ INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, body,
 SELECT gen_random_uuid(), 'simulator', merchant_id, kind, id, '{}', 'processed', 2
 FROM drawn, generate_series(1, 100) AS n WHERE i = 2500;
 
+INSERT INTO paused_channels (code) VALUES (63903);
+
+INSERT INTO users (id, merchant_id, email, name, password_hash, role)
+SELECT gen_random_uuid(), merchant_id, 'person' || n || '@shop' || no || '.example', 'Person ' || n, '', 'Admin'
+FROM shops, generate_series(1, 3) AS n;
+
+DO $$ DECLARE definition text; BEGIN FOR definition IN SELECT later.definition FROM later LOOP
+  EXECUTE definition; END LOOP; END $$;
+
 VACUUM (ANALYZE);
 -- Logs slow statements with their plans.
 ALTER DATABASE postgres SET session_preload_libraries = 'auto_explain';
@@ -229,5 +256,6 @@ SELECT merchant_id AS "MERCHANT", app_code AS "APP", kind AS "KIND", id AS "PAYM
   (SELECT id FROM discrepancies WHERE resolved_at IS NULL AND kind = 'overdue' LIMIT 1) AS "DISCREPANCY",
   (SELECT kind || '/' || merchant_id || '/' || id FROM drawn WHERE is_new LIMIT 1) AS "OPEN",
   (SELECT id FROM statement_imports ORDER BY imported_at DESC LIMIT 1) AS "IMPORT",
+  (SELECT id FROM users u WHERE u.merchant_id = drawn.merchant_id LIMIT 1) AS "USER",
   'SIM-' || i AS "EXTERNAL", kind || '%20' || id AS "SUBJECT"
 FROM drawn WHERE i = (:rows / 2 / 12) * 12 + 3;

@@ -7,7 +7,7 @@ export class BenchError extends Error {
 
 /** Defaults of numbers: usually, and for figures within a minute. */
 const USUAL = { seconds: '5', rows: '1000000', payments: '3000' };
-const QUICK = { seconds: '1', rows: '20000', payments: '600' };
+const QUICK = { seconds: '1', rows: '50000', payments: '600' };
 
 export type BenchOptions = ReturnType<typeof readOptions>;
 

@@ -1,6 +1,6 @@
 const ROUNDS_COUNT = 2;
-/** Fewer samples have no high percentile worth the name. */
-const MIN_SAMPLES_COUNT = 100;
+/** Fewer samples have no such percentile worth the name. */
+const MIN_SAMPLES_COUNTS = { p95: 40, p99: 100 };
 
 export interface Round {
   /** Latencies of the requests that succeeded. */
@@ -25,14 +25,13 @@ export interface Findings {
 export function figureOf(name: string, ...rounds: Round[]) {
   const samples = rounds.flatMap(({ latenciesMs }) => latenciesMs);
   const rates = rounds.map(({ latenciesMs, elapsedMs }) => (latenciesMs.length / elapsedMs) * 1000);
-  const isFew = samples.length < MIN_SAMPLES_COUNT;
   return {
     name,
     samples: samples.length,
     perSecond: mean(rates),
     medianMs: percentile(samples, 50),
-    p95Ms: isFew ? Number.NaN : percentile(samples, 95),
-    p99Ms: isFew ? Number.NaN : percentile(samples, 99),
+    p95Ms: samples.length < MIN_SAMPLES_COUNTS.p95 ? Number.NaN : percentile(samples, 95),
+    p99Ms: samples.length < MIN_SAMPLES_COUNTS.p99 ? Number.NaN : percentile(samples, 99),
     worstMs: percentile(samples, 100),
     cpuMs: mean(rounds.map(({ cpuMs }) => cpuMs ?? Number.NaN)),
     errors: rounds.flatMap(({ errors }) => errors).length,

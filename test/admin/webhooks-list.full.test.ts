@@ -189,8 +189,12 @@ describe('admin webhooks list', () => {
     );
     await rows(
       admin.database,
-      `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, status, attempts)
-       SELECT merchant_id, id, endpoint, created_at, 'delivered', 1 FROM events e
+      `INSERT INTO webhook_deliveries (merchant_id, event_id, endpoint, created_at, attempts, status,
+         next_step, next_step_at)
+       SELECT merchant_id, id, endpoint, created_at, 1,
+         CASE WHEN waits THEN 'pending' ELSE 'delivered' END, CASE WHEN waits THEN 'deliver' END,
+         CASE WHEN waits THEN now() END
+       FROM events e, LATERAL (SELECT sequence > 1004000 AS waits) AS w
        WHERE sequence > 1000000 AND merchant_id = :merchant_id`,
       bindings,
     );
@@ -206,6 +210,14 @@ describe('admin webhooks list', () => {
       );
       expect(plan, status).to.not.include('Seq Scan on webhook_deliveries');
     }
+    const { origin: endpoint } = new URL(SHOP);
+    const waiting = { merchant_id: merchant.merchant_id, endpoint, status: 'pending' } as const;
+    const [ofEndpoint] = await plansOf(admin.database, () =>
+      listDeliveries(admin.database, { ...waiting, limit: 50 }),
+    );
+    expect(ofEndpoint, 'of an endpoint')
+      .to.match(/webhook_deliveries_(due|admitted|parked|waiting)/)
+      .and.not.include('webhook_deliveries_pkey');
     const payment = await firstRow<{ id: string }>(
       admin.database,
       'SELECT payment_id AS id FROM events WHERE merchant_id = :merchant_id AND id = :model',

@@ -57,6 +57,12 @@ const CONDITIONS: Readonly<Record<DeliveryStatus, string>> = {
   delivered: `status = 'delivered'`,
 };
 
+/**
+ * Keeps the planner from looking for the pending deliveries of a merchant among all of its own, in
+ * the order of the list. They are mostly the newest, so it would read nearly all first.
+ */
+const APART = 'OFFSET 0';
+
 /** The event of a delivery has come in the period. */
 const IN_PERIOD = `EXISTS (
   SELECT FROM events e WHERE e.merchant_id = listed.merchant_id AND e.id = listed.event_id
@@ -110,9 +116,10 @@ export function listDeliveries(
     database,
     `SELECT ${LISTED_COLUMNS}
      FROM (
-       SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'} AS listed
-       WHERE ${where.join(' AND ') || 'true'}
-       ORDER BY event_id LIMIT :limit
+       SELECT * FROM (
+         SELECT * FROM ${payments ? OF_PAYMENTS : 'webhook_deliveries'} AS listed
+         WHERE ${where.join(' AND ') || 'true'} ${status === 'pending' ? APART : ''}
+       ) AS listed ORDER BY event_id LIMIT :limit
      ) AS listed ${LISTED_JOINS}
      ORDER BY e.id`,
     {
