@@ -28,8 +28,10 @@ export function PaymentPage({ isRevealed = false, ...shown }: Shown & { isReveal
 
 /** What refreshes itself. When nothing more can happen, it comes without the poller. */
 export function Live({ visit, file }: Shown) {
-  const { payment, steps } = file;
-  const isMoving = isOpen(payment) || steps.length > 0;
+  const { payment, steps, events } = file;
+  // An event without a delivery is about to get one.
+  const isUntold = events.some(({ status }) => status === null);
+  const isMoving = isOpen(payment) || steps.length > 0 || isUntold;
   return (
     <>
       {isMoving && (
