@@ -114,6 +114,8 @@ describe('The console of the sandbox', () => {
     let crawl: Crawl;
 
     before(async () => {
+      // Only a channel that is paused leads to the page that resumes it.
+      await admin.submit('/channels/68/pause', { reason: 'The bank maintains its systems' });
       crawl = await crawlConsole(admin);
     });
 
