@@ -2,6 +2,7 @@ import { got } from 'got';
 import { type Database, hasRow, rows } from '../../../src/connections/database.ts';
 import { openOverdue } from '../../../src/domain/discrepancies/open-overdue.ts';
 import type { PaymentStatus } from '../../../src/domain/payments/payment.ts';
+import { UNANSWERED } from '../../simulator/behaviours.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import { until } from './until.ts';
 
@@ -27,7 +28,7 @@ const COLLECTIONS: readonly Wanted[] = [
 const PAYOUTS: readonly Wanted[] = [
   // More than one person may decide about alone.
   { ref_no: 'shida-refunded', phone: '+254733001107', amount: '120000.00' },
-  { ref_no: 'shida-overdue', phone: '+254733000112', amount: '4500.00' },
+  { ref_no: 'shida-overdue', phone: UNANSWERED, amount: '4500.00' },
 ];
 
 /** A merchant with its app. */
