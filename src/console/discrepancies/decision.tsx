@@ -78,7 +78,9 @@ async function foresee({ service }: Visit, found: DiscrepancyCase, decision: Dec
 }
 
 function linesOf({ before, after, booked }: Decided, { as, transId }: Decision): string[] {
+  const { payment_kind, ref_no } = before;
   return [
+    ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${ref_no}.`]),
     `${RESOLUTION_WORDS[as]} (${as}).`,
     ...(transId ? [`Its receipt is ${transId}.`] : []),
     ...(before.status === null ? [] : [moveOf(before, after)]),

@@ -29,7 +29,13 @@ export function nextWords(file: PaymentFile): string[] {
     ...(hold === null ? [] : [`But it is not sent now: ${hold}.`]),
     ...(pause === null ? [] : ['But it is not sent now: its channel is paused.']),
   ];
-  const waits = payment.parked_reason === null ? [] : [parkedWords(payment.parked_reason)];
+  const isAsked = file.discrepancies.some(({ resolved_at }) => resolved_at === null);
+  const waits = [
+    ...(payment.parked_reason === null ? [] : [parkedWords(payment.parked_reason)]),
+    ...(payment.parked_reason === null && isAsked
+      ? ['Somebody must decide: something does not add up. Open the discrepancy below.']
+      : []),
+  ];
   const said = [...waits, ...planned, ...brakes];
   return said.length > 0 ? said : ['Nothing: it has ended, and nothing is left to do.'];
 }
@@ -68,7 +74,7 @@ function stateWords(payment: AnyPayment, { payment: stored }: PaymentFile, veil:
   if (status === 'completed') {
     const at = payment_completed_at ? ` on ${nairobiTime(payment_completed_at)}` : '';
     const receipt = trans_id === null ? '' : ` The receipt of the network is ${trans_id}.`;
-    return [`It has completed${at}.${receipt}`];
+    return [`It has completed${at}.${receipt}`, ...(refundWords(stored) ?? [])];
   }
   if (status === 'failed') {
     const why =
@@ -93,6 +99,9 @@ function doubtWords({ payment, related, discrepancies }: PaymentFile): string[] 
       const how = status === 'completed' ? 'has gone back' : 'goes back';
       return `Money came all the same: ${kes(amount_cents)} ${how} to the customer.`;
     }),
+    ...(payment.parked_reason?.startsWith(JOB_FAILED)
+      ? ['A fault of ours holds it up. It is not lost, and goes on when the fault is mended.']
+      : []),
     ...(isOpenQuestion ? ['Something about it is not clear yet: we look into it.'] : []),
   ];
 }
