@@ -40,9 +40,9 @@ export function createConsole(service: ConsoleService): Express {
   if (config.requireHttps) app.use(refusePlainHttp(origin));
   app.use(assetRoutes());
   app.use(forbidStorage, createSessions(service));
-  app.use(...readUploads());
+  app.use(...readUploads(service));
   app.use(express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }));
-  app.use(refuseForeignForms(origin), pageRoutes(service));
+  app.use(refuseForeignForms(service), pageRoutes(service));
   app.use(() => {
     throw new ConsoleError(404, 'There is no such page');
   });

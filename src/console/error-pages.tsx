@@ -5,6 +5,7 @@ import { OperatorRefusal } from '../domain/operator-refusal.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
 import { logFieldsOf } from '../http/request-context.ts';
 import type { Service } from '../process/boot.ts';
+import { ownPath } from './access/own-path.ts';
 import { ConsoleError } from './console-error.ts';
 import { renderBarePage } from './shell/render.tsx';
 
@@ -37,7 +38,7 @@ export function errorPages({ logger }: Pick<Service, 'logger'>): ErrorRequestHan
         <h1>{problem.title}</h1>
         <p>{problem.words}.</p>
         <p>
-          <a href={req.method === 'GET' ? req.originalUrl : '/'}>
+          <a href={req.method === 'GET' ? ownPath(req.originalUrl) : '/'}>
             {req.method === 'GET' ? 'Try again' : 'To the overview'}
           </a>
         </p>

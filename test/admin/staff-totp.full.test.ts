@@ -136,6 +136,23 @@ describe('One-time passwords of staff', () => {
     expect((await refusals(email)).at(-1)).to.equal('otp_limited');
   });
 
+  it('are taken again after an admin has let the member in', async () => {
+    const { email, token, secret } = await newMemberWithTotp('viewer');
+    const guess = `staff new-token --otp ${wrongOtpOf(secret)}`;
+    for (let tries = 0; tries < FAILURES_AT_ONCE; tries += 1) await turnsDown(guess, WRONG, token);
+    const letIn = `staff update ${email} --forget-failures`;
+    await admin.refused([[letIn, 'This needs the role admin']], by(token));
+    await admin.change(letIn, by(root));
+    expect((await admin.audits()).at(-1)).to.deep.include({
+      ...{ action: 'staff.update', subject: `staff member ${email}` },
+      details: { failed_log_ins: 'forgotten' },
+    });
+    const [lifted] = await securityEvents(admin.database, 'log_in_limit_lifted');
+    expect(lifted).to.include({ staff: 'amina@x.example' });
+    expect(await admin.changeJson(letIn, by(root))).to.include({ changed: false });
+    await admin.changeJson(`staff new-token --otp ${otpOf(secret, 1)}`, by(token));
+  });
+
   it('go on after their secrets were encrypted again with a new key', async () => {
     const newKey = `new:${randomBytes(32).toString('base64')}`;
     const SECRETS_KEY = `${newKey},${DEVELOPMENT_KEYS}`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
+import { hasRow, rows } from '../../src/connections/database.ts';
 import { FAILURES_AT_ONCE } from '../../src/domain/security/log-in-limit.ts';
 import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../../src/domain/staff/staff-session.ts';
 import {
@@ -9,9 +9,13 @@ import {
   startTestConsole,
   type TestConsole,
 } from '../support/console.ts';
+import { eventually } from '../support/eventually.ts';
+import { securityEvents } from '../support/security-events.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 
 const COOKIE = 'malipo-console';
+const WAITS_FOR_A_LOCK = `SELECT FROM pg_stat_activity
+  WHERE datname = current_database() AND wait_event_type = 'Lock'`;
 
 describe('The log-in to the console', () => {
   let test: TestConsole;
@@ -51,10 +55,54 @@ describe('The log-in to the console', () => {
 
   it('never leads to another site', async () => {
     const { email, password } = await newMember(test, 'viewer');
-    for (const next of ['//evil.example', 'https://evil.example', '/\\evil.example']) {
+    for (const next of [
+      '//evil.example',
+      'https://evil.example',
+      '/\\evil.example',
+      '/\t/evil.example',
+    ]) {
       const browser = test.client();
       await browser.get('/log-in');
       expect((await browser.post('/log-in', { email, password, next })).location).to.equal('/');
+    }
+  });
+
+  it('leads to no other site from the page of an error', async () => {
+    const { status, text } = await test.client().get('//evil.example/x');
+    expect([status, text.includes('evil.example')]).to.deep.equal([404, false]);
+  });
+
+  it('leads to the page that was wanted, through each of its steps', async () => {
+    const { email, password, secret } = await newMember(test, 'support');
+    const browser = test.client();
+    const next = { next: '/approvals?state=open' };
+    const asked = `?${new URLSearchParams(next)}`;
+    expect((await browser.get(next.next)).location).to.equal(`/log-in${asked}`);
+    expect((await browser.get(`/log-in${asked}`)).text).to.include(`value="${next.next}"`);
+    await browser.post('/log-in', { email, password, ...next });
+    expect((await browser.get(next.next)).location).to.equal(`/one-time-password${asked}`);
+    const form = await browser.get(`/one-time-password${asked}`);
+    expect(form.text).to.include(`name="next" value="${next.next}"`);
+    const wrong = await browser.post('/one-time-password', { code: wrongOtpOf(secret!), ...next });
+    expect(wrong.text).to.include(`name="next" value="${next.next}"`);
+    const right = await browser.post('/one-time-password', { code: otpOf(secret!), ...next });
+    expect(right.location).to.equal(next.next);
+    const again = await browser.get('/one-time-password?next=//evil.example');
+    expect(again.location).to.equal('/');
+  });
+
+  it('leads from a part of a page to the page around it', async () => {
+    const nextOf = async (around?: string) => {
+      const headers: Record<string, string> = around ? { 'HX-Current-URL': around } : {};
+      const { status, headers: sent } = await test.client().get('/overview/queues', headers);
+      expect(status).to.equal(204);
+      return sent.get('hx-redirect');
+    };
+    expect(await nextOf(`${test.origin}/discrepancies?state=open#top`)).to.equal(
+      '/log-in?next=%2Fdiscrepancies%3Fstate%3Dopen',
+    );
+    for (const around of [undefined, 'x', `${test.origin}/`, `${test.origin}//evil.example`]) {
+      expect(await nextOf(around), around).to.equal('/log-in');
     }
   });
 
@@ -82,8 +130,9 @@ describe('The log-in to the console', () => {
     const admin = await newMember(test, 'admin', false);
     const browser = await givePassword(test, admin);
     expect((await browser.get('/')).location).to.equal('/set-up');
+    expect((await browser.get('/audit')).location).to.equal('/set-up?next=%2Faudit');
     await browser.get('/set-up');
-    const begun = await browser.post('/set-up');
+    const begun = await browser.post('/set-up', { token: admin.token });
     const secret = /<pre id="secret">([A-Z2-7]+)<\/pre>/.exec(begun.text)![1]!;
     expect(begun.text).to.include('otpauth://totp/');
     const wrong = await browser.post('/set-up/confirm', { code: wrongOtpOf(secret) });
@@ -102,6 +151,26 @@ describe('The log-in to the console', () => {
     expect(actions.map((row) => (row as { action: string }).action)).to.deep.equal([
       ...['staff.set-password', 'staff.begin-totp', 'staff.confirm-totp'],
     ]);
+  });
+
+  it('lets nobody set up one-time passwords with the password alone', async () => {
+    const admin = await newMember(test, 'admin', false);
+    const other = await newMember(test, 'admin');
+    const thief = await givePassword(test, admin);
+    await thief.get('/set-up');
+    for (const token of ['', other.token, 'staff_guessed']) {
+      const { status, text } = await thief.post('/set-up', { token });
+      expect([status, text.includes('staff token is wrong')]).to.deep.equal([422, true]);
+      expect(text).to.not.include('id="secret"').and.not.include('/set-up/confirm');
+    }
+    const begun = await rows(
+      test.testDatabase.database,
+      'SELECT FROM staff_totp_secrets WHERE staff_id = :id',
+      admin,
+    );
+    expect(begun).to.have.length(0);
+    const refused = await securityEvents(test.testDatabase.database, 'staff_refused');
+    expect(refused.filter(({ staff }) => staff === admin.email)).to.have.length(3);
   });
 
   it('says the same about a wrong password, an unknown account and one without a password', async () => {
@@ -127,6 +196,17 @@ describe('The log-in to the console', () => {
     expect((await tryPassword(unknown, 'wrong')).text).to.match(/Too many log-ins/);
     const other = await newMember(test, 'viewer');
     expect((await tryPassword(other.email, other.password)).status).to.equal(303);
+  });
+
+  it('takes a right one-time password, however many wrong passwords a stranger has tried', async () => {
+    const support = await newMember(test, 'support');
+    const browser = await givePassword(test, support);
+    for (let tries = 0; tries <= FAILURES_AT_ONCE; tries++) {
+      await tryPassword(support.email, 'wrong');
+    }
+    await browser.get('/one-time-password');
+    const { status } = await browser.post('/one-time-password', { code: otpOf(support.secret!) });
+    expect(status).to.equal(303);
   });
 
   it('gives the session a new id at each step, so that nobody knows it from before', async () => {
@@ -156,6 +236,24 @@ describe('The log-in to the console', () => {
     expect(browser.cookies.get(COOKIE)).to.not.include('chosen');
   });
 
+  it('keeps nothing of somebody who is not logged in, and one session of a member', async () => {
+    const count = async () =>
+      (await rows(test.testDatabase.database, 'SELECT FROM console_sessions')).length;
+    const before = await count();
+    const viewer = await newMember(test, 'viewer');
+    for (const path of ['/log-in', '/password', '/', '/nothing']) await test.client().get(path);
+    await tryPassword(viewer.email, 'wrong');
+    expect(await count()).to.equal(before);
+    const browser = await logIn(test, viewer);
+    await browser.get('/');
+    expect(await count()).to.equal(before + 1);
+    await browser.post('/log-out');
+    expect(await count()).to.equal(before);
+    expect((await browser.get('/log-in')).status).to.equal(200);
+    await browser.post('/log-in', { email: viewer.email, password: viewer.password });
+    expect(await isIn(browser)).to.equal(true);
+  });
+
   it('ends with the log-out, on the server too', async () => {
     const browser = await logIn(test, await newMember(test, 'support'));
     await browser.get('/');
@@ -164,6 +262,30 @@ describe('The log-in to the console', () => {
     expect(await isIn(stolen)).to.equal(true);
     expect((await browser.post('/log-out')).location).to.equal('/log-in');
     expect(await isIn(stolen)).to.equal(false);
+  });
+
+  it('ends with the log-out, although another request has read it and keeps it afterwards', async () => {
+    const viewer = await newMember(test, 'viewer');
+    const browser = await logIn(test, viewer);
+    await browser.get('/');
+    // The next page is a use, so its request keeps the session.
+    await change(
+      `UPDATE console_sessions SET sess = jsonb_set(sess, '{staff,used_at_ms}', to_jsonb(
+         CAST(sess -> 'staff' ->> 'used_at_ms' AS bigint) - 120000))
+       WHERE sess -> 'staff' ->> 'staff_id' = :id`,
+      viewer,
+    );
+    const copy = test.client();
+    copy.cookies.set(COOKIE, browser.cookies.get(COOKIE)!);
+    const held = await test.testDatabase.owner.transaction();
+    await held.raw('LOCK TABLE merchants IN ACCESS EXCLUSIVE MODE');
+    const slow = copy.get('/merchants');
+    const { database } = test.testDatabase;
+    await eventually('the page waits for the merchants', () => hasRow(database, WAITS_FOR_A_LOCK))
+      .then(() => browser.post('/log-out'))
+      .finally(() => held.rollback());
+    expect((await slow).status).to.equal(200);
+    expect((await copy.get('/')).location).to.equal('/log-in');
   });
 
   const agings = [

@@ -29,12 +29,18 @@ describe('The audit log of the console', () => {
   const list = async (query = '') => wordsOf(await viewer.get(`/audit?${query}`));
 
   it('is found by person, action, thing, merchant and day, changes or reads', async () => {
-    const details = { phone: '+254712345678', name: '<b>x</b>' };
+    const details = {
+      phone: '+254712345678',
+      to: '01109876543',
+      cents: 12345678,
+      name: '<b>x</b>',
+    };
     await note('app 4242', { reason: '<i>asked</i> by 0712345678', details });
     await note('payment', { actor: 'otieno', action: 'payment.list', reason: null });
     const words = await list();
-    expect(words).to.include('app 4242').and.include('&lt;i>asked&lt;/i> by 0******678');
-    expect(words).to.include('+254******678').and.not.include('712345678');
+    expect(words).to.include('app 4242').and.include('&lt;i>asked&lt;/i> by •••••678');
+    expect(words).to.include('+2547•••••678').and.not.include('712345678');
+    expect(words).to.include('•••••543').and.include('12345678').and.not.include('9876543');
     for (const query of [
       ...['actor=wanjiru', 'noun=app', 'subject=app+4242', 'merchant=1001', 'since=2026-01-01'],
     ]) {
@@ -54,6 +60,17 @@ describe('The audit log of the console', () => {
     for (const query of ['noun=App', 'show=all', 'merchant=x', 'until=x', 'after=x']) {
       expect((await viewer.get(`/audit?${query}`)).status, query).to.equal(400);
     }
+  });
+
+  it('hides what its reasons tell of people, and keeps whose account a change is about', async () => {
+    const actor = 'akinyi';
+    const reason = 'Asha, asha@mail.example, 0712 345 678, account 01109876543';
+    await note('user owner@duka.example', { actor, reason });
+    const words = await list(`actor=${actor}`);
+    expect(words).to.include('Asha, a•••••, •••••678, account •••••543');
+    expect(words).to.include('user owner@duka.example');
+    const { text } = await viewer.get(`/audit/entries.csv?actor=${actor}`);
+    expect(text).to.include('"Asha, a•••••, •••••678, account •••••543"');
   });
 
   it('goes from page to page, newest first', async () => {
@@ -87,7 +104,7 @@ describe('The audit log of the console', () => {
       'first',
     ]);
     expect(read.at(-1)).to.include({
-      ...{ actor, reason: `'${formula}`, details: '{"to":"a,b","phone":"0******678"}' },
+      ...{ actor, reason: `'${formula}`, details: '{"to":"a,b","phone":"•••••678"}' },
     });
     expect(await lastAudit(database, true)).to.deep.include({
       ...{ action: 'audit.list', details: { actor, reads: false, rows: null } },

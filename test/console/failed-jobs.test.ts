@@ -191,6 +191,35 @@ describe('Failed jobs at the console', () => {
     expect(none.text).to.include('No job matches').and.not.include('name="reason"');
   });
 
+  it('are not selected by a filter that cannot be read', async () => {
+    const { job } = await newJob();
+    const { fields } = await preview(`job${job.id}=on`);
+    for (const wrong of ['merchant=10O1', 'channel=63902x', 'older=2h', 'newer=x', 'merchant=-1']) {
+      for (const path of ['/failed-jobs', '/failed-jobs/replay']) {
+        expect((await browser.get(`${path}?all=yes&${wrong}`)).status, wrong).to.equal(400);
+      }
+      const form = { ...Object.fromEntries(new URLSearchParams(wrong)), all: 'yes', rate: '1' };
+      const { status } = await browser.post('/failed-jobs/replay', { ...form, reason: 'Typo' });
+      expect(status, wrong).to.equal(400);
+    }
+    expect((await browser.get(`/bulk-replays/${fields.id}`)).status).to.equal(404);
+  });
+
+  it('are those of the preview, whatever a form made by hand says', async () => {
+    await newJob();
+    const { fields } = await preview(`all=yes&merchant=${merchant.merchant_id}`);
+    const reach = { last_job: '999999999', as_of: '2999-01-01T00:00:00Z' };
+    const { location } = await browser.post('/failed-jobs/replay', {
+      ...{ ...fields, ...reach, rate: '1', reason: 'All that will ever fail' },
+    });
+    const later = await newJob();
+    stopLoop = startBulkReplays(test.service);
+    await eventually('the replay ends', async () =>
+      (await browser.get(`${location}/live`)).text.includes('>done<'),
+    );
+    expect(await outboxOf(test.service.database, later.payout.id)).to.have.length(0);
+  });
+
   it('offer a viewer no replay', async () => {
     const { job } = await newJob();
     const viewer = await logIn(test, await newMember(test, 'viewer'));

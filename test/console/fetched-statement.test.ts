@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
 import { rows } from '../../src/connections/database.ts';
@@ -8,6 +5,7 @@ import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { eventually } from '../support/eventually.ts';
+import { type HoldingGateway, startHoldingGateway } from '../support/holding-gateway.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { reread } from '../support/payments.ts';
@@ -18,43 +16,9 @@ const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOStri
 /** A question to the gateway may take so long that a stopping process has no time to go on. */
 const NO_GRACE = { GATEWAY_TIMEOUT_MS: '20000', SHUTDOWN_TIMEOUT_MS: '25000' };
 
-/** Stands before the simulator. It can hold back what the simulator says about payments. */
-async function startFront(simulator: Simulator) {
-  let gate = Promise.resolve();
-  let asked = 0;
-  const server = createServer(async (req, res) => {
-    if (req.url!.startsWith('/payments/')) {
-      asked += 1;
-      await gate;
-    }
-    const answer = await fetch(`${simulator.url}${req.url}`, { method: req.method! });
-    res.writeHead(answer.status, { 'content-type': 'application/json' });
-    res.end(await answer.text());
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: () => asked,
-    /** @returns the function that lets the answers go */
-    hold: () => {
-      let letGo = () => {};
-      gate = new Promise((resolve) => {
-        letGo = resolve;
-      });
-      asked = 0;
-      return letGo;
-    },
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
 describe('A statement that the console fetches', () => {
   let simulator: Simulator;
-  let front: Awaited<ReturnType<typeof startFront>>;
+  let front: HoldingGateway;
   let test: TestConsole;
   let database: TestConsole['service']['database'];
   let merchant: TestMerchant;
@@ -63,7 +27,7 @@ describe('A statement that the console fetches', () => {
   // A movement of one test would be unknown money to the books of another.
   beforeEach(async () => {
     simulator = await startSimulator({ port: 0, delayMs: 1, log: () => {} });
-    front = await startFront(simulator);
+    front = await startHoldingGateway(simulator);
   });
 
   async function start(settings: NodeJS.ProcessEnv = {}): Promise<void> {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { rows } from '../../src/connections/database.ts';
+import { inTransaction, rows } from '../../src/connections/database.ts';
+import { recordAudit } from '../../src/domain/audit.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
@@ -95,6 +96,25 @@ describe('The payment page of the console', () => {
     expect((await open(payout)).text).to.not.include(PHONE);
     expect((await viewer.get(pathOf(payout))).text).to.not.include('Reveal');
     expect((await viewer.post(`${pathOf(payout)}/reveal`)).status).to.equal(403);
+  });
+
+  it('hides what the gateway and the staff say of people, until it is revealed', async () => {
+    const collection = await newCollection(database, merchant);
+    await learn(database, collection, failed({ description: 'Account 01109876543 is closed' }));
+    await inTransaction(database, (trx) =>
+      recordAudit(trx, {
+        ...{ actor: email, action: 'payment.ask', merchant_id: merchant.merchant_id },
+        ...{
+          subject: `collection ${collection.id}`,
+          reason: 'asha@mail.example called',
+          details: {},
+        },
+      }),
+    );
+    const page = await open(collection);
+    expect(page.text).to.include('Account •••••543 is closed').and.include('a••••• called');
+    const revealed = await support.post(`${pathOf(collection)}/reveal`);
+    expect(revealed.text).to.include('Account 01109876543').and.include('asha@mail.example');
   });
 
   it('is in the audit log once for each time it is opened, however often it refreshes', async () => {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
+import { MAX_UPLOAD_BYTES } from '../../src/console/access/upload.ts';
 import { type Access, ROUTES, type Route } from '../../src/console/routes.ts';
 import { mayActAs, STAFF_ROLES, type StaffRole } from '../../src/domain/staff/staff.ts';
 import {
+  givePassword,
   logIn,
   newMember,
   startTestConsole,
@@ -80,6 +82,22 @@ describe('The routes of the console', () => {
       expect(missing.text, name).to.include('Nothing was changed');
     }
     expect((await browser.get('/')).status).to.equal(200);
+  });
+
+  it('read no file of somebody who may not send one', async () => {
+    const file = new File([new Uint8Array(MAX_UPLOAD_BYTES)], 'statement.csv');
+    const send = async (browser: ConsoleClient) => {
+      await browser.get('/');
+      return (await browser.postFile('/reconciliation/new', { file })).status;
+    };
+    const stranger = test.client();
+    await stranger.get('/log-in');
+    const half = await givePassword(test, await newMember(test, 'support'));
+    await half.get('/one-time-password');
+    // Whoever may send one is told that it is too large.
+    expect(await send(await logIn(test, await newMember(test, 'support')))).to.equal(413);
+    expect(await send(await logIn(test, await newMember(test, 'viewer')))).to.equal(403);
+    for (const browser of [stranger, half]) expect(await send(browser)).to.equal(403);
   });
 
   it('take no form that another site sends', async () => {

@@ -172,4 +172,21 @@ describe('The webhook pages of the console', () => {
     expect([twice.status, /second copy/.test(twice.text)]).to.deep.equal([422, true]);
     expect(await lastAudit(database)).to.deep.equal(line);
   });
+
+  it('probe a held endpoint at once for a webhook that is due', async () => {
+    const [id] = await exhaust(1);
+    await makeEndpoint(database, merchant.merchant_id, SHOP, OPEN);
+    const path = `/webhooks/${id}/resend`;
+    await support.get(path);
+    await support.post(path, { reason: REASON });
+    const later = `UPDATE webhook_endpoints SET probe_at = now() + interval '1 hour'
+      WHERE merchant_id = :merchant_id AND endpoint = :endpoint`;
+    const endpoint = { merchant_id: merchant.merchant_id, endpoint: SHOP };
+    await rows(database, later, endpoint);
+    expect(previewIn(await support.get(path))).to.include('The endpoint is probed at once');
+    expect((await support.post(path, { reason: REASON })).status).to.equal(303);
+    const due = `SELECT probe_at <= now() AS is_due FROM webhook_endpoints
+      WHERE merchant_id = :merchant_id AND endpoint = :endpoint`;
+    expect(await rows(database, due, endpoint)).to.deep.equal([{ is_due: true }]);
+  });
 });

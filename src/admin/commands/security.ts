@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIpAddress } from '../../domain/ip-address.ts';
 import { accountHashes } from '../../domain/security/account-hash.ts';
 import {
   allSecurityEvents,
@@ -28,7 +28,7 @@ const events: View<SecurityEventRecord> = {
 const ACCOUNT = 'Only log-ins to this account, and attempts: an e-mail address or an app key';
 const kind = { ...read.oneOf(SECURITY_EVENT_KINDS), placeholder: 'KIND' };
 const MAX_ACCOUNT_LENGTH = 254;
-const address = read.textThat('ADDRESS', 'an IPv4 or IPv6 address', (raw) => isIP(raw) !== 0);
+const address = read.textThat('ADDRESS', 'an IPv4 or IPv6 address', isIpAddress);
 
 const filters = {
   kind: optional('kind', kind, 'Only events of this kind; the handbook explains them'),

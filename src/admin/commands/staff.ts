@@ -12,6 +12,8 @@ import {
 } from '../../domain/staff/manage-staff.ts';
 import { mayActAs, STAFF_ROLES, type StaffMember } from '../../domain/staff/staff.ts';
 import { TOKEN_LIFETIME_DAYS } from '../../domain/staff/staff-token.ts';
+import { forgetStaffFailures } from '../../domain/staff/staff-totp.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
 import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
@@ -120,20 +122,28 @@ const list = lists(view, read.email, {
 const update = changes({
   role: 'admin',
   summary: "Changes a member's name or role, or lets a deactivated member in again",
-  notes: 'Whoever is let in again needs a new token: staff new-token EMAIL.',
+  notes:
+    'Whoever is let in again needs a new token: staff new-token EMAIL. After many wrong passwords, staff tokens or one-time passwords a member is refused for a while: --forget-failures ends that.',
   options: {
     email,
     name: optional('name', read.name, NAME),
     role: optional('role', role, ROLE),
     reactivate: flag('reactivate', 'Let a deactivated member in again'),
+    forgets: flag('forget-failures', 'Let the member in again now, after failed log-ins'),
     otp,
   },
   argument: 'email',
   check: ({ email: _, otp: _otp, ...wanted }) =>
-    requireOne(wanted, 'Say what to change: --name, --role or --reactivate'),
-  run: async (service, { email, otp, reactivate, ...wanted }, change) => {
+    requireOne(wanted, 'Say what to change: --name, --role, --reactivate or --forget-failures'),
+  run: async (service, { email, otp, reactivate, forgets, ...wanted }, change) => {
     await requireOtp(service, change, otp);
-    return changeMember(change, email, { ...wanted, active: reactivate || undefined });
+    const forgetWith = forgets ? service.config.secretsKeys : undefined;
+    return changeMember(
+      change,
+      email,
+      { ...wanted, active: reactivate || undefined },
+      { forgetWith },
+    );
   },
 });
 
@@ -144,22 +154,39 @@ const deactivate = changes({
   argument: 'email',
   run: async (service, { email, otp }, change) => {
     await requireOtp(service, change, otp);
-    return changeMember(change, email, { active: false }, 'deactivated');
+    return changeMember(change, email, { active: false }, { state: 'deactivated' });
   },
 });
+
+/** Parts of a member's update that are no columns. */
+interface Manner {
+  /** The keys under which failures are counted, to forget those of the member. */
+  forgetWith?: KeyRing | undefined;
+  /** The state that the verb brings about. */
+  state?: string;
+}
 
 function changeMember(
   change: Change,
   email: string,
   wanted: StaffChanges,
-  state?: string,
+  { forgetWith, state }: Manner,
 ): Promise<Answer> {
   const apply = async (trx: Transaction) => {
     const { member, changed } = await updateStaff(trx, email, wanted);
-    const { id, role, active } = member;
-    const event = { kind: 'staff_changed', detail: { staff_id: id, role, active } } as const;
-    const events = Object.keys(changed).length > 0 ? [event] : [];
-    return { row: member, merchant_id: null, changed, events };
+    const hasForgotten = forgetWith && (await forgetStaffFailures(trx, forgetWith, member));
+    const { id: staff_id, role, active } = member;
+    const isChanged = Object.keys(changed).length > 0;
+    const forgotten = hasForgotten && { failed_log_ins: 'forgotten' };
+    return {
+      ...{ row: member, merchant_id: null, changed: { ...changed, ...forgotten } },
+      events: [
+        ...(isChanged
+          ? [{ kind: 'staff_changed', detail: { staff_id, role, active } } as const]
+          : []),
+        ...(hasForgotten ? [{ kind: 'log_in_limit_lifted', detail: { staff_id } } as const] : []),
+      ],
+    };
   };
   return updateRow(change, view, apply, state);
 }

@@ -7,10 +7,13 @@ import {
   missingProof,
 } from '../../domain/staff/staff-session.ts';
 import { addressOf } from '../../http/caller-address.ts';
-import { pathTo, type Route, type RouteName } from '../routes.ts';
+import { ConsoleError } from '../console-error.ts';
+import type { Route, RouteName } from '../routes.ts';
 import type { ConsoleService, OpenVisit, ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
+import { detour } from './own-path.ts';
 import { endSession } from './session.ts';
+import type { Upload } from './upload.ts';
 
 /** The pages that complete a session: one-time password and set-up. */
 const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
@@ -18,11 +21,14 @@ const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
   'set-up': 'setUpForm',
 };
 
-/** Returns a request as its handlers take it. */
+/**
+ * Returns a request as its handlers take it.
+ * @throws ConsoleError when a text has a character that PostgreSQL cannot keep
+ */
 export function openVisit(service: ConsoleService, req: Request): OpenVisit {
   return {
     ...{ service, req, ip: addressOf(req), csrfToken: csrfTokenOf(req), warnings: [] },
-    params: req.params as Record<string, string>,
+    params: textsOf(req.params),
     query: textsOf(req.query),
     form: textsOf(req.body),
   };
@@ -42,13 +48,13 @@ export async function admit(
   const found = staff && (await memberOfSession(service.database, staff, !route.isPart));
   if (!found) {
     if (staff) await endSession(req);
-    return { goTo: logInPath(req) };
+    return { goTo: detour('logInForm', req, route) };
   }
   const { member, session } = found;
   if (session !== staff) req.session.staff = session;
   if (route.role !== 'password') {
     const missing = missingProof(member, session);
-    if (missing) return { goTo: pathTo(NEXT[missing]) };
+    if (missing) return { goTo: detour(NEXT[missing], req, route) };
     requireRole(member, route);
   }
   return { visit: { ...openVisit(service, req), member, session } };
@@ -64,16 +70,18 @@ function requireRole({ email: staff, role }: ProvenVisit['member'], route: Route
   });
 }
 
-/** After the log-in the member comes back to the page. */
-function logInPath(req: Request): string {
-  const here = req.method === 'GET' && req.originalUrl !== '/' ? req.originalUrl : null;
-  const next = here === null ? '' : `?${new URLSearchParams({ next: here })}`;
-  return `${pathTo('logInForm')}${next}`;
-}
-
 function textsOf(fields: unknown): Record<string, string> {
   const given = Object.entries((fields ?? {}) as Record<string, unknown>);
+  if (given.some(([, value]) => hasNul(value))) {
+    throw new ConsoleError(400, 'This request has a character that no text may have');
+  }
   return Object.fromEntries(
     given.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.trim()]] : [])),
   );
+}
+
+/** Looks at a text, or at the name of a file. */
+function hasNul(value: unknown): boolean {
+  const text = typeof value === 'string' ? value : (value as Partial<Upload> | undefined)?.name;
+  return typeof text === 'string' && text.includes('\0');
 }

@@ -6,8 +6,10 @@ import { networkOf } from '../../http/caller-network.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, OpenVisit, ProvenVisit } from '../visit.ts';
+import { Next } from './next.tsx';
+import { ownPath } from './own-path.ts';
 import { recordLogIn } from './record-log-in.ts';
-import { endSession, keepShortly, renewSession } from './session.ts';
+import { endSession, renewSession } from './session.ts';
 
 /** Log-in by e-mail address and password, and log-out. */
 export const logInHandlers = {
@@ -43,19 +45,13 @@ export const logInHandlers = {
   },
 };
 
-/** An address of this console. Anything else could lead to a copy of the console. */
-function ownPath(next = '/'): string {
-  return /^\/(?![/\\])/.test(next) ? next : '/';
-}
-
 function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
-  keepShortly(visit.req);
   const { email } = visit.form;
   const page = (
     <form class="card narrow" method="post" action={pathTo('logIn')}>
       <h1>Log in</h1>
       <Token visit={visit} />
-      <input type="hidden" name="next" value={ownPath(visit.query.next ?? visit.form.next)} />
+      <Next visit={visit} />
       <FormProblem words={refusal?.message} />
       <Field
         name="email"

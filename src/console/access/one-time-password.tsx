@@ -4,6 +4,8 @@ import { useStaffTotp } from '../../domain/staff/staff-totp.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';
+import { Next } from './next.tsx';
+import { ownPath } from './own-path.ts';
 import { recordLogIn } from './record-log-in.ts';
 import { renewSession } from './session.ts';
 
@@ -13,13 +15,14 @@ export const otpHandlers = {
 
   useOtp: async (visit: ProvenVisit): Promise<Answer> => {
     const { service, req, member, session } = visit;
-    if (!member.totp || session.with_totp) return { goTo: '/' };
+    const goTo = ownPath(visit.form.next);
+    if (!member.totp || session.with_totp) return { goTo };
     try {
       const code = plainCode(visit.form.code ?? '');
       await useStaffTotp(service.database, service.config.secretsKeys, member, code);
       await renewSession(req, { ...session, with_totp: true });
       await recordLogIn(visit, member);
-      return { goTo: '/' };
+      return { goTo };
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
       return form(visit, error);
@@ -39,11 +42,13 @@ export function CodeField() {
 }
 
 function form(visit: ProvenVisit, refusal?: OperatorRefusal): Answer {
-  if (!visit.member.totp || visit.session.with_totp) return { goTo: '/' };
+  const { member, session, query } = visit;
+  if (!member.totp || session.with_totp) return { goTo: ownPath(query.next) };
   const page = (
     <form class="card narrow" method="post" action={pathTo('useOtp')}>
       <h1>One-time password</h1>
       <Token visit={visit} />
+      <Next visit={visit} />
       <FormProblem words={refusal?.message} />
       <CodeField />
       <p class="buttons">

@@ -5,7 +5,6 @@ import { networkOf } from '../../http/caller-network.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, OpenVisit } from '../visit.ts';
-import { keepShortly } from './session.ts';
 
 /** A member sets a password with the staff token, the first one or after it was lost. */
 export const passwordHandlers = {
@@ -37,22 +36,17 @@ function requireGoodPassword(password: string, again: string): void {
 }
 
 function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
-  keepShortly(visit.req);
   const lengths = { minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH };
   const page = (
     <form class="card narrow" method="post" action={pathTo('setPassword')}>
       <h1>Set a password</h1>
-      <p>
-        You need your staff token. Whoever has none asks an admin for one:{' '}
-        <code>malipo staff new-token EMAIL</code>.
-      </p>
       <Token visit={visit} />
       <FormProblem words={refusal?.message} />
       <Field
         {...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' }}
         value={visit.form.email}
       />
-      <Field name="token" label="Staff token" type="password" autocomplete="off" />
+      <StaffTokenField />
       <Field
         {...{ name: 'password', label: 'New password', type: 'password', ...lengths }}
         autocomplete="new-password"
@@ -69,6 +63,17 @@ function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
     </form>
   );
   return { page, title: 'Set a password', ...(refusal && { status: 422, refusal }) };
+}
+
+/** The field for the staff token, which proves who a member is without a password. */
+export function StaffTokenField() {
+  const hint = 'Whoever has none asks an admin: malipo staff new-token EMAIL';
+  return (
+    <Field
+      {...{ name: 'token', label: 'Staff token', type: 'password', hint }}
+      autocomplete="off"
+    />
+  );
 }
 
 function Done() {

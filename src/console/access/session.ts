@@ -12,8 +12,6 @@ declare module 'express-session' {
 }
 
 const PURPOSE = 'console-session';
-/** Before the log-in a session holds only the token of the form. */
-const BEFORE_LOG_IN_MS = 30 * 60_000;
 
 /** Reads the session of a request from its cookie. The cookie has no life of its own. */
 export function createSessions({ config, database }: Service): RequestHandler {
@@ -27,14 +25,10 @@ export function createSessions({ config, database }: Service): RequestHandler {
     store: createSessionStore(database),
     cookie: { httpOnly: true, secure: isSecure, sameSite: 'lax', path: '/' },
     resave: false,
-    saveUninitialized: false,
+    // The form of the log-in needs an id. The store keeps no row of it.
+    saveUninitialized: true,
     unset: 'destroy',
   });
-}
-
-/** Lets a session that is no log-in yet end soon: anybody can start one. */
-export function keepShortly({ session }: Request): void {
-  if (!session.staff) session.cookie.maxAge = BEFORE_LOG_IN_MS;
 }
 
 /**

@@ -1,11 +1,15 @@
 import { type Audited, auditedFor } from '../../domain/audited-change.ts';
 import { plainCode } from '../../domain/identity/one-time-password.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { requireOwnToken } from '../../domain/staff/require-staff.ts';
 import { beginStaffTotp, enableStaffTotp, useStaffTotp } from '../../domain/staff/staff-totp.ts';
 import { pathTo } from '../routes.ts';
 import { FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';
+import { Next } from './next.tsx';
 import { CodeField } from './one-time-password.tsx';
+import { ownPath } from './own-path.ts';
+import { StaffTokenField } from './password.tsx';
 import { recordLogIn } from './record-log-in.ts';
 import { renewSession } from './session.ts';
 
@@ -14,21 +18,31 @@ interface Begun {
   otpauth_uri: string;
 }
 
-/** A member sets up one-time passwords. Who may act sees nothing else before. */
+/**
+ * A member sets up one-time passwords. Who may act sees nothing else before. It needs the staff token,
+ * so whoever has stolen a password cannot make one-time passwords of their own.
+ */
 export const setUpHandlers = {
   setUpForm: async (visit: ProvenVisit): Promise<Answer> =>
-    visit.member.totp ? { goTo: '/' } : form(visit, {}),
+    visit.member.totp ? { goTo: ownPath(visit.query.next) } : form(visit, {}),
 
   beginSetUp: async (visit: ProvenVisit): Promise<Answer> => {
     const { service, member } = visit;
-    const begun = await ownChange(
-      visit,
-      'staff.begin-totp',
-    )(async (trx) => {
-      const value = await beginStaffTotp(trx, service.config.secretsKeys, member);
-      return { value, audit: subjectOf(visit, {}) };
-    });
-    return form(visit, { begun });
+    try {
+      const begun = await ownChange(
+        visit,
+        'staff.begin-totp',
+      )(async (trx) => {
+        const value = await beginStaffTotp(trx, service.config.secretsKeys, member);
+        // The member is locked now, so the token cannot be replaced any more.
+        await requireOwnToken(trx, member, visit.form.token ?? '');
+        return { value, audit: subjectOf(visit, {}) };
+      });
+      return form(visit, { begun });
+    } catch (error) {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      return form(visit, { wrongToken: error });
+    }
   },
 
   confirmSetUp: async (visit: ProvenVisit): Promise<Answer> => {
@@ -47,10 +61,10 @@ export const setUpHandlers = {
       });
       await renewSession(req, { ...session, with_totp: true });
       await recordLogIn(visit, { ...member, totp: true });
-      return { goTo: '/' };
+      return { goTo: ownPath(visit.form.next) };
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
-      return form(visit, { refusal: error });
+      return form(visit, { wrongCode: error });
     }
   },
 };
@@ -64,10 +78,15 @@ function subjectOf({ member }: ProvenVisit, details: Record<string, unknown>) {
   return { merchant_id: null, subject: `staff member ${member.email}`, details };
 }
 
-function form(
-  visit: ProvenVisit,
-  { begun, refusal }: { begun?: Begun; refusal?: OperatorRefusal },
-): Answer {
+interface Step {
+  begun?: Begun;
+  wrongToken?: OperatorRefusal;
+  wrongCode?: OperatorRefusal;
+}
+
+function form(visit: ProvenVisit, { begun, wrongToken, wrongCode }: Step): Answer {
+  const refusal = wrongToken ?? wrongCode;
+  const hasBegun = begun !== undefined || wrongCode !== undefined;
   const page = (
     <section class="card narrow">
       <h1>Set up one-time passwords</h1>
@@ -76,12 +95,15 @@ function form(
         console needs them.
       </p>
       {begun && <Secret {...begun} />}
-      {(begun || refusal) && <Confirmation visit={visit} refusal={refusal} />}
+      {hasBegun && <Confirmation visit={visit} refusal={wrongCode} />}
       <form method="post" action={pathTo('beginSetUp')}>
         <Token visit={visit} />
+        <Next visit={visit} />
+        <FormProblem words={wrongToken?.message} />
+        <StaffTokenField />
         <p class="buttons">
-          <button type="submit" class={begun ? 'quiet' : ''}>
-            {begun || refusal ? 'Begin again with another secret' : 'Show a secret'}
+          <button type="submit" class={hasBegun ? 'quiet' : ''}>
+            {hasBegun ? 'Begin again with another secret' : 'Show a secret'}
           </button>
         </p>
       </form>
@@ -114,6 +136,7 @@ function Confirmation({
   return (
     <form method="post" action={pathTo('confirmSetUp')}>
       <Token visit={visit} />
+      <Next visit={visit} />
       <FormProblem words={refusal?.message} />
       <CodeField />
       <p class="buttons">

@@ -1,5 +1,7 @@
 import express, { type Request, type RequestHandler } from 'express';
-import { pathTo } from '../routes.ts';
+import { memberOfSession, missingProof } from '../../domain/staff/staff-session.ts';
+import type { Service } from '../../process/boot.ts';
+import { mayUse, pathTo } from '../routes.ts';
 
 /** The largest statement that the console takes. The command line takes larger ones. */
 export const MAX_UPLOAD_BYTES = 10 * 1_048_576;
@@ -11,15 +13,19 @@ export interface Upload {
 }
 
 /**
- * Reads forms with a file, of somebody with a session and at the one address that takes them. Other
+ * Reads forms with a file, of members who may send one and at the one address that takes them. Other
  * such forms stay unread, and lack their token.
  */
-export function readUploads(): RequestHandler[] {
+export function readUploads({ database }: Pick<Service, 'database'>): RequestHandler[] {
   const raw = express.raw({ type: 'multipart/form-data', limit: MAX_UPLOAD_BYTES });
-  const isTaken = ({ method, path, session }: Request) =>
-    method === 'POST' && path === pathTo('statementNew') && session.staff !== undefined;
+  const isTaken = async ({ method, path, session: { staff } }: Request) => {
+    if (method !== 'POST' || path !== pathTo('statementNew') || !staff) return false;
+    const found = await memberOfSession(database, staff, false);
+    if (!found || missingProof(found.member, found.session) !== null) return false;
+    return mayUse(found.member.role, 'statementNew');
+  };
   return [
-    (req, res, next) => (isTaken(req) ? raw(req, res, next) : next()),
+    async (req, res, next) => ((await isTaken(req)) ? raw(req, res, next) : next()),
     async (req, _res, next) => {
       if (Buffer.isBuffer(req.body)) req.body = await fieldsOf(req, req.body);
       next();

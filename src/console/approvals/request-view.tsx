@@ -5,6 +5,7 @@ import { MerchantLink } from '../shell/merchant-link.tsx';
 import { kes } from '../shell/money.tsx';
 import { Badge } from '../shell/status.tsx';
 import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import { ACTION_WORDS, TONES } from './view.tsx';
 
@@ -102,7 +103,7 @@ function Facts({ request }: { request: Approval }) {
         {requested_by}, <Time at={requested_at} />
       </dd>
       <dt>Reason</dt>
-      <dd>{reason}</dd>
+      <dd>{VEILED.text(reason)}</dd>
       {merchant_id !== null && (
         <>
           <dt>Merchant</dt>
@@ -122,7 +123,7 @@ function Facts({ request }: { request: Approval }) {
           <dt>Decision</dt>
           <dd>
             <Badge tone={TONES[decision]} words={decision} /> by {decided_by},{' '}
-            <Time at={decided_at} />: {decision_reason}
+            <Time at={decided_at} />: {VEILED.text(decision_reason ?? '')}
           </dd>
         </>
       )}

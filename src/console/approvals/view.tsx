@@ -6,6 +6,7 @@ import { Money } from '../shell/money.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
+import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import type { ApprovalLists } from './query.ts';
 
@@ -73,7 +74,7 @@ const COMMON: readonly Column<Approval>[] = [
   },
 ];
 
-const REASON: Column<Approval> = { heading: 'Reason', cell: ({ reason }) => reason };
+const REASON: Column<Approval> = { heading: 'Reason', cell: ({ reason }) => VEILED.text(reason) };
 
 const DECISION: Column<Approval> = {
   heading: 'Decision',

@@ -4,6 +4,7 @@ import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/given.ts';
 import type { Answer, Visit } from '../visit.ts';
+import { veiled } from './veiled.ts';
 import { AuditPage, PAGE_SIZE, READS } from './view.tsx';
 
 export const auditHandlers = {
@@ -20,7 +21,7 @@ export const auditHandlers = {
     const filter = filterIn(visit);
     await recordAuditView(visit, filter, null);
     return {
-      file: auditCsv(visit.service.database, filter),
+      file: auditCsv(visit.service.database, filter, veiled),
       ...{ name: 'audit-log.csv', type: 'text/csv' },
     };
   },

@@ -57,7 +57,7 @@ function State({ driver, pause }: ChannelState) {
     <>
       <Badge tone="bad" words={`paused: ${what?.join(', ') ?? 'everything'}`} /> since{' '}
       <Time at={paused_at} />
-      {paused_by !== null && ` by ${paused_by}: ${reason}`}
+      {paused_by !== null && ` by ${paused_by}: ${VEILED.text(reason ?? '')}`}
     </>
   );
 }

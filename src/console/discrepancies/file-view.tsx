@@ -141,7 +141,7 @@ function Resolved({ found }: { found: DiscrepancyCase }) {
           , <Time at={resolved_at} />
         </>
       )}
-      {resolved_reason && `: ${resolved_reason}`}
+      {resolved_reason && `: ${VEILED.text(resolved_reason)}`}
     </p>
   );
 }

@@ -10,6 +10,7 @@ import {
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import { ageMs, numberIn } from '../shell/filter.tsx';
+import { wordIn } from '../shell/given.ts';
 import { type ListPage, PAGE_ROWS, pageOf } from '../shell/keyset.tsx';
 import type { Visit } from '../visit.ts';
 
@@ -37,14 +38,15 @@ export async function readDiscrepancies(visit: Visit): Promise<ListPage<Discrepa
   return page;
 }
 
+const KINDS = Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[];
+
 function filterIn(
   query: Visit['query'],
 ): Pick<DiscrepancyFilter, 'open' | 'kind' | 'merchant_id' | 'olderThanMs'> {
-  const { kind = '', merchant, older, state } = query;
-  const isKind = Object.hasOwn(DISCREPANCY_KINDS, kind);
+  const { merchant, older, state } = query;
   return {
     open: state !== 'resolved',
-    kind: isKind ? (kind as DiscrepancyKind) : undefined,
+    kind: wordIn(query, 'kind', KINDS),
     merchant_id: numberIn(merchant),
     olderThanMs: ageMs(older),
   };

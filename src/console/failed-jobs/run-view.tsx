@@ -71,7 +71,7 @@ export function BulkReplayPage({ visit, bulk, isWaiting, problem }: BulkReplayPa
             {approved_by && `, approved by ${approved_by}`}
           </dd>
           <dt>Reason</dt>
-          <dd>{reason}</dd>
+          <dd>{VEILED.text(reason)}</dd>
           <dt>Rate</dt>
           <dd>{rate} per second</dd>
         </dl>
@@ -120,7 +120,7 @@ export function Progress({ bulk, isWaiting }: { bulk: BulkReplay; isWaiting: boo
           </>
         )}
       </p>
-      {why && <p class="warning">{why}.</p>}
+      {why && <p class="warning">{VEILED.numbers(why)}.</p>}
       {isWaiting && <p class="warning">No console works on it now. One goes on within a minute.</p>}
       <ul>
         {counts.map(({ outcome, count }) => (

@@ -1,5 +1,5 @@
 import { validate as isUuid, v7 as uuidv7 } from 'uuid';
-import { databaseNow } from '../../connections/database.ts';
+import { type Database, databaseNow } from '../../connections/database.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import {
   type BulkFilter,
@@ -68,13 +68,11 @@ export async function planOf({ service: { database } }: Visit, given: Given): Pr
     .flatMap((name) => JOB_FIELD.exec(name)?.[1] ?? [])
     .map(Number);
   if (ids.length === 0 && !given.all) throw new OperatorRefusal('Select at least one job');
-  const as_of = asOfIn(given) ?? (await databaseNow(database)).toISOString();
+  const as_of = asOfIn(given, await databaseNow(database));
   const filter: BulkFilter = given.all ? { ...filterIn(given), as_of } : { ids, as_of };
   const order = {
     ...{ id: given.id && isUuid(given.id) ? given.id : uuidv7(), filter },
-    last_job: given.all
-      ? (numberIn(given.last_job) ?? (await newestFailedJob(database)))
-      : Math.max(...ids),
+    last_job: given.all ? await lastJobIn(given, database) : Math.max(...ids),
     rate: numberIn(given.rate) ?? DEFAULT_RATE,
   };
   const found = given.all
@@ -99,9 +97,16 @@ export async function planOf({ service: { database } }: Visit, given: Given): Pr
 
 const PREVIEWED = { order: 'oldest first', limit: MAX_FORESEEN + 1 } as const;
 
-function asOfIn({ as_of }: Given): string | undefined {
-  const at = as_of === undefined ? Number.NaN : Date.parse(as_of);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+/** The moment of the preview. Nobody selects what is not there yet. */
+function asOfIn({ as_of = '' }: Given, now: Date): string {
+  const at = Date.parse(as_of);
+  return new Date(Number.isNaN(at) ? now : Math.min(at, now.getTime())).toISOString();
+}
+
+/** The newest job of the preview. */
+async function lastJobIn({ last_job }: Given, database: Database): Promise<number> {
+  const newest = await newestFailedJob(database);
+  return Math.min(numberIn(last_job) ?? newest, newest);
 }
 
 function carriedOf(given: Given, { id, last_job, filter }: BulkOrder): [string, string][] {

@@ -6,12 +6,12 @@ import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import { planReplay } from '../../domain/support/replay-failed-job.ts';
 import { replayJobs } from '../../domain/support/replay-jobs.ts';
 import { REPLAY_REFUSAL_WORDS, REPLAY_WORDS } from '../../domain/support/replay-words.ts';
-import { isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.ts';
 import { findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { ConsoleError } from '../console-error.ts';
 import { nairobiTime } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
+import { performResend, previewResend } from '../webhook-endpoints/resend.ts';
 import type { Action } from './action.ts';
 
 /** Asks the gateway at once how a payment ended. */
@@ -60,16 +60,9 @@ export const resend: Action = {
   ...{ title: 'Resend a webhook', verb: 'Resend' },
   preview: async (visit, file) => {
     const webhook = (await findWebhook(visit.service.database, webhookIn(visit, file)))!;
-    if (webhook.status === null) throw new OperatorRefusal('It goes out for the first time soon');
-    if (isUnderWay(webhook) || webhook.is_due) {
-      throw new OperatorRefusal('It is under way or due already: a second copy would help nobody');
-    }
-    return [
-      `It goes to ${new URL(webhook.callback_url).host} as attempt ${webhook.attempts! + 1}, under the same webhook-id and with the same body.`,
-      'The ladder of attempts begins anew. A receiver knows a second copy by its webhook-id.',
-    ];
+    return previewResend(webhook);
   },
-  perform: (visit, file, { audited }) => resendAudited(audited, webhookIn(visit, file)),
+  perform: (visit, file, { audited }) => performResend(audited, webhookIn(visit, file)),
 };
 
 function jobIn({ params }: Visit, { failedJobs }: PaymentFile) {

@@ -39,7 +39,7 @@ export function timelineOf(file: PaymentFile, veil: Veil): Moment[] {
     ...file.events.map((row) =>
       moment(row.created_at, 'event', `The event ${row.type} was made`, [`webhook-id ${row.id}`]),
     ),
-    ...file.deliveryAttempts.map(delivery),
+    ...file.deliveryAttempts.map((row) => delivery(row, veil)),
     ...file.decisions.map(({ happened_at, actor, action, reason }) =>
       moment(
         happened_at,
@@ -143,10 +143,10 @@ function booking({ created_at, source_kind, kind, entries }: PaymentFile['journa
   return moment(created_at, 'books', `Booked: ${source_kind} ${kind}`, lines);
 }
 
-function delivery(row: Row): Moment {
+function delivery(row: Row, veil: Veil): Moment {
   const { attempted_at, attempt_no, response_status, error, duration_ms } = row;
   const isTaken = Number(response_status) >= 200 && Number(response_status) < 300;
-  const answer = response_status ?? error;
+  const answer = response_status ?? veil.text(String(error));
   const what = `Attempt ${attempt_no} of the webhook: ${answer}`;
   return moment(attempted_at, 'webhook', what, [`${duration_ms} ms`], isTaken ? 'good' : 'bad');
 }

@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { isIpAddress } from '../../domain/ip-address.ts';
 import { accountHashes } from '../../domain/security/account-hash.ts';
 import { listSecurityEvents } from '../../domain/security/list-security-events.ts';
 import { SECURITY_EVENT_KINDS } from '../../domain/security/security-events.ts';
@@ -36,6 +36,6 @@ export const securityEventHandlers = {
 
 function addressIn(query: Visit['query']): string | undefined {
   const ip = textIn(query, 'ip');
-  if (ip === undefined || isIP(ip) !== 0) return ip;
+  if (ip === undefined || isIpAddress(ip)) return ip;
   throw new ConsoleError(400, 'The field ip must be an IPv4 or IPv6 address');
 }

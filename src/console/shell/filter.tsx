@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { ConsoleError } from '../console-error.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,15 +13,21 @@ const AGES = {
   '30d': ['30 days', 30 * DAY_MS],
 } as const;
 
-/** Reads an age of an address in ms. @returns undefined for anything else */
+/** Reads an age of an address in ms. Without a text it narrows nothing. @throws ConsoleError 400 */
 export function ageMs(text: string | undefined): number | undefined {
-  if (text === undefined || !Object.hasOwn(AGES, text)) return undefined;
-  return AGES[text as keyof typeof AGES][1];
+  if (!text) return undefined;
+  if (Object.hasOwn(AGES, text)) return AGES[text as keyof typeof AGES][1];
+  throw new ConsoleError(400, `An age is one of ${Object.keys(AGES).join(', ')}`);
 }
 
-/** Reads a number of an address, such as a merchant's id. @returns undefined for anything else */
+/**
+ * Reads a number of an address, such as a merchant's id. Without a text it narrows nothing.
+ * @throws ConsoleError 400 for another text: a typing error must not select more
+ */
 export function numberIn(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  if (!text) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new ConsoleError(400, `${JSON.stringify(text.slice(0, 20))} is not a whole number`);
 }
 
 interface FilterProps {

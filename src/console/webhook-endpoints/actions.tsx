@@ -7,7 +7,6 @@ import {
   recoverAudited,
 } from '../../domain/webhooks/recover-audited.ts';
 import type { Recovery } from '../../domain/webhooks/recover-deliveries.ts';
-import { isDue, isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.ts';
 import type { Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
@@ -16,6 +15,7 @@ import { DayFilters, TextFilter } from '../shell/filters.tsx';
 import { daysIn, numberIn } from '../shell/given.ts';
 import { nairobiTime } from '../shell/time.tsx';
 import { endpointIn, webhookIn } from './query.ts';
+import { performResend, previewResend } from './resend.ts';
 
 /** Sends again everything that has not reached an endpoint. */
 export const recover: ThingAction<SupportEndpoint> = {
@@ -88,22 +88,12 @@ export const resend: ThingAction<Webhook> = {
   find: webhookIn,
   back: ({ id }) => ({ path: pathTo('webhook', { id }), words: `Webhook ${id}` }),
   preview: async (visit, webhook) => {
-    const { id, merchant_id, status, attempts, endpoint } = webhook;
+    const { id, merchant_id } = webhook;
     await recordView(visit, {
       ...{ action: 'webhooks.show', subject: `webhooks ${id}`, merchant_id },
       ...{ lookedFor: {}, rows: 1 },
     });
-    if (status === null) throw new OperatorRefusal('It goes out for the first time soon');
-    if (isUnderWay(webhook) || isDue(webhook)) throw new OperatorRefusal(AT_HAND);
-    return [
-      `It goes to ${endpoint} as attempt ${attempts! + 1}, under the same webhook-id and with the same body.`,
-      'The ladder of attempts begins anew. A receiver knows a second copy by its webhook-id.',
-    ];
+    return previewResend(webhook);
   },
-  perform: async (_visit, { id }, audited) => {
-    const { isResent } = await resendAudited(audited, id);
-    if (!isResent) throw new OperatorRefusal(AT_HAND);
-  },
+  perform: (_visit, { id }, audited) => performResend(audited, id),
 };
-
-const AT_HAND = 'It is under way or due already: a second copy would help nobody';

@@ -68,6 +68,17 @@ export async function findStaff(
   return member && !problemOf(member, 'viewer') ? member : null;
 }
 
+/** Requires the valid token of a member whom something else has proved. @throws StaffRefusal */
+export async function requireOwnToken(
+  executor: Database | Transaction,
+  { id, email: staff }: StaffMember,
+  token: string,
+): Promise<void> {
+  if ((await findStaff(executor, token))?.id === id) return;
+  const detail = { token: prefixOf(token), why: 'unknown' };
+  throw new StaffRefusal('The staff token is wrong, or has expired', { staff, detail });
+}
+
 type Holder = StaffMember & { is_expired: boolean };
 
 async function findByToken(

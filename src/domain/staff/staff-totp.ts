@@ -10,8 +10,8 @@ import {
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
 import { newTotpSecret, otpauthUri, timeStepOf } from '../identity/totp.ts';
 import { OperatorRefusal } from '../operator-refusal.ts';
-import { accountHash } from '../security/account-hash.ts';
-import { countLogIn, takeBackLogIn } from '../security/log-in-limit.ts';
+import { accountHash, accountHashes } from '../security/account-hash.ts';
+import { countLogIn, forgetFailures, takeBackLogIn } from '../security/log-in-limit.ts';
 import { StaffRefusal } from './require-staff.ts';
 import type { StaffMember } from './staff.ts';
 
@@ -23,6 +23,30 @@ const WRONG = 'The one-time password is wrong, or was used before';
 /** Names a member where failures are counted, so that it is not the user of the same address. */
 export function staffAccount(email: string): string {
   return `staff ${email}`;
+}
+
+/**
+ * Names a member where wrong one-time passwords are counted. They are apart from wrong passwords: a
+ * stranger who guesses those must not lock out whoever has the right ones.
+ */
+export function staffOtpAccount(email: string): string {
+  return `staff otp ${email}`;
+}
+
+/**
+ * Forgets the failed log-ins and the wrong one-time passwords of a member, who may log in at once.
+ * @returns whether there were any
+ */
+export function forgetStaffFailures(
+  trx: Transaction,
+  keys: KeyRing,
+  { email }: StaffMember,
+): Promise<boolean> {
+  const accounts = [staffAccount(email), staffOtpAccount(email)];
+  return forgetFailures(
+    trx,
+    accounts.flatMap((account) => accountHashes(keys, account)),
+  );
 }
 
 /** Binds a sealed secret to its member, so that it cannot be opened in another row. */
@@ -81,7 +105,8 @@ export async function resetStaffTotp(trx: Transaction, { id }: StaffMember): Pro
 
 /**
  * Uses a one-time password of a member, in a transaction of its own: it is spent, whatever follows.
- * Wrong ones are limited as failed log-ins are.
+ * Wrong ones are limited as failed log-ins are, with a count of their own: nobody gets here without
+ * the password or the token.
  * @throws StaffRefusal when it is wrong or used, or after too many wrong ones
  */
 export async function useStaffTotp(
@@ -90,7 +115,7 @@ export async function useStaffTotp(
   member: StaffMember,
   code: string,
 ): Promise<void> {
-  const account_hash = accountHash(keys, staffAccount(member.email));
+  const account_hash = accountHash(keys, staffOtpAccount(member.email));
   const { limit, retryInMs } = await countLogIn(database, account_hash, null);
   if (!limit) throw refusal(member, 'otp_limited', tooMany(retryInMs));
   if (!(await spend(database, keys, member.id, code))) throw refusal(member, 'otp', WRONG);

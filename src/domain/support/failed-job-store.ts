@@ -132,7 +132,7 @@ const CONDITIONS: Readonly<Record<Exclude<keyof FailedJobFilter, 'asOf'>, string
       WHERE merchant_id = ANY (:merchant_ids) AND payment_id = ANY (CAST(:payment_ids AS uuid[])))`,
   olderThanMs: `failed_at <= ${AS_OF} - :olderThanMs * interval '1 millisecond'`,
   newerThanMs: `failed_at > ${AS_OF} - :newerThanMs * interval '1 millisecond'`,
-  channel: 'channel = :channel',
+  channel: 'channel = CAST(:channel AS bigint)',
   upTo: 'id <= :upTo',
   bulkReplay: 'bulk_replay_id = CAST(:bulkReplay AS uuid)',
   state: 'state = :state',
