@@ -82,7 +82,13 @@ async function show(sandbox: Sandbox, stops: (() => Promise<unknown>)[]): Promis
   const receiver = await startMerchantReceiver(merchant.app_secret);
   stops.push(() => receiver.close());
   const receiverUrl = receiver.url;
-  await makeTrouble({ ...sandbox, merchant, receiverUrl, staff: team.colleagues, say });
+  try {
+    await makeTrouble({ ...sandbox, merchant, receiverUrl, staff: team.colleagues, say });
+  } catch (error) {
+    if (exitAfterwards) throw error;
+    // Whoever wants to try payments can do so all the same.
+    say(`\nNot all of the trouble to practise on could be made: ${problemOf(error)}`);
+  }
 }
 
 async function stay(sandbox: Sandbox, stopSignal: Promise<undefined>): Promise<void> {

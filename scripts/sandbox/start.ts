@@ -93,8 +93,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   stops.push(() => Promise.all(processes.map((child) => child.stop())));
   say(`  processes        ${[...stack.keys()].join(', ')}`);
   const baseUrl = `${config.publicUrl}/api/v1`;
-  const everyMerchant = [...merchants, troubled];
-  run.publish(contentOf(config, { baseUrl, processes, merchants: everyMerchant, team }));
+  run.publish(contentOf(config, { baseUrl, processes, merchants, troubled, team }));
   const crashed = Promise.race(processes.map((child) => endOf(child, run)));
   const folder = relative(ROOT_FOLDER, run.path);
   const { consoleUrl, channels } = config;
@@ -174,12 +173,13 @@ interface Seeded {
   baseUrl: string;
   processes: ServiceProcess[];
   merchants: SandboxMerchant[];
+  troubled: SandboxMerchant;
   team: SandboxTeam;
 }
 
 /** All that a script or a person needs, passwords included. */
 function contentOf(config: Config, seeded: Seeded) {
-  const { baseUrl, processes, merchants, team } = seeded;
+  const { baseUrl, processes, merchants, troubled, team } = seeded;
   return {
     base_url: baseUrl,
     gateway_url: config.daraja?.baseUrl ?? config.simulatorUrl,
@@ -192,6 +192,7 @@ function contentOf(config: Config, seeded: Seeded) {
     staff: team.staff,
     more_staff: Object.values(team.colleagues),
     merchants,
+    practice_merchant: troubled,
   };
 }
 

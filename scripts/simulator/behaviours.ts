@@ -65,8 +65,10 @@ const BEHAVIOURS: Record<string, BehaviourRow> = {
   '109': { back: { declined: NOT_RETURNABLE } },
   '110': { back: { answer: 'lost', success: 'late' } },
   '111': { forward: { amount: 'another' } },
-  '112': { forward: { success: 'never' } },
 };
+
+/** The one account that is never answered. Its last digits alone mean nothing. */
+export const UNANSWERED = '+254733000112';
 
 const NORMAL: Behaviour = {
   declined: null,
@@ -81,5 +83,7 @@ const NORMAL: Behaviour = {
 /** Returns the behaviour of a payment of this account in this direction. */
 export function behaviourOf(account: string, direction: Direction): Behaviour {
   const row = BEHAVIOURS[account.slice(-3)] ?? {};
-  return { ...NORMAL, ...row.always, ...row[direction] };
+  const isUnanswered = account.endsWith(UNANSWERED.slice(1)) && direction === 'forward';
+  const success = isUnanswered ? { success: 'never' as const } : {};
+  return { ...NORMAL, ...row.always, ...row[direction], ...success };
 }

@@ -187,6 +187,12 @@ describe('Failed jobs at the console', () => {
       const { status, text } = await browser.post('/failed-jobs/replay', form);
       expect([status, words.test(text)], JSON.stringify(form)).to.deep.equal([422, true]);
     }
+    for (const filter of ['merchant=x', 'channel=x', 'older=2 days', 'newer=x']) {
+      // A filter that cannot be read must not mean all jobs.
+      for (const path of ['/failed-jobs?', '/failed-jobs/replay?all=yes&']) {
+        expect((await browser.get(`${path}${filter}`)).status, filter).to.equal(400);
+      }
+    }
     const none = await browser.get('/failed-jobs/replay?all=yes&merchant=1');
     expect(none.text).to.include('No job matches').and.not.include('name="reason"');
   });

@@ -137,6 +137,15 @@ describe('The payment page of the console', () => {
     const payout = await newPayout(database, merchant);
     expect((await open(payout)).text).to.include('hx-trigger="every 2s"');
     await learn(database, payout, succeeded());
+    const untold = await support.get(`${pathOf(payout)}/live`);
+    expect(untold.text).to.include('completed').and.include('id="poller"');
+    await prepareDeliveries(database, 0);
+    await rows(
+      database,
+      `UPDATE webhook_deliveries SET status = 'delivered', delivered_at = now(), next_step = NULL,
+         next_step_at = NULL WHERE merchant_id = :merchant_id`,
+      merchant,
+    );
     const part = await support.get(`${pathOf(payout)}/live`);
     expect(part.text).to.not.include('<html').and.to.not.include('id="poller"');
     expect(part.text).to.include('completed');

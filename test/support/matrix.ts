@@ -21,13 +21,13 @@ export function valuesThroughApi<Value>(values: readonly Value[]): readonly Valu
 const QUICK_HISTORIES_COUNT = 30;
 
 /** The random histories of payments that are played. `HISTORIES=20000` plays more. */
-export const HISTORIES_COUNT = historiesCount(400);
+export const HISTORIES_COUNT = historiesCount(250);
 /** The same through Daraja's driver, of which each takes longer. */
-export const DARAJA_HISTORIES_COUNT = historiesCount(150);
+export const DARAJA_HISTORIES_COUNT = historiesCount(100);
 
 function historiesCount(full: number): number {
   return Number(process.env.HISTORIES ?? (IS_FULL ? full : QUICK_HISTORIES_COUNT));
 }
 
 /** The random requests that each operation of the API gets. */
-export const FUZZED_REQUESTS_COUNT = IS_FULL ? 80 : 10;
+export const FUZZED_REQUESTS_COUNT = IS_FULL ? 40 : 10;

@@ -5,9 +5,8 @@ import { REPLAYED_ERROR } from './failed-jobs.ts';
 import { AIRTEL_MONEY } from './payments.ts';
 import { until } from './until.ts';
 
-/** Co-operative Bank and Equity Bank. No guide pays through them. */
+/** Co-operative Bank. No guide pays through it. */
 const RESUMED_CHANNEL = 11;
-const PAUSED_CHANNEL = 68;
 const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
 const DAY_MS = 24 * 3_600_000;
 const ISO_DAY_LENGTH = 10;
@@ -25,14 +24,14 @@ export async function letStaffWork(
 }
 
 async function workAsAdmin(admin: ConsoleVisitor, { merchant_id }: SandboxMerchant): Promise<void> {
-  const reason = 'The bank maintains its systems';
-  // They stay as they are when somebody has paused one before this sandbox was started.
+  // It stays as it is when somebody has paused it before this sandbox was started.
   const isOpen = (await (await admin.read('/channels')).text()).includes(
-    `"/channels/${PAUSED_CHANNEL}/pause"`,
+    `"/channels/${RESUMED_CHANNEL}/pause"`,
   );
   if (isOpen) {
-    await admin.submit(`/channels/${PAUSED_CHANNEL}/pause`, { reason });
+    const reason = 'The bank maintains its systems';
     await admin.submit(`/channels/${RESUMED_CHANNEL}/pause`, { reason });
+    // Else merchants who try the sandbox could not pay through it.
     await admin.submit(`/channels/${RESUMED_CHANNEL}/resume`, { reason: 'The bank is back' });
   }
   const topup = `/merchants/${merchant_id}/wallets/top-up?${new URLSearchParams(TOPUP)}`;

@@ -3,7 +3,8 @@ import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { setStaffPassword } from '../../domain/staff/staff-password.ts';
 import { networkOf } from '../../http/caller-network.ts';
 import { pathTo } from '../routes.ts';
-import { Field, FormProblem, Token } from '../shell/form.tsx';
+import { Field } from '../shell/fields.tsx';
+import { FormProblem, Token } from '../shell/form.tsx';
 import type { Answer, OpenVisit } from '../visit.ts';
 
 /** A member sets a password with the staff token, the first one or after it was lost. */

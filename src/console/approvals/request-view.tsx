@@ -1,8 +1,9 @@
 import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
 import { pathTo } from '../routes.ts';
-import { FormProblem, ReasonForm } from '../shell/form.tsx';
+import { FormProblem } from '../shell/form.tsx';
 import { MerchantLink } from '../shell/merchant-link.tsx';
 import { kes } from '../shell/money.tsx';
+import { ReasonForm } from '../shell/reason-form.tsx';
 import { Badge } from '../shell/status.tsx';
 import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
@@ -61,7 +62,7 @@ function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps)
   const isOwn = decisions.includes('withdrawn');
   return (
     <ReasonForm
-      {...{ visit, problem, reason: visit.form.reason, back: pathTo('approvals') }}
+      {...{ visit, problem, back: pathTo('approvals') }}
       action={pathTo('decideApproval', { id })}
       verb={isOwn ? 'Withdraw the request' : 'Decide'}
     >

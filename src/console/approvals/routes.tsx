@@ -3,7 +3,7 @@ import type { Approval } from '../../domain/staff/approval-store.ts';
 import { decideApproval, decisionsFor } from '../../domain/staff/approvals.ts';
 import { auditedBy } from '../access/audited-by.ts';
 import { pathTo } from '../routes.ts';
-import { givenReason } from '../shell/reason.ts';
+import { givenReason } from '../shell/reason-form.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { readApproval, readApprovals } from './query.ts';
 import { ApprovalPage } from './request-view.tsx';

@@ -1,7 +1,7 @@
 import type { ApprovalActionName } from '../../domain/staff/approval-actions.ts';
 import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
 import { pathTo } from '../routes.ts';
-import { NextPage } from '../shell/keyset.tsx';
+import { NextPage } from '../shell/list-page.tsx';
 import { Money } from '../shell/money.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
@@ -41,7 +41,7 @@ export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists
       ) : (
         <Table caption="Open requests" rows={open.rows} columns={[...COMMON, REASON]} />
       )}
-      <NextPage {...{ path, query: {}, name: 'open', next: open.next, words: 'Newer requests' }} />
+      <NextPage {...{ path, name: 'open', next: open.next }} />
       <h2>Decided</h2>
       {decided.rows.length === 0 ? (
         <Empty>No request has been decided yet.</Empty>
@@ -49,8 +49,8 @@ export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists
         <Table caption="Decided requests" rows={decided.rows} columns={[...COMMON, DECISION]} />
       )}
       <NextPage
-        {...{ path, query: visit.query.open ? { open: visit.query.open } : {}, name: 'decided' }}
-        {...{ next: decided.next, words: 'Older requests' }}
+        {...{ path, name: 'decided', next: decided.next }}
+        query={{ open: visit.query.open ?? '' }}
       />
     </>
   );

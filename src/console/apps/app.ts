@@ -2,12 +2,12 @@ import { type AppRecord, requireApp } from '../../domain/merchants/manage-apps.t
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
-import type { Matter } from '../shell/change.tsx';
-import { found, numberIn } from '../shell/found.ts';
+import type { Resource } from '../shell/action.ts';
+import { found, numberIn } from '../shell/read-path.ts';
 import type { Visit } from '../visit.ts';
 
 /** The app that the pages under its address are about. */
-export const APP: Matter<AppRecord> = {
+export const APP: Resource<AppRecord> = {
   find: async ({ service, params }) => {
     const app = await found(requireApp(service.database, numberIn(params, 'code')));
     if (app.merchant_id === numberIn(params, 'merchant_id')) return app;

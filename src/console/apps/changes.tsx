@@ -1,16 +1,15 @@
 import type { SecretKind } from '../../domain/merchants/app-secrets.ts';
 import { changeApp } from '../../domain/merchants/change-app.ts';
 import type { AppRecord } from '../../domain/merchants/manage-apps.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { type Change, changeRow } from '../shell/change.tsx';
+import { type Action, type Actions, changeRow } from '../shell/action.ts';
 import { shownOnce } from '../shell/shown-once.tsx';
 import { requireVersion, Version } from '../shell/version.tsx';
 import { APP } from './app.ts';
 import { AppFields, particularsIn } from './fields.tsx';
 import { rotateSecret, rotateWebhookSecret } from './secrets.tsx';
 
-const update: Change<AppRecord> = {
-  ...{ route: 'appChange', action: 'app.update' },
+const update: Action<AppRecord> = {
+  ...{ action: 'app.update' },
   ...{ title: 'Change name, products or addresses', verb: 'Change' },
   preview: () => [
     'Only what you change here changes, and at once. The audit log keeps what it was and what it is.',
@@ -27,40 +26,38 @@ const update: Change<AppRecord> = {
     requireVersion(form, app);
     const { secretsKeys } = service.config;
     await changeRow(by, `app ${app.code}`, (trx) => changeApp(trx, secretsKeys, app.code, wanted));
-    return null;
   },
 };
 
-function activation(active: boolean, lines: string[]): Change<AppRecord> {
+function activation(active: boolean, lines: string[]): Action<AppRecord> {
   const [verb, title] = active ? ['activate', 'Activate'] : ['suspend', 'Suspend'];
   return {
-    ...{ route: 'appChange', action: `app.${verb}`, title, verb: title },
-    preview: (_visit, app) => {
-      if (app.active !== active) return lines;
-      throw new OperatorRefusal(`App ${app.code} is ${active ? 'active' : 'suspended'} already`);
-    },
+    ...{ action: `app.${verb}`, title, verb: title },
+    whyNot: (app) =>
+      app.active === active
+        ? `App ${app.code} is ${active ? 'active' : 'suspended'} already`
+        : null,
+    preview: () => lines,
     perform: async ({ service }, { code }, by) => {
       const { secretsKeys } = service.config;
       await changeRow(by, `app ${code}`, (trx) => changeApp(trx, secretsKeys, code, { active }));
-      return null;
     },
   };
 }
 
 /** Chooses what signs the webhooks of an app. */
-function signing(kind: SecretKind, title: string, lines: string[]): Change<AppRecord> {
+function signing(kind: SecretKind, title: string, lines: string[]): Action<AppRecord> {
   return {
-    ...{ route: 'appChange', action: 'app.update', title, verb: title },
-    preview: (_visit, { signs_webhooks_with }) => {
-      if (signs_webhooks_with !== kind) return lines;
-      throw new OperatorRefusal('Its webhooks are signed like that already');
-    },
+    ...{ action: 'app.update', title, verb: title },
+    whyNot: ({ signs_webhooks_with }) =>
+      signs_webhooks_with === kind ? 'Its webhooks are signed like that already' : null,
+    preview: () => lines,
     perform: async ({ service }, app, by) => {
       const { secretsKeys } = service.config;
       const { webhook_secret } = await changeRow(by, `app ${app.code}`, (trx) =>
         changeApp(trx, secretsKeys, app.code, {}, kind),
       );
-      if (webhook_secret === null) return null;
+      if (webhook_secret === null) return undefined;
       return shownOnce({
         ...{ title: `${APP.nameOf(app)} has a webhook secret of its own`, what: 'webhook secret' },
         ...{ secret: webhook_secret, back: APP.pathOf(app) },
@@ -70,8 +67,8 @@ function signing(kind: SecretKind, title: string, lines: string[]): Change<AppRe
   };
 }
 
-/** What can be changed of an app, by the last part of the address. */
-const CHANGES: Readonly<Record<string, Change<AppRecord>>> = {
+/** What can be done about an app, by the last part of the address. */
+export const APP_ACTIONS: Actions<AppRecord> = {
   update,
   suspend: activation(false, [
     'All requests of the app are refused until it is activated. Its sessions end for good.',
@@ -88,21 +85,3 @@ const CHANGES: Readonly<Record<string, Change<AppRecord>>> = {
     'Its webhooks are signed with the app secret from now on, and the webhook secret ends at once.',
   ]),
 };
-
-/** Returns the change of a name, if there is one. */
-export function appChange(name: string): Change<AppRecord> | undefined {
-  return Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
-}
-
-/** Returns the changes that make sense for an app as it is. */
-export function changesFor({ active, signs_webhooks_with }: AppRecord) {
-  const isOwn = signs_webhooks_with === 'own';
-  const isIdle: Readonly<Record<string, boolean>> = {
-    suspend: !active,
-    activate: active,
-    'rotate-webhook-secret': !isOwn,
-    'own-webhook-secret': isOwn,
-    'app-webhook-secret': !isOwn,
-  };
-  return Object.entries(CHANGES).filter(([name]) => !isIdle[name]);
-}

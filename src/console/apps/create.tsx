@@ -2,14 +2,14 @@ import { registerApp } from '../../domain/merchants/change-app.ts';
 import { newestAppOf } from '../../domain/merchants/manage-apps.ts';
 import { lockMerchant, type MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
 import { pathTo } from '../routes.ts';
-import type { Change } from '../shell/change.tsx';
+import type { Action } from '../shell/action.ts';
 import { shownOnce } from '../shell/shown-once.tsx';
 import { requireVersion, Version } from '../shell/version.tsx';
 import { AppFields, particularsIn } from './fields.tsx';
 
 /** Creates an app of a merchant, and shows its secret once. */
-export const createApp: Change<MerchantRecord> = {
-  ...{ route: 'appNew', action: 'app.create' },
+export const createApp: Action<MerchantRecord> = {
+  ...{ action: 'app.create' },
   ...{ title: 'Create an app', verb: 'Create and show the secret' },
   preview: (_visit, { name }) => [
     `${name} gets another app, with a key and a secret of its own.`,

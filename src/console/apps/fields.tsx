@@ -2,8 +2,7 @@ import { ipAllowList } from '../../admin/options/ip-allow-list.ts';
 import * as read from '../../admin/options/readers.ts';
 import { type AppRecord, PRODUCTS } from '../../domain/merchants/manage-apps.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { Checks } from '../shell/fields.tsx';
-import { Field } from '../shell/form.tsx';
+import { Checks, Field } from '../shell/fields.tsx';
 import { checkedWords, readField } from '../shell/read-field.ts';
 import type { Visit } from '../visit.ts';
 

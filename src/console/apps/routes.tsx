@@ -1,10 +1,9 @@
 import { signingOf } from '../../domain/merchants/webhook-secrets.ts';
-import { ConsoleError } from '../console-error.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
-import { formOf, performing } from '../shell/change.tsx';
+import { actionHandlers, namedIn } from '../shell/action.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { APP, recordAppView } from './app.ts';
-import { appChange } from './changes.tsx';
+import { APP_ACTIONS } from './changes.tsx';
 import { createApp } from './create.tsx';
 import { AppPage } from './view.tsx';
 
@@ -17,14 +16,6 @@ export const appHandlers = {
     return { page: <AppPage visit={visit} app={app} signing={signing} />, title: app.name };
   },
 
-  appChangeForm: formOf(APP, changeIn),
-  appChange: performing(APP, changeIn),
-  appNewForm: formOf(MERCHANT, () => createApp),
-  appNew: performing(MERCHANT, () => createApp),
+  ...actionHandlers('appChange', APP, namedIn(APP_ACTIONS)),
+  ...actionHandlers('appNew', MERCHANT, () => createApp),
 };
-
-function changeIn({ params }: Visit) {
-  const change = appChange(params.change ?? '');
-  if (!change) throw new ConsoleError(404, 'There is no such page');
-  return change;
-}

@@ -7,9 +7,8 @@ import {
   renewWebhookSecret,
 } from '../../domain/merchants/change-app.ts';
 import { type AppRecord, requireApp } from '../../domain/merchants/manage-apps.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import type { Change } from '../shell/change.tsx';
-import { Field } from '../shell/form.tsx';
+import type { Action } from '../shell/action.ts';
+import { Field } from '../shell/fields.tsx';
 import { readField } from '../shell/read-field.ts';
 import { shownOnce } from '../shell/shown-once.tsx';
 import { nairobiTime } from '../shell/time.tsx';
@@ -59,8 +58,8 @@ function signedWith(until: Date | null): string {
 }
 
 /** Gives an app a new secret, and shows it once. */
-export const rotateSecret: Change<AppRecord> = {
-  ...{ route: 'appChange', action: 'app.rotate-secret' },
+export const rotateSecret: Action<AppRecord> = {
+  ...{ action: 'app.rotate-secret' },
   ...{ title: 'Rotate the secret', verb: 'Rotate and show the new secret' },
   preview: (_visit, { signs_webhooks_with }) => [
     'The app gets a new secret, which is shown once on the next page.',
@@ -90,18 +89,17 @@ export const rotateSecret: Change<AppRecord> = {
 };
 
 /** Gives an app a new webhook secret, and shows it once. */
-export const rotateWebhookSecret: Change<AppRecord> = {
-  ...{ route: 'appChange', action: 'app.rotate-webhook-secret' },
+export const rotateWebhookSecret: Action<AppRecord> = {
+  ...{ action: 'app.rotate-webhook-secret' },
   ...{ title: 'Rotate the webhook secret', verb: 'Rotate and show the new webhook secret' },
-  preview: (_visit, { signs_webhooks_with }) => {
-    if (signs_webhooks_with !== 'own') {
-      throw new OperatorRefusal('Its webhooks are signed with the app secret: rotate that one');
-    }
-    return [
-      'The app gets a new webhook secret, which is shown once on the next page.',
-      `With an overlap of 0 the old one ends at once. ${SIGNATURES}`,
-    ];
-  },
+  whyNot: ({ signs_webhooks_with }) =>
+    signs_webhooks_with === 'own'
+      ? null
+      : 'Its webhooks are signed with the app secret: rotate that one',
+  preview: () => [
+    'The app gets a new webhook secret, which is shown once on the next page.',
+    `With an overlap of 0 the old one ends at once. ${SIGNATURES}`,
+  ],
   fields: (app, given, visit) => fields('own', app, given, visit),
   perform: async (visit, app, { audited }) => {
     const { secretsKeys } = visit.service.config;

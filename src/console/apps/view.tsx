@@ -1,10 +1,11 @@
 import type { AppRecord } from '../../domain/merchants/manage-apps.ts';
 import type { Signing } from '../../domain/merchants/webhook-secrets.ts';
 import { mayUse, pathTo } from '../routes.ts';
+import { ActionLinks } from '../shell/action-page.tsx';
 import { Facts } from '../shell/facts.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
-import { changesFor } from './changes.tsx';
+import { APP_ACTIONS } from './changes.tsx';
 import { ActiveBadge } from './table.tsx';
 
 const SIGNERS = { app: 'its app secret', own: 'a webhook secret of its own' } as const;
@@ -44,11 +45,10 @@ export function AppPage({ visit, app, signing }: Props) {
         />
         {mayUse(visit.member.role, 'appChange') && (
           <p class="buttons">
-            {changesFor(app).map(([change, { title }]) => (
-              <a class="button quiet" href={pathTo('appChangeForm', { merchant_id, code, change })}>
-                {title}
-              </a>
-            ))}
+            <ActionLinks
+              {...{ route: 'appChange', params: visit.params, subject: app }}
+              actions={APP_ACTIONS}
+            />
           </p>
         )}
       </section>

@@ -2,18 +2,22 @@ import { auditCsv } from '../../domain/audit-csv.ts';
 import { type AuditFilter, listAudit } from '../../domain/audit-log.ts';
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
-import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/given.ts';
+import { listPage } from '../shell/list-page.tsx';
+import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/read-filter.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { veiled } from './veiled.ts';
-import { AuditPage, PAGE_SIZE, READS } from './view.tsx';
+import { AuditPage, READS } from './view.tsx';
 
 export const auditHandlers = {
   audit: async (visit: Visit): Promise<Answer> => {
     const filter = filterIn(visit);
-    const page = { after: idIn(visit.query, 'after'), limit: PAGE_SIZE + 1 };
-    const found = await listAudit(visit.service.database, { ...filter, ...page });
-    await recordAuditView(visit, filter, Math.min(found.length, PAGE_SIZE));
-    return { page: <AuditPage query={visit.query} found={found} />, title: 'Audit log' };
+    const after = idIn(visit.query, 'after');
+    const page = await listPage(
+      (limit) => listAudit(visit.service.database, { ...filter, after, limit }),
+      ({ id }) => id,
+    );
+    await recordAuditView(visit, filter, page.rows.length);
+    return { page: <AuditPage query={visit.query} page={page} />, title: 'Audit log' };
   },
 
   /** The same lines as a file, however many. */

@@ -1,34 +1,38 @@
 import type { AuditRecord } from '../../domain/audit-log.ts';
 import { pathTo } from '../routes.ts';
-import { ChoiceFilter, DayFilters, Filters, NextPage, TextFilter } from '../shell/filters.tsx';
+import { ChoiceFilter, DayFilters, Filters, TextFilter } from '../shell/filters.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import { veiled } from './veiled.ts';
 
 /** Shows reads in place of changes. */
 export const READS = 'reads';
-/** Rows of a page of the list. */
-export const PAGE_SIZE = 50;
 
 type Query = Readonly<Record<string, string>>;
 
 /** Who has changed or read what, newest first. */
-export function AuditPage({ query, found }: { query: Query; found: AuditRecord[] }) {
+export function AuditPage({
+  query,
+  page: { rows, next },
+}: {
+  query: Query;
+  page: ListPage<AuditRecord>;
+}) {
   const path = pathTo('audit');
-  const shown = found.slice(0, PAGE_SIZE).map(veiled);
   const { after: _, ...filters } = query;
   return (
     <>
       <h1>Audit log</h1>
       <Filters path={path}>
-        <ChoiceFilter name="show" label="Show" query={query} words={[READS]} all="changes" />
+        <ChoiceFilter name="show" label="Show" query={query} choices={[READS]} all="changes" />
         <TextFilter name="actor" label="By: an e-mail address or a name" query={query} />
         <TextFilter name="noun" label="Action: its first word, such as app" query={query} />
         <TextFilter name="subject" label="Of what, such as app 5001" query={query} />
         <TextFilter name="merchant" label="Merchant" query={query} type="number" />
         <DayFilters query={query} />
       </Filters>
-      {shown.length === 0 ? (
+      {rows.length === 0 ? (
         <Empty>No line fits. Take fewer filters, an earlier day, or the reads.</Empty>
       ) : (
         <>
@@ -37,10 +41,10 @@ export function AuditPage({ query, found }: { query: Query; found: AuditRecord[]
               All that fit, as CSV
             </a>
           </p>
-          <Table rows={shown} columns={COLUMNS} caption="Audit log, newest first" />
+          <Table rows={rows.map(veiled)} columns={COLUMNS} caption="Audit log, newest first" />
         </>
       )}
-      <NextPage {...{ path, query }} after={found.length > PAGE_SIZE ? shown.at(-1)!.id : null} />
+      <NextPage {...{ path, query, next }} />
     </>
   );
 }

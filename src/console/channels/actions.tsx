@@ -3,22 +3,21 @@ import { channelPauses, PAUSABLE } from '../../domain/channels/channel-store.ts'
 import { pauseAudited, resumeAudited } from '../../domain/channels/move-channel.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { pathTo } from '../routes.ts';
-import type { Given, ThingAction } from '../shell/action.tsx';
+import type { Action, Given, Resource } from '../shell/action.ts';
 import { ChoiceFilter } from '../shell/filters.tsx';
-import { wordIn } from '../shell/given.ts';
-import type { Visit } from '../visit.ts';
+import { wordIn } from '../shell/read-filter.ts';
 import { channelIn } from './query.ts';
 
-const common = {
-  find: async (visit: Visit) => channelIn(visit),
-  back: () => ({ path: pathTo('channels'), words: 'All channels' }),
+/** Channels are nobody's data, so no read is recorded. */
+export const CHANNEL: Resource<Channel> = {
+  find: async (visit) => channelIn(visit),
+  nameOf: ({ code, name }) => `${name} (${code})`,
+  pathOf: () => pathTo('channels'),
 };
 
 /** Stops what a channel carries, or a part of it. */
-export const pause: ThingAction<Channel> = {
-  ...common,
-  ...{ route: 'channelPause', action: 'channel.pause', carried: ['only'] },
-  ...{ title: 'Pause a channel', verb: 'Pause' },
+export const pause: Action<Channel> = {
+  ...{ action: 'channel.pause', title: 'Pause a channel', verb: 'Pause', carried: ['only'] },
   preview: async ({ service }, { code, name }, given) => {
     const only = onlyIn(given);
     const paused = (await channelPauses(service.database)).get(code);
@@ -31,14 +30,14 @@ export const pause: ThingAction<Channel> = {
       'What was sent goes on: gateways are asked, callbacks are taken, and payments end.',
     ];
   },
-  perform: async (visit, channel, audited) => {
+  perform: async (visit, channel, { audited }) => {
     const hasChanged = await pauseAudited(audited, channel, onlyIn(visit.form));
     if (!hasChanged) throw new OperatorRefusal('As much of it was paused already');
   },
   choices: ({ code }, given) => (
     <form class="card filters" method="get" action={pathTo('channelPauseForm', { code })}>
       <ChoiceFilter
-        {...{ name: 'only', label: 'What to pause', query: given, words: PAUSABLE }}
+        {...{ name: 'only', label: 'What to pause', query: given, choices: PAUSABLE }}
         all="everything"
       />
       <p class="buttons">
@@ -60,10 +59,8 @@ function onlyIn(given: Given) {
 }
 
 /** Lets a paused channel go on. */
-export const resume: ThingAction<Channel> = {
-  ...common,
-  ...{ route: 'channelResume', action: 'channel.resume' },
-  ...{ title: 'Resume a channel', verb: 'Resume' },
+export const resume: Action<Channel> = {
+  ...{ action: 'channel.resume', title: 'Resume a channel', verb: 'Resume' },
   preview: async ({ service }, { code, name }) => {
     const paused = (await channelPauses(service.database)).get(code);
     if (!paused) throw new OperatorRefusal(`Channel ${code} (${name}) is not paused`);
@@ -73,7 +70,7 @@ export const resume: ThingAction<Channel> = {
       'Its troubles are forgotten: three new ones in a row pause it again.',
     ];
   },
-  perform: async (_visit, channel, audited) => {
+  perform: async (_visit, channel, { audited }) => {
     if (!(await resumeAudited(audited, channel))) {
       throw new OperatorRefusal('It was resumed already');
     }

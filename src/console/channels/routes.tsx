@@ -1,6 +1,6 @@
-import { actionDone, actionForm } from '../shell/action.tsx';
+import { actionHandlers } from '../shell/action.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { pause, resume } from './actions.tsx';
+import { CHANNEL, pause, resume } from './actions.tsx';
 import { readChannels } from './query.ts';
 import { ChannelsPage } from './view.tsx';
 
@@ -11,8 +11,6 @@ export const channelHandlers = {
     return { page: <ChannelsPage visit={visit} channels={channels} />, title: 'Channels' };
   },
 
-  channelPauseForm: actionForm(pause),
-  channelPause: actionDone(pause),
-  channelResumeForm: actionForm(resume),
-  channelResume: actionDone(resume),
+  ...actionHandlers('channelPause', CHANNEL, () => pause),
+  ...actionHandlers('channelResume', CHANNEL, () => resume),
 };

@@ -9,7 +9,7 @@ import { StatusBadges } from '../shell/status.tsx';
 import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
-import { MAX_RECEIPT_LENGTH } from './decision.ts';
+import { MAX_RECEIPT_LENGTH } from './decision.tsx';
 import type { DiscrepancyFile } from './query.ts';
 import { Cents, movedCents, PaymentOf } from './view.tsx';
 

@@ -1,4 +1,3 @@
-import { validate as isUuid } from 'uuid';
 import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
 import { type Approval, openApprovalAbout } from '../../domain/staff/approval-store.ts';
 import {
@@ -9,10 +8,13 @@ import {
 } from '../../domain/support/discrepancy-cases.ts';
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
-import { ageMs, numberIn } from '../shell/filter.tsx';
-import { wordIn } from '../shell/given.ts';
-import { type ListPage, PAGE_ROWS, pageOf } from '../shell/keyset.tsx';
+import { type ListPage, listPage } from '../shell/list-page.tsx';
+import { ageIn, idIn, numberIn, wordIn } from '../shell/read-filter.ts';
+import { uuidIn } from '../shell/read-path.ts';
 import type { Visit } from '../visit.ts';
+
+const STATES = ['open', 'resolved'] as const;
+const KINDS = Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[];
 
 /** Names a discrepancy in the audit log and in requests, as the command line does. */
 export function subjectOf(id: string): string {
@@ -20,17 +22,15 @@ export function subjectOf(id: string): string {
 }
 
 /** Reads a page of discrepancies: the open ones oldest first, the resolved ones newest first. */
-export async function readDiscrepancies(visit: Visit): Promise<ListPage<DiscrepancyCase, string>> {
+export async function readDiscrepancies(visit: Visit): Promise<ListPage<DiscrepancyCase>> {
   const { service, query } = visit;
   const filter = filterIn(query);
-  const { after } = query;
-  const found = await listCases(service.database, {
-    ...filter,
-    order: filter.open ? 'oldest first' : 'newest first',
-    after: after && isUuid(after) ? after : undefined,
-    limit: PAGE_ROWS + 1,
-  });
-  const page = pageOf(found, ({ id }) => id);
+  const order = filter.open ? 'oldest first' : 'newest first';
+  const after = idIn(query, 'after');
+  const page = await listPage(
+    (limit) => listCases(service.database, { ...filter, order, after, limit }),
+    ({ id }) => id,
+  );
   await recordView(visit, {
     ...{ action: 'discrepancy.list', subject: 'discrepancy', rows: page.rows.length },
     ...{ merchant_id: filter.merchant_id ?? null, lookedFor: { ...query } },
@@ -38,17 +38,14 @@ export async function readDiscrepancies(visit: Visit): Promise<ListPage<Discrepa
   return page;
 }
 
-const KINDS = Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[];
-
 function filterIn(
   query: Visit['query'],
 ): Pick<DiscrepancyFilter, 'open' | 'kind' | 'merchant_id' | 'olderThanMs'> {
-  const { merchant, older, state } = query;
   return {
-    open: state !== 'resolved',
+    open: wordIn(query, 'state', STATES) !== 'resolved',
     kind: wordIn(query, 'kind', KINDS),
-    merchant_id: numberIn(merchant),
-    olderThanMs: ageMs(older),
+    merchant_id: numberIn(query, 'merchant'),
+    olderThanMs: ageIn(query, 'older'),
   };
 }
 
@@ -61,8 +58,8 @@ export interface DiscrepancyFile {
 /** Reads a discrepancy, and records that it was read. @throws ConsoleError 404 */
 export async function readDiscrepancy(visit: Visit): Promise<DiscrepancyFile> {
   const { database } = visit.service;
-  const { id = '' } = visit.params;
-  const found = isUuid(id) ? await findCase(database, id) : undefined;
+  const id = uuidIn(visit.params, 'id');
+  const found = await findCase(database, id);
   if (!found) throw new ConsoleError(404, 'There is no such discrepancy');
   const { merchant_id } = found;
   await recordView(visit, {

@@ -1,8 +1,8 @@
 import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { pathTo } from '../routes.ts';
-import { Filter, FilterAge, FilterChoice, FilterText } from '../shell/filter.tsx';
-import { type ListPage, NextPage } from '../shell/keyset.tsx';
+import { AgeFilter, ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Money } from '../shell/money.tsx';
 import { PaymentLink } from '../shell/payment-link.tsx';
@@ -14,14 +14,11 @@ import type { Visit } from '../visit.ts';
 const KINDS = Object.entries(DISCREPANCY_KINDS).map(([kind, words]) => {
   return [kind, `${kind}: ${words}`] as const;
 });
-const STATES = [
-  ['open', 'open, oldest first'],
-  ['resolved', 'resolved, newest first'],
-] as const;
+const RESOLVED = ['resolved', 'resolved, newest first'] as const;
 
 interface DiscrepanciesProps {
   visit: Visit;
-  page: ListPage<DiscrepancyCase, string>;
+  page: ListPage<DiscrepancyCase>;
 }
 
 /** What does not add up, and what to do about it. */
@@ -31,20 +28,21 @@ export function Discrepancies({ visit, page }: DiscrepanciesProps) {
   return (
     <>
       <h1>Discrepancies</h1>
-      <Filter path={path}>
-        <div class="cards">
-          <FilterChoice name="state" label="State" value={query.state} choices={STATES} />
-          <FilterChoice name="kind" label="Kind" value={query.kind} choices={KINDS} all="any" />
-          <FilterText name="merchant" label="Merchant" value={query.merchant} inputmode="numeric" />
-          <FilterAge name="older" label="Older than" value={query.older} />
-        </div>
-      </Filter>
+      <Filters path={path}>
+        <ChoiceFilter
+          {...{ name: 'state', label: 'State', query, choices: [RESOLVED] }}
+          all="open, oldest first"
+        />
+        <ChoiceFilter name="kind" label="Kind" query={query} choices={KINDS} />
+        <TextFilter name="merchant" label="Merchant" query={query} type="number" />
+        <AgeFilter name="older" label="Older than" query={query} />
+      </Filters>
       {page.rows.length === 0 ? (
         <Empty>Nothing here. Look again without a filter, or be glad.</Empty>
       ) : (
         <Table caption="Discrepancies" rows={page.rows} columns={COLUMNS} />
       )}
-      <NextPage {...{ path, query, next: page.next, words: 'Next page' }} />
+      <NextPage {...{ path, query, next: page.next }} />
     </>
   );
 }

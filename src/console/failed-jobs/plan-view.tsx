@@ -1,8 +1,9 @@
 import { MAX_REPLAYS_ALONE } from '../../domain/support/bulk-replay.ts';
 import { STOP_AFTER_FAILED_AGAIN } from '../../domain/support/work-bulk-replays.ts';
 import { pathTo } from '../routes.ts';
-import { FilterChoice } from '../shell/filter.tsx';
-import { ReasonForm } from '../shell/form.tsx';
+import { WhatWillHappen } from '../shell/action-page.tsx';
+import { Choice } from '../shell/fields.tsx';
+import { ReasonForm } from '../shell/reason-form.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import { DEFAULT_RATE, MAX_COUNTED, type Plan } from './selection.ts';
@@ -41,7 +42,11 @@ export function PlanForm({ visit, plan, problem }: PlanFormProps) {
         {title}
         <section class="card">
           <h2>{count === 0 ? 'No job matches' : 'None of them can be replayed'}</h2>
-          <Outcomes plan={plan} />
+          <ul>
+            {linesOf(plan).map((line) => (
+              <li>{line}</li>
+            ))}
+          </ul>
           <p>
             Nothing was changed. <a href={back}>Back to the failed jobs</a>
           </p>
@@ -53,12 +58,11 @@ export function PlanForm({ visit, plan, problem }: PlanFormProps) {
     <>
       {title}
       <ReasonForm
-        {...{ visit, back, problem, reason: visit.form.reason }}
+        {...{ visit, back, problem }}
         action={pathTo('beginBulkReplay')}
         verb={needsSecond ? 'Ask for approval' : 'Replay'}
       >
-        <h2>What will happen</h2>
-        <Outcomes plan={plan} />
+        <WhatWillHappen lines={linesOf(plan)} />
         <p class="soft">
           The next step of each is decided anew when its turn comes, so the counts may differ then.
         </p>
@@ -71,21 +75,11 @@ export function PlanForm({ visit, plan, problem }: PlanFormProps) {
         {carried.map(([name, value]) => (
           <input type="hidden" name={name} value={value} />
         ))}
-        <FilterChoice
+        <Choice
           {...{ name: 'rate', label: 'Rate', choices: RATES }}
           value={String(order.rate || DEFAULT_RATE)}
         />
       </ReasonForm>
     </>
-  );
-}
-
-function Outcomes({ plan }: { plan: Plan }) {
-  return (
-    <ul>
-      {linesOf(plan).map((line) => (
-        <li>{line}</li>
-      ))}
-    </ul>
   );
 }

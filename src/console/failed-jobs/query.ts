@@ -1,4 +1,3 @@
-import { validate as isUuid } from 'uuid';
 import {
   FAILED_JOB_STATES,
   type FailedJob,
@@ -6,8 +5,8 @@ import {
   listFailedJobs,
 } from '../../domain/support/failed-job-store.ts';
 import { recordView } from '../access/record-view.ts';
-import { numberIn } from '../shell/filter.tsx';
-import { type ListPage, PAGE_ROWS, pageOf } from '../shell/keyset.tsx';
+import { type ListPage, listPage } from '../shell/list-page.tsx';
+import { idIn, numberIn } from '../shell/read-filter.ts';
 import type { Visit } from '../visit.ts';
 import { filterIn } from './selection.ts';
 
@@ -23,14 +22,13 @@ export async function readFailedJobs(visit: Visit): Promise<ListPage<FailedJob, 
   const filter = {
     ...filterIn(query),
     state: stateIn(query),
-    bulkReplay: query.bulk && isUuid(query.bulk) ? query.bulk : undefined,
+    bulkReplay: idIn(query, 'bulk'),
   };
-  const found = await listFailedJobs(service.database, filter, {
-    order: 'newest first',
-    after: numberIn(query.after),
-    limit: PAGE_ROWS + 1,
-  });
-  const page = pageOf(found, ({ id }) => id);
+  const placed = { order: 'newest first', after: numberIn(query, 'after') } as const;
+  const page = await listPage(
+    (limit) => listFailedJobs(service.database, filter, { ...placed, limit }),
+    ({ id }) => id,
+  );
   await recordView(visit, {
     ...{ action: 'jobs.list', subject: 'jobs', rows: page.rows.length },
     ...{ merchant_id: filter.merchant_id ?? null, lookedFor: { ...query } },

@@ -8,7 +8,8 @@ import {
 import { auditedBy } from '../access/audited-by.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
-import { givenReason } from '../shell/reason.ts';
+import { NotPossible } from '../shell/action-page.tsx';
+import { givenReason } from '../shell/reason-form.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { linesOf, PlanForm } from './plan-view.tsx';
 import { readFailedJobs } from './query.ts';
@@ -68,13 +69,10 @@ async function form(
   const title = 'Replay failed jobs';
   const page =
     'problem' in plan ? (
-      <section class="card">
-        <h1>This is not possible</h1>
-        <p>{plan.problem}. Nothing was changed.</p>
-        <p>
-          <a href={pathTo('failedJobs')}>Back to the failed jobs</a>
-        </p>
-      </section>
+      <>
+        <h1>{title}</h1>
+        <NotPossible why={plan.problem} back={pathTo('failedJobs')} />
+      </>
     ) : (
       <PlanForm {...{ visit, plan, problem: refusal?.message }} />
     );

@@ -1,4 +1,3 @@
-import { validate as isUuid } from 'uuid';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import {
   type BulkReplay,
@@ -12,20 +11,21 @@ import { auditedBy } from '../access/audited-by.ts';
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
-import { PAGE_ROWS, pageOf } from '../shell/keyset.tsx';
-import { givenReason } from '../shell/reason.ts';
+import { listPage } from '../shell/list-page.tsx';
+import { idIn } from '../shell/read-filter.ts';
+import { uuidIn } from '../shell/read-path.ts';
+import { givenReason } from '../shell/reason-form.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { BulkReplayPage, BulkReplays, Progress } from './run-view.tsx';
 
 /** Replays of many failed jobs: their progress, and their end. */
 export const bulkReplayHandlers = {
   bulkReplays: async (visit: Visit): Promise<Answer> => {
-    const { after } = visit.query;
-    const found = await listBulkReplays(visit.service.database, {
-      after: after && isUuid(after) ? after : undefined,
-      limit: PAGE_ROWS + 1,
-    });
-    const page = pageOf(found, ({ id }) => id);
+    const after = idIn(visit.query, 'after');
+    const page = await listPage(
+      (limit) => listBulkReplays(visit.service.database, { after, limit }),
+      ({ id }) => id,
+    );
     await recordView(visit, {
       ...{ action: 'jobs.list-replays', merchant_id: null, subject: 'bulk replay' },
       ...{ lookedFor: {}, rows: page.rows.length },
@@ -62,8 +62,8 @@ export const bulkReplayHandlers = {
   },
 };
 
-async function find({ service, params: { id = '' } }: Visit): Promise<BulkReplay> {
-  const found = isUuid(id) ? await findBulkReplay(service.database, id) : undefined;
+async function find({ service, params }: Visit): Promise<BulkReplay> {
+  const found = await findBulkReplay(service.database, uuidIn(params, 'id'));
   if (!found) throw new ConsoleError(404, 'There is no such replay');
   return found;
 }

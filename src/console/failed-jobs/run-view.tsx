@@ -1,7 +1,7 @@
 import { type BulkReplay, lookedAt } from '../../domain/support/bulk-replay.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { ReasonForm } from '../shell/form.tsx';
-import { type ListPage, NextPage } from '../shell/keyset.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
+import { ReasonForm } from '../shell/reason-form.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
@@ -28,7 +28,7 @@ export function BulkReplays({ page }: { page: ListPage<BulkReplay, string> }) {
       ) : (
         <Table caption="Replays of many jobs" rows={page.rows} columns={COLUMNS} />
       )}
-      <NextPage {...{ path, query: {}, next: page.next, words: 'Older replays' }} />
+      <NextPage {...{ path, next: page.next }} />
     </>
   );
 }
@@ -85,7 +85,7 @@ export function BulkReplayPage({ visit, bulk, isWaiting, problem }: BulkReplayPa
       </p>
       {(mayStop || problem) && (
         <ReasonForm
-          {...{ visit, problem, reason: visit.form.reason, back: pathTo('bulkReplays') }}
+          {...{ visit, problem, back: pathTo('bulkReplays') }}
           action={pathTo('stopBulkReplay', { id })}
           verb="Stop"
         >

@@ -16,7 +16,7 @@ import {
 } from '../../domain/support/failed-job-store.ts';
 import { requireFailedJobs } from '../../domain/support/find-failed-jobs.ts';
 import { foreseeReplays } from '../../domain/support/foresee-replays.ts';
-import { ageMs, numberIn } from '../shell/filter.tsx';
+import { ageIn, numberIn, textIn } from '../shell/read-filter.ts';
 import type { Visit } from '../visit.ts';
 
 type Given = Readonly<Record<string, string>>;
@@ -26,7 +26,6 @@ const MAX_FORESEEN = 1_000;
 /** It counts so many. */
 export const MAX_COUNTED = 20_000;
 const JOB_FIELD = /^job(\d{1,15})$/;
-const MAX_ERROR_LENGTH = 200;
 export const DEFAULT_RATE = 10;
 
 /** The fields that a preview hands on to the form below it. */
@@ -34,14 +33,13 @@ const CARRIED = ['all', 'queue', 'error', 'merchant', 'channel', 'older', 'newer
 
 /** Reads what the filter of the list has in common with that of a replay. */
 export function filterIn(given: Given): Omit<FailedJobFilter, 'state' | 'bulkReplay'> {
-  const { queue, error, merchant, channel, older, newer } = given;
   return {
-    queue: queue || undefined,
-    error: error?.slice(0, MAX_ERROR_LENGTH) || undefined,
-    merchant_id: numberIn(merchant),
-    channel: numberIn(channel),
-    olderThanMs: ageMs(older),
-    newerThanMs: ageMs(newer),
+    queue: textIn(given, 'queue'),
+    error: textIn(given, 'error'),
+    merchant_id: numberIn(given, 'merchant'),
+    channel: numberIn(given, 'channel'),
+    olderThanMs: ageIn(given, 'older'),
+    newerThanMs: ageIn(given, 'newer'),
   };
 }
 
@@ -73,7 +71,7 @@ export async function planOf({ service: { database } }: Visit, given: Given): Pr
   const order = {
     ...{ id: given.id && isUuid(given.id) ? given.id : uuidv7(), filter },
     last_job: given.all ? await lastJobIn(given, database) : Math.max(...ids),
-    rate: numberIn(given.rate) ?? DEFAULT_RATE,
+    rate: Number(given.rate || DEFAULT_RATE),
   };
   const found = given.all
     ? await listFailedJobs(database, selectionOf(order), PREVIEWED)
@@ -104,9 +102,9 @@ function asOfIn({ as_of = '' }: Given, now: Date): string {
 }
 
 /** The newest job of the preview. */
-async function lastJobIn({ last_job }: Given, database: Database): Promise<number> {
+async function lastJobIn(given: Given, database: Database): Promise<number> {
   const newest = await newestFailedJob(database);
-  return Math.min(numberIn(last_job) ?? newest, newest);
+  return Math.min(numberIn(given, 'last_job') ?? newest, newest);
 }
 
 function carriedOf(given: Given, { id, last_job, filter }: BulkOrder): [string, string][] {

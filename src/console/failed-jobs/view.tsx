@@ -1,8 +1,8 @@
 import { channelByCode } from '../../domain/channels/channel.ts';
 import { FAILED_JOB_STATES, type FailedJob } from '../../domain/support/failed-job-store.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { Filter, FilterAge, FilterChoice, FilterText } from '../shell/filter.tsx';
-import { type ListPage, NextPage } from '../shell/keyset.tsx';
+import { AgeFilter, ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { MerchantLink } from '../shell/merchant-link.tsx';
 import { PaymentLink } from '../shell/payment-link.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
@@ -36,7 +36,7 @@ export function FailedJobs({ visit, page }: FailedJobsProps) {
       ) : (
         <Table caption="Failed jobs" rows={page.rows} columns={COLUMNS} />
       )}
-      <NextPage {...{ path, query, next: page.next, words: 'Older jobs' }} />
+      <NextPage {...{ path, query, next: page.next }} />
     </>
   );
 }
@@ -45,25 +45,22 @@ function JobFilter({ visit: { query, service } }: { visit: Visit }) {
   const channels = [...service.channels.keys()].map((code) => {
     return [String(code), channelByCode(code)?.name ?? String(code)] as const;
   });
-  const states = FAILED_JOB_STATES.map((state) => [state, STATE_WORDS[state]] as const);
+  const states = FAILED_JOB_STATES.filter((state) => state !== 'waiting').map((state) => {
+    return [state, STATE_WORDS[state]] as const;
+  });
   return (
-    <Filter path={pathTo('failedJobs')}>
-      <div class="cards">
-        <FilterChoice
-          {...{ name: 'state', label: 'State', value: query.state ?? 'waiting' }}
-          choices={[...states, ['all', 'all']]}
-        />
-        <FilterText name="queue" label="Queue" value={query.queue} />
-        <FilterText name="error" label="Error has" value={query.error} />
-        <FilterText name="merchant" label="Merchant" value={query.merchant} inputmode="numeric" />
-        <FilterChoice
-          {...{ name: 'channel', label: 'Channel', value: query.channel, choices: channels }}
-          all="any"
-        />
-        <FilterAge name="older" label="Older than" value={query.older} />
-        <FilterAge name="newer" label="Newer than" value={query.newer} />
-      </div>
-    </Filter>
+    <Filters path={pathTo('failedJobs')}>
+      <ChoiceFilter
+        {...{ name: 'state', label: 'State', query, choices: [...states, ['all', 'all']] }}
+        all={STATE_WORDS.waiting}
+      />
+      <TextFilter name="queue" label="Queue" query={query} />
+      <TextFilter name="error" label="Error has" query={query} />
+      <TextFilter name="merchant" label="Merchant" query={query} type="number" />
+      <ChoiceFilter {...{ name: 'channel', label: 'Channel', query, choices: channels }} />
+      <AgeFilter name="older" label="Older than" query={query} />
+      <AgeFilter name="newer" label="Newer than" query={query} />
+    </Filters>
   );
 }
 

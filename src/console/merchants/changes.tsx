@@ -2,7 +2,7 @@ import { changeMerchant, endCredentials } from '../../domain/merchants/change-me
 import type { MerchantChanges, MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
 import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
 import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { type Change, changeRow } from '../shell/change.tsx';
+import { type Action, type Actions, changeRow } from '../shell/action.ts';
 import { Check } from '../shell/fields.tsx';
 import type { Visit } from '../visit.ts';
 import { update } from './update.tsx';
@@ -16,19 +16,16 @@ function verdict(
   title: string,
   wanted: MerchantChanges,
   lines: readonly string[],
-): Change<MerchantRecord> {
+): Action<MerchantRecord> {
   const isBrake = wanted.active === false || wanted.payouts_held === true;
   return {
-    ...{ route: 'merchantChange', action: `merchant.${verb}`, title, verb: title },
-    preview: async (visit, merchant) => {
-      if (isLike(merchant, wanted)) {
-        throw new OperatorRefusal(`Merchant ${merchant.id} is like that already`);
-      }
-      return isBrake ? [...lines, await openPayouts(visit, merchant)] : [...lines];
-    },
+    ...{ action: `merchant.${verb}`, title, verb: title },
+    whyNot: (merchant) =>
+      isLike(merchant, wanted) ? `Merchant ${merchant.id} is like that already` : null,
+    preview: async (visit, merchant) =>
+      isBrake ? [...lines, await openPayouts(visit, merchant)] : lines,
     perform: async (_visit, { id }, by) => {
       await changeRow(by, `merchant ${id}`, (trx) => changeMerchant(trx, id, wanted));
-      return null;
     },
   };
 }
@@ -49,8 +46,8 @@ async function openPayouts({ service }: Visit, { id }: MerchantRecord): Promise<
 const BRAKE =
   'Payouts that wait are not sent until then. One that may have been sent already is still asked about and settled.';
 
-const revokeAll: Change<MerchantRecord> = {
-  ...{ route: 'merchantChange', action: 'merchant.revoke-all' },
+const revokeAll: Action<MerchantRecord> = {
+  ...{ action: 'merchant.revoke-all' },
   ...{ title: 'Revoke all credentials', verb: 'Revoke all credentials' },
   preview: () => [
     'All its sessions and all secrets of its apps end at once. Its programs are shut out until they have new secrets.',
@@ -67,13 +64,14 @@ const revokeAll: Change<MerchantRecord> = {
   perform: async ({ form }, { id }, { audited }) => {
     const keepWebhookSecrets = form.keep_webhook_secrets === 'on';
     const { changed } = await audited((trx) => endCredentials(trx, id, { keepWebhookSecrets }));
-    if (changed) return null;
-    throw new OperatorRefusal(`The credentials of merchant ${id} had ended already`);
+    if (!changed) {
+      throw new OperatorRefusal(`The credentials of merchant ${id} had ended already`);
+    }
   },
 };
 
-/** What can be changed of a merchant, by the last part of the address. */
-const CHANGES: Readonly<Record<string, Change<MerchantRecord>>> = {
+/** What can be done about a merchant, by the last part of the address. */
+export const MERCHANT_ACTIONS: Actions<MerchantRecord> = {
   approve: verdict('approve', 'Approve', { approved: true }, [
     'The merchant may take and make payments.',
   ]),
@@ -95,20 +93,3 @@ const CHANGES: Readonly<Record<string, Change<MerchantRecord>>> = {
   update,
   'revoke-all': revokeAll,
 };
-
-/** Returns the change of a name, if there is one. */
-export function merchantChange(name: string): Change<MerchantRecord> | undefined {
-  return Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
-}
-
-/** Returns the changes that make sense for a merchant as it is. */
-export function changesFor({ approved, active, payouts_held }: MerchantRecord) {
-  const isIdle: Readonly<Record<string, boolean>> = {
-    approve: approved,
-    suspend: !active,
-    activate: active,
-    'hold-payouts': payouts_held,
-    'release-payouts': !payouts_held,
-  };
-  return Object.entries(CHANGES).filter(([name]) => !isIdle[name]);
-}

@@ -1,6 +1,6 @@
 import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
 import { pathTo } from '../routes.ts';
-import { type ListPage, NextPage } from '../shell/next-page.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
@@ -35,7 +35,7 @@ export function MerchantList({ what, page: { rows, next } }: Props) {
       ) : (
         <Table rows={rows} columns={COLUMNS} caption="Merchants" />
       )}
-      <NextPage path={path} query={what === '' ? {} : { q: what }} next={next} />
+      <NextPage path={path} query={{ q: what }} next={next} />
     </>
   );
 }

@@ -1,12 +1,12 @@
 import { type MerchantRecord, requireMerchant } from '../../domain/merchants/manage-merchants.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
-import type { Matter } from '../shell/change.tsx';
-import { found, numberIn } from '../shell/found.ts';
+import type { Resource } from '../shell/action.ts';
+import { found, numberIn } from '../shell/read-path.ts';
 import type { Visit } from '../visit.ts';
 
 /** The merchant that the pages under its address are about. */
-export const MERCHANT: Matter<MerchantRecord> = {
+export const MERCHANT: Resource<MerchantRecord> = {
   find: ({ service, params }) =>
     found(requireMerchant(service.database, numberIn(params, 'merchant_id'))),
   recordView: (visit, merchant) => recordMerchantView(visit, merchant),

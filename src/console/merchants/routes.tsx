@@ -5,11 +5,12 @@ import { walletBalances } from '../../domain/wallets/wallet.ts';
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
-import { formOf, performing } from '../shell/change.tsx';
-import { found, numberIn, uuidIn } from '../shell/found.ts';
-import { listPage } from '../shell/next-page.tsx';
+import { actionHandlers, namedIn } from '../shell/action.ts';
+import { listPage } from '../shell/list-page.tsx';
+import { idIn, numberIn } from '../shell/read-filter.ts';
+import { found } from '../shell/read-path.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { merchantChange } from './changes.tsx';
+import { MERCHANT_ACTIONS } from './changes.tsx';
 import { MerchantList } from './list.tsx';
 import { MERCHANT, recordMerchantView } from './merchant.ts';
 import { type MerchantFile, MerchantPage } from './view.tsx';
@@ -20,9 +21,9 @@ const MAX_SEARCH_LENGTH = 254;
 /** The list of merchants, the page of each, and what can be done about it. */
 export const merchantHandlers = {
   merchants: async (visit: Visit): Promise<Answer> => {
-    const { q: what = '', after } = visit.query;
+    const { q: what = '' } = visit.query;
     if (what.length > MAX_SEARCH_LENGTH) throw new ConsoleError(400, 'This search is too long');
-    const place = { what: what || null, after: after ? numberIn(visit.query, 'after') : undefined };
+    const place = { what: what || null, after: numberIn(visit.query, 'after') };
     const { database } = visit.service;
     const page = await listPage(
       (limit) => listMerchants(database, { ...place, limit }),
@@ -55,25 +56,16 @@ export const merchantHandlers = {
     goTo: pathTo('merchant', params),
   }),
 
-  merchantChangeForm: formOf(MERCHANT, changeIn),
-  merchantChange: performing(MERCHANT, changeIn),
+  ...actionHandlers('merchantChange', MERCHANT, namedIn(MERCHANT_ACTIONS)),
 };
-
-function changeIn({ params }: Visit) {
-  const change = merchantChange(params.change ?? '');
-  if (!change) throw new ConsoleError(404, 'There is no such page');
-  return change;
-}
 
 async function fileOf(visit: Visit, merchant: MerchantRecord): Promise<MerchantFile> {
   const { database } = visit.service;
   const { id: merchant_id } = merchant;
-  const { apps_after, users_after } = visit.query;
-  const appsAfter = apps_after ? numberIn(visit.query, 'apps_after') : undefined;
-  const lastUser = users_after
-    ? await found(
-        requireUserById(database, { merchant_id, user_id: uuidIn(visit.query, 'users_after') }),
-      )
+  const appsAfter = numberIn(visit.query, 'apps_after');
+  const user_id = idIn(visit.query, 'users_after');
+  const lastUser = user_id
+    ? await found(requireUserById(database, { merchant_id, user_id }))
     : undefined;
   return {
     merchant,

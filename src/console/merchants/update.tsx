@@ -8,9 +8,8 @@ import {
   type MerchantRecord,
 } from '../../domain/merchants/manage-merchants.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { type Change, changeRow } from '../shell/change.tsx';
-import { Checks } from '../shell/fields.tsx';
-import { Field } from '../shell/form.tsx';
+import { type Action, changeRow } from '../shell/action.ts';
+import { Checks, Field } from '../shell/fields.tsx';
 import { checkedWords, readField, readOptional } from '../shell/read-field.ts';
 import { VEILED } from '../shell/veil.ts';
 import { requireVersion, Version } from '../shell/version.tsx';
@@ -32,8 +31,8 @@ const fee = read.orDefault(read.feeAmount);
 const rate = read.orDefault(read.integer('COUNT', 1, MAX_RATE));
 
 /** Changes what is written about a merchant, its limits and the rules for its users. */
-export const update: Change<MerchantRecord> = {
-  ...{ route: 'merchantChange', action: 'merchant.update' },
+export const update: Action<MerchantRecord> = {
+  ...{ action: 'merchant.update' },
   ...{ title: 'Change particulars and limits', verb: 'Change' },
   preview: () => [
     'Only what you change here changes. The audit log keeps what it was and what it is.',
@@ -50,7 +49,6 @@ export const update: Change<MerchantRecord> = {
     const wanted = wantedOf(form);
     requireVersion(form, merchant);
     await changeRow(by, `merchant ${id}`, (trx) => changeMerchant(trx, id, wanted));
-    return null;
   },
 };
 

@@ -5,16 +5,17 @@ import { formatAmount } from '../../domain/money.ts';
 import type { Config } from '../../process/config.ts';
 import { AppTable } from '../apps/table.tsx';
 import { mayUse, pathTo } from '../routes.ts';
+import { ActionLinks } from '../shell/action-page.tsx';
 import { Facts } from '../shell/facts.tsx';
-import { Token } from '../shell/form.tsx';
-import { type ListPage, NextPage } from '../shell/next-page.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
+import { RevealForm } from '../shell/reveal.tsx';
 import { Empty } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import { LIFTED, VEILED } from '../shell/veil.ts';
 import { UserTable } from '../users/table.tsx';
 import type { Visit } from '../visit.ts';
 import { Balances } from '../wallets/view.tsx';
-import { changesFor } from './changes.tsx';
+import { MERCHANT_ACTIONS } from './changes.tsx';
 import { MerchantBadges } from './list.tsx';
 
 /** What the page of a merchant shows. */
@@ -44,7 +45,14 @@ export function MerchantPage({ visit, file, isRevealed = false }: Props) {
       </p>
       <section class="card">
         <Particulars visit={visit} merchant={merchant} isRevealed={isRevealed} />
-        {mayUse(role, 'merchantChange') && <Buttons merchant={merchant} />}
+        {mayUse(role, 'merchantChange') && (
+          <p class="buttons">
+            <ActionLinks
+              {...{ route: 'merchantChange', params: visit.params, subject: merchant }}
+              actions={MERCHANT_ACTIONS}
+            />
+          </p>
+        )}
       </section>
       <h2>Wallets</h2>
       <section class="card">
@@ -64,7 +72,7 @@ export function MerchantPage({ visit, file, isRevealed = false }: Props) {
       ) : (
         <Empty>No apps. Without one, its programs cannot log in.</Empty>
       )}
-      <NextPage path={path} query={{}} next={apps.next} name="apps_after" />
+      <NextPage path={path} next={apps.next} name="apps_after" />
       {mayUse(role, 'appNew') && (
         <a class="button quiet" href={pathTo('appNewForm', visit.params)}>
           Create an app
@@ -76,7 +84,7 @@ export function MerchantPage({ visit, file, isRevealed = false }: Props) {
       ) : (
         <Empty>No users. Nobody can log in for this merchant.</Empty>
       )}
-      <NextPage path={path} query={{}} next={users.next} name="users_after" />
+      <NextPage path={path} next={users.next} name="users_after" />
       {mayUse(role, 'userNew') && (
         <a class="button quiet" href={pathTo('userNewForm', visit.params)}>
           Create a user
@@ -112,17 +120,7 @@ function Particulars({
           ['Created', <Time at={merchant.created_at} />],
         ]}
       />
-      {!isRevealed && mayUse(visit.member.role, 'merchantReveal') && (
-        <form method="post" action={pathTo('merchantReveal', visit.params)}>
-          <Token visit={visit} />
-          <p class="buttons">
-            <button type="submit" class="quiet">
-              Reveal the phone
-            </button>
-            <span class="hint">The audit log keeps that you did</span>
-          </p>
-        </form>
-      )}
+      {!isRevealed && <RevealForm visit={visit} route="merchantReveal" />}
     </>
   );
 }
@@ -139,17 +137,4 @@ function limitsOf(merchant: MerchantRecord, { commissionDefaults, rateLimit }: C
     ['Requests per minute', own(merchant.rate_limit_per_minute, rateLimit.perMinute)],
     ['Requests at once', own(merchant.rate_limit_burst, rateLimit.burst)],
   ] as const;
-}
-
-function Buttons({ merchant }: { merchant: MerchantRecord }) {
-  const { id: merchant_id } = merchant;
-  return (
-    <p class="buttons">
-      {changesFor(merchant).map(([change, { title }]) => (
-        <a class="button quiet" href={pathTo('merchantChangeForm', { merchant_id, change })}>
-          {title}
-        </a>
-      ))}
-    </p>
-  );
 }

@@ -1,6 +1,6 @@
 import { COUNT_LIMIT } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
-import { spanOf } from '../shell/age.ts';
+import { spanOf } from '../shell/time.tsx';
 
 type Labels = Readonly<Record<string, string>>;
 

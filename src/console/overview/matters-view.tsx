@@ -1,9 +1,8 @@
 import { channelByCode } from '../../domain/channels/channel.ts';
 import { pathTo } from '../routes.ts';
-import { spanOf } from '../shell/age.ts';
 import { kes } from '../shell/money.tsx';
 import { Badge } from '../shell/status.tsx';
-import { Time } from '../shell/time.tsx';
+import { spanOf, Time } from '../shell/time.tsx';
 import { Figure } from './figure.tsx';
 import { countSince, type Gauges } from './figures.ts';
 import type { Figures } from './query.ts';

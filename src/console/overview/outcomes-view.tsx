@@ -6,9 +6,8 @@ import {
   SLOTS,
   type SlotOutcome,
 } from '../../domain/settlement/outcomes-lately.ts';
-import { spanOf } from '../shell/age.ts';
 import { type Column, Empty, Table } from '../shell/table.tsx';
-import { Time } from '../shell/time.tsx';
+import { spanOf, Time } from '../shell/time.tsx';
 
 const HOURS = (SLOTS * SLOT_MINUTES) / 60;
 const MS_PER_SECOND = 1_000;

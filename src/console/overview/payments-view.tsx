@@ -1,7 +1,7 @@
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { pathTo } from '../routes.ts';
-import { spanOf } from '../shell/age.ts';
 import { type Column, Table } from '../shell/table.tsx';
+import { spanOf } from '../shell/time.tsx';
 import type { REASONS } from '../waiting/view.tsx';
 import { countOf, type Gauges } from './figures.ts';
 

@@ -11,6 +11,7 @@ import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
 import { readAll } from '../../metrics/service-gauges.ts';
 import type { Service } from '../../process/boot.ts';
+import { MAX_TEXT_LENGTH } from '../shell/read-filter.ts';
 import type { ConsoleService } from '../visit.ts';
 
 /** The gauges that the overview shows. They mean what they mean to Prometheus. */
@@ -67,7 +68,12 @@ function byError(jobs: FailedJob[]): FailedError[] {
   for (const { queue, error } of jobs) {
     const words = error.replace(VARIABLE, '…');
     const key = `${queue}\n${words}`;
-    const known = found.get(key) ?? { queue, error: words, part: longestOf(words), count: 0 };
+    const known = found.get(key) ?? {
+      queue,
+      error: words,
+      part: longestOf(words).slice(0, MAX_TEXT_LENGTH),
+      count: 0,
+    };
     found.set(key, { ...known, count: known.count + 1 });
   }
   return [...found.values()].sort((a, b) => b.count - a.count);

@@ -1,9 +1,9 @@
 import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { workerTypeOf } from '../../jobs/job-types.ts';
 import type { QueueStatus } from '../../jobs/queue-status.ts';
-import { spanOf } from '../shell/age.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
+import { spanOf } from '../shell/time.tsx';
 
 type Queue = QueueStatus['queues'][number];
 

@@ -8,32 +8,41 @@ import { replayJobs } from '../../domain/support/replay-jobs.ts';
 import { REPLAY_REFUSAL_WORDS, REPLAY_WORDS } from '../../domain/support/replay-words.ts';
 import { findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { ConsoleError } from '../console-error.ts';
+import { pathTo } from '../routes.ts';
+import type { Action, Resource } from '../shell/action.ts';
 import { nairobiTime } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import { performResend, previewResend } from '../webhook-endpoints/resend.ts';
-import type { Action } from './action.ts';
+import { fileOf } from './query.ts';
+import { recordPaymentView } from './seen.ts';
+import { nameOf } from './words.ts';
+
+/** The payment that the pages under its address are about. */
+export const PAYMENT: Resource<PaymentFile> = {
+  find: fileOf,
+  recordView: (visit, file) => recordPaymentView(visit, file),
+  nameOf: ({ payment }) => nameOf(payment),
+  pathOf: ({ payment }) => pathTo('payment', { ...payment }),
+};
 
 /** Asks the gateway at once how a payment ended. */
-export const ask: Action = {
-  ...{ route: 'paymentAsk', action: 'payment.ask' },
-  ...{ title: 'Ask the gateway now', verb: 'Ask now' },
-  preview: async (_visit, { payment }) => {
-    const problem = whyNotAsked(payment);
-    if (problem !== null) throw new OperatorRefusal(problem);
-    return [
-      `The question that is planned for ${nairobiTime(payment.next_step_at!)} goes out now.`,
-      'It moves no money, and nothing is sent again.',
-      'If the gateway gives its definite word, the payment ends by it.',
-    ];
+export const ask: Action<PaymentFile> = {
+  ...{ action: 'payment.ask', title: 'Ask the gateway now', verb: 'Ask now' },
+  whyNot: ({ payment }) => whyNotAsked(payment),
+  preview: (_visit, { payment }) => [
+    `The question that is planned for ${nairobiTime(payment.next_step_at!)} goes out now.`,
+    'It moves no money, and nothing is sent again.',
+    'If the gateway gives its definite word, the payment ends by it.',
+  ],
+  perform: async (_visit, { payment }, { audited }) => {
+    await askNow(audited, refOf(payment));
   },
-  perform: (_visit, { payment }, { audited }) => askNow(audited, refOf(payment)),
 };
 
 /** Gives the row of a failed job the step that is right for it now. */
-export const replay: Action = {
-  ...{ route: 'paymentReplay', action: 'jobs.replay' },
-  ...{ title: 'Replay a failed job', verb: 'Replay' },
+export const replay: Action<PaymentFile> = {
+  ...{ action: 'jobs.replay', title: 'Replay a failed job', verb: 'Replay' },
   preview: async (visit, file) => {
     const job = jobIn(visit, file);
     const plan = await inTransaction(visit.service.database, (trx) => planReplay(trx, job));
@@ -55,14 +64,15 @@ export const replay: Action = {
 };
 
 /** Lets a webhook go out again. */
-export const resend: Action = {
-  ...{ route: 'paymentResend', action: 'webhooks.resend' },
-  ...{ title: 'Resend a webhook', verb: 'Resend' },
+export const resend: Action<PaymentFile> = {
+  ...{ action: 'webhooks.resend', title: 'Resend a webhook', verb: 'Resend' },
   preview: async (visit, file) => {
     const webhook = (await findWebhook(visit.service.database, webhookIn(visit, file)))!;
     return previewResend(webhook);
   },
-  perform: (visit, file, { audited }) => performResend(audited, webhookIn(visit, file)),
+  perform: async (visit, file, { audited }) => {
+    await performResend(audited, webhookIn(visit, file));
+  },
 };
 
 function jobIn({ params }: Visit, { failedJobs }: PaymentFile) {

@@ -1,7 +1,7 @@
 import { pathTo } from '../routes.ts';
+import { actionHandlers } from '../shell/action.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { formOf, performing } from './action.ts';
-import { ask, replay, resend } from './actions.ts';
+import { ask, PAYMENT, replay, resend } from './actions.ts';
 import { fileOf } from './query.ts';
 import { recordPaymentView } from './seen.ts';
 import { Live, PaymentPage } from './view.tsx';
@@ -34,10 +34,7 @@ export const paymentHandlers = {
     goTo: pathTo('payment', params),
   }),
 
-  paymentAskForm: formOf(ask),
-  paymentAsk: performing(ask),
-  paymentReplayForm: formOf(replay),
-  paymentReplay: performing(replay),
-  paymentResendForm: formOf(resend),
-  paymentResend: performing(resend),
+  ...actionHandlers('paymentAsk', PAYMENT, () => ask),
+  ...actionHandlers('paymentReplay', PAYMENT, () => replay),
+  ...actionHandlers('paymentResend', PAYMENT, () => resend),
 };

@@ -1,9 +1,10 @@
 import { isOpen } from '../../domain/payments/payment.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
-import { mayUse, pathTo } from '../routes.ts';
-import { Token } from '../shell/form.tsx';
+import { pathTo } from '../routes.ts';
 import { Money } from '../shell/money.tsx';
+import { PaymentLink } from '../shell/payment-link.tsx';
+import { RevealForm } from '../shell/reveal.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { Time } from '../shell/time.tsx';
 import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
@@ -27,8 +28,10 @@ export function PaymentPage({ isRevealed = false, ...shown }: Shown & { isReveal
 
 /** What refreshes itself. When nothing more can happen, it comes without the poller. */
 export function Live({ visit, file }: Shown) {
-  const { payment, steps } = file;
-  const isMoving = isOpen(payment) || steps.length > 0;
+  const { payment, steps, events } = file;
+  // An event without a delivery is about to get one.
+  const isUntold = events.some(({ status }) => status === null);
+  const isMoving = isOpen(payment) || steps.length > 0 || isUntold;
   return (
     <>
       {isMoving && (
@@ -73,18 +76,9 @@ function Content({ visit, file, veil }: Shown & { veil: Veil }) {
       <section class="card">
         <h2>The payment</h2>
         <Facts payment={payment} veil={veil} />
-        {!veil.isLifted && mayUse(visit.member.role, 'paymentReveal') && (
-          <form method="post" action={pathTo('paymentReveal', { ...payment })}>
-            <Token visit={visit} />
-            <p class="buttons">
-              <button type="submit" class="quiet">
-                Reveal personal data
-              </button>
-              <span class="hint">The audit log keeps that you did</span>
-            </p>
-          </form>
-        )}
-        {veil.isLifted && (
+        {!veil.isLifted ? (
+          <RevealForm visit={visit} route="paymentReveal" />
+        ) : (
           <p class="note">
             Personal data is shown, and this page stands still.{' '}
             <a href={pathTo('payment', { ...payment })}>Hide it</a>
@@ -104,10 +98,8 @@ function Related({ related }: { related: PaymentSummary[] }) {
       <ul>
         {related.map((payment) => (
           <li>
-            <a href={pathTo('payment', { ...payment })}>
-              {payment.kind} {payment.ref_no ?? payment.id}
-            </a>{' '}
-            <StatusBadges {...payment} /> <Money cents={payment.amount_cents} />
+            <PaymentLink payment={payment} ref_no={payment.ref_no} /> <StatusBadges {...payment} />{' '}
+            <Money cents={payment.amount_cents} />
           </li>
         ))}
       </ul>

@@ -1,11 +1,11 @@
 import type { ImportResult } from '../../domain/reconciliation/import-store.ts';
-import { pathTo } from '../routes.ts';
 import { Money } from '../shell/money.tsx';
+import { PaymentLink } from '../shell/payment-link.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
-import type { LineBreak } from './view.tsx';
+import type { LineBreak } from './query.ts';
 
 /** The lines that are no part of the books, each beside our records. */
 export function Breaks({ breaks }: { breaks: LineBreak[] }) {
@@ -42,9 +42,7 @@ const BREAKS: readonly Column<LineBreak>[] = [
         ? 'No payment has this reference or receipt'
         : payments.map((payment) => (
             <div>
-              <a href={pathTo('payment', { ...payment })}>
-                {payment.kind} {payment.ref_no ?? payment.id}
-              </a>{' '}
+              <PaymentLink payment={payment} ref_no={payment.ref_no} />{' '}
               <Money cents={payment.amount_cents} /> <StatusBadges {...payment} />
               <br />
               merchant {payment.merchant_id}, {VEILED.account(payment.account)},{' '}
@@ -75,9 +73,7 @@ const MISSING: readonly Column<ImportResult['missing'][number]>[] = [
     heading: 'Our record',
     cell: ({ kind, merchant_id, payment_id: id, trans_id }) => (
       <>
-        <a href={pathTo('payment', { kind, merchant_id, id })}>
-          {kind} {id}
-        </a>
+        <PaymentLink payment={{ kind, merchant_id, id }} />
         <br />
         merchant {merchant_id}, receipt {trans_id ?? 'none'}
       </>

@@ -2,9 +2,9 @@ import { CHANNELS } from '../../domain/channels/channel.ts';
 import { LINE_KINDS } from '../../domain/reconciliation/statement-file.ts';
 import { MAX_UPLOAD_BYTES } from '../access/upload.ts';
 import { pathTo } from '../routes.ts';
-import { Checks, Choice } from '../shell/fields.tsx';
-import { Field, FormProblem, MAX_REASON_LENGTH, Token } from '../shell/form.tsx';
+import { Checks, Choice, Field } from '../shell/fields.tsx';
 import { checkedWords } from '../shell/read-field.ts';
+import { ReasonForm } from '../shell/reason-form.tsx';
 import type { Visit } from '../visit.ts';
 import * as names from './read-statement.ts';
 
@@ -18,23 +18,19 @@ export function StatementForm({ visit, problem }: { visit: Visit; problem?: stri
   return (
     <>
       <h1>Compare a statement</h1>
-      <form
-        class="card"
-        method="post"
+      <ReasonForm
+        {...{ visit, problem, back: pathTo('reconciliation'), hasFile: true }}
         action={pathTo('statementNew')}
-        enctype="multipart/form-data"
+        verb="Store it and see what it would find"
       >
-        <Token visit={visit} />
-        <FormProblem words={problem} />
         <p>
           This stores the statement, and says what its comparison with the books would find. Nothing
           else changes before you confirm that.
         </p>
         <Choice
           {...names.CHANNEL}
-          words={channels.map(({ code }) => String(code))}
+          choices={channels.map(({ code, name }) => [String(code), `${code}: ${name}`])}
           value={form.channel}
-          hint={channels.map(({ code, name }) => `${code}: ${name}`).join('; ')}
         />
         <Field
           {...names.GATEWAY}
@@ -59,7 +55,7 @@ export function StatementForm({ visit, problem }: { visit: Visit; problem?: stri
           value={form.columns}
           hint="The file's names where they are not ours: reference=Our ref,trans_id=Receipt No."
         />
-        <Choice {...names.KIND} words={[names.BY_COLUMN, ...LINE_KINDS]} value={form.kind} />
+        <Choice {...names.KIND} choices={[names.BY_COLUMN, ...LINE_KINDS]} value={form.kind} />
         <Checks
           prefix={names.COVERS}
           legend="If a column says the kind: it has all lines of these"
@@ -77,19 +73,7 @@ export function StatementForm({ visit, problem }: { visit: Visit; problem?: stri
           value={form.utc_offset ?? '+03:00'}
           hint="Of times in the file that have none"
         />
-        <Field
-          name="reason"
-          label="Reason"
-          value={form.reason}
-          hint="The audit log keeps it, with your name"
-          maxLength={MAX_REASON_LENGTH}
-          autocomplete="off"
-        />
-        <p class="buttons">
-          <button type="submit">Store it and see what it would find</button>
-          <a href={pathTo('reconciliation')}>Do nothing</a>
-        </p>
-      </form>
+      </ReasonForm>
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { type Database, databaseNow, inTransaction } from '../../connections/database.ts';
 import type { Audited } from '../../domain/audited-change.ts';
-import { summariesOf } from '../../domain/payments/payment-summary.ts';
+import { type PaymentSummary, summariesOf } from '../../domain/payments/payment-summary.ts';
 import {
   findImport,
   listBreaks,
@@ -10,16 +10,25 @@ import { candidatesOf } from '../../domain/reconciliation/payments-of-line.ts';
 import { keepPreview, previewStatement } from '../../domain/reconciliation/preview-statement.ts';
 import { listedUntil } from '../../domain/reconciliation/reconcile.ts';
 import { keepStatement } from '../../domain/reconciliation/reconcile-statement.ts';
-import { momentsOf, PAYMENTS_OF_LINES } from '../../domain/reconciliation/statement.ts';
+import {
+  momentsOf,
+  PAYMENTS_OF_LINES,
+  type StoredLine,
+} from '../../domain/reconciliation/statement.ts';
 import { ConsoleError } from '../console-error.ts';
-import { numberIn, uuidIn } from '../shell/found.ts';
-import type { ListPage } from '../shell/next-page.tsx';
+import { type ListPage, listPage } from '../shell/list-page.tsx';
+import { numberIn } from '../shell/read-filter.ts';
+import { uuidIn } from '../shell/read-path.ts';
 import type { Visit } from '../visit.ts';
 import type { statementIn } from './read-statement.ts';
-import type { LineBreak } from './view.tsx';
 
 /** The lines on a page of breaks: each is looked up in the books. */
 const BREAKS_PER_PAGE = 20;
+
+/** A line of a statement that is no part of the books, with the payments that it may be about. */
+export interface LineBreak extends StoredLine {
+  payments: PaymentSummary[];
+}
 
 /** Stores a statement as a draft, with what its comparison would find. @returns its id */
 export async function storeDraft(
@@ -59,9 +68,12 @@ export async function breaksOf(
   { id, gateway, result }: StatementImport,
 ): Promise<ListPage<LineBreak, number>> {
   if (result === null) return { rows: [], next: null };
-  const after = query.after ? numberIn(query, 'after') : undefined;
-  const found = await listBreaks(database, id, { after, limit: BREAKS_PER_PAGE + 1 });
-  const lines = found.slice(0, BREAKS_PER_PAGE);
+  const after = numberIn(query, 'after');
+  const { rows: lines, next } = await listPage(
+    (limit) => listBreaks(database, id, { after, limit }),
+    ({ line_no }) => line_no,
+    BREAKS_PER_PAGE,
+  );
   const rows = await inTransaction(database, async (trx) => {
     const breaks: LineBreak[] = [];
     for (const line of lines) {
@@ -70,5 +82,5 @@ export async function breaksOf(
     }
     return breaks;
   });
-  return { rows, next: found.length > lines.length ? lines.at(-1)!.line_no : null };
+  return { rows, next };
 }

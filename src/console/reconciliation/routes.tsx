@@ -7,22 +7,23 @@ import { comparisonWith } from '../../process/reconciliation.ts';
 import { auditedBy } from '../access/audited-by.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
-import { uuidIn } from '../shell/found.ts';
-import { listPage } from '../shell/next-page.tsx';
-import { givenReason } from '../shell/reason.ts';
+import { listPage } from '../shell/list-page.tsx';
+import { idIn } from '../shell/read-filter.ts';
+import { givenReason } from '../shell/reason-form.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { StatementForm } from './form.tsx';
+import { ImportList } from './list.tsx';
 import { breaksOf, importOf, storeDraft } from './query.ts';
 import { statementIn } from './read-statement.ts';
 import { whyNotAlone } from './second-person.ts';
-import { ImportList, Live, StatementPage } from './view.tsx';
+import { Live, StatementPage } from './view.tsx';
 
 const TITLE = 'Reconciliation';
 
 /** Statements of gateways: upload or fetch one, see what it would do, compare it, and past ones. */
 export const reconciliationHandlers = {
   reconciliation: async (visit: Visit): Promise<Answer> => {
-    const after = visit.query.after ? uuidIn(visit.query, 'after') : undefined;
+    const after = idIn(visit.query, 'after');
     const page = await listPage(
       (limit) => listImports(visit.service.database, { after, limit }),
       ({ id }) => id,

@@ -3,6 +3,7 @@ import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { pathTo } from '../routes.ts';
 import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Money } from '../shell/money.tsx';
+import { PaymentLink } from '../shell/payment-link.tsx';
 import { Badge, StatusBadges } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
@@ -76,11 +77,7 @@ function Results({ search: { what, merchant_id }, hits }: { search: Search; hits
 export const PAYMENTS: readonly Column<PaymentSummary>[] = [
   {
     heading: 'Payment',
-    cell: (payment) => (
-      <a href={pathTo('payment', { ...payment })}>
-        {payment.kind} {payment.ref_no ?? payment.id}
-      </a>
-    ),
+    cell: (payment) => <PaymentLink payment={payment} ref_no={payment.ref_no} />,
   },
   { heading: 'Status', cell: (payment) => <StatusBadges {...payment} /> },
   { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },

@@ -4,9 +4,10 @@ import { listSecurityEvents } from '../../domain/security/list-security-events.t
 import { SECURITY_EVENT_KINDS } from '../../domain/security/security-events.ts';
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
-import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/given.ts';
+import { listPage } from '../shell/list-page.tsx';
+import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/read-filter.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { PAGE_SIZE, SecurityEventsPage } from './view.tsx';
+import { SecurityEventsPage } from './view.tsx';
 
 export const securityEventHandlers = {
   securityEvents: async (visit: Visit): Promise<Answer> => {
@@ -19,18 +20,18 @@ export const securityEventHandlers = {
       merchant_id: numberIn(query, 'merchant'),
       ip: addressIn(query),
     };
-    const found = await listSecurityEvents(database, {
-      ...filter,
-      account_hashes:
-        account === undefined ? undefined : accountHashes(config.secretsKeys, account),
-      ...{ after: idIn(query, 'after'), limit: PAGE_SIZE + 1 },
-    });
+    const account_hashes =
+      account === undefined ? undefined : accountHashes(config.secretsKeys, account);
+    const after = idIn(query, 'after');
+    const page = await listPage(
+      (limit) => listSecurityEvents(database, { ...filter, account_hashes, after, limit }),
+      ({ id }) => id,
+    );
     await recordView(visit, {
       ...{ action: 'security.list', subject: 'security', merchant_id: filter.merchant_id ?? null },
-      ...{ lookedFor: { ...filter, account }, rows: Math.min(found.length, PAGE_SIZE) },
+      ...{ lookedFor: { ...filter, account }, rows: page.rows.length },
     });
-    const page = <SecurityEventsPage query={query} found={found} />;
-    return { page, title: 'Security events' };
+    return { page: <SecurityEventsPage {...{ query, page }} />, title: 'Security events' };
   },
 };
 

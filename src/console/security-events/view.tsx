@@ -4,13 +4,11 @@ import {
   type SecurityEventKind,
 } from '../../domain/security/security-events.ts';
 import { pathTo } from '../routes.ts';
-import { ChoiceFilter, DayFilters, Filters, NextPage, TextFilter } from '../shell/filters.tsx';
+import { ChoiceFilter, DayFilters, Filters, TextFilter } from '../shell/filters.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
-
-/** Rows of a page of the list. */
-export const PAGE_SIZE = 50;
 
 /** Somebody was turned away, or tried what only a stranger would. */
 const WARNINGS: ReadonlySet<SecurityEventKind> = new Set([
@@ -23,29 +21,28 @@ type Query = Readonly<Record<string, string>>;
 /** What has happened to access, newest first. */
 export function SecurityEventsPage({
   query,
-  found,
+  page: { rows, next },
 }: {
   query: Query;
-  found: SecurityEventRecord[];
+  page: ListPage<SecurityEventRecord>;
 }) {
   const path = pathTo('securityEvents');
-  const shown = found.slice(0, PAGE_SIZE);
   return (
     <>
       <h1>Security events</h1>
       <Filters path={path}>
-        <ChoiceFilter name="kind" label="Kind" query={query} words={SECURITY_EVENT_KINDS} />
+        <ChoiceFilter name="kind" label="Kind" query={query} choices={SECURITY_EVENT_KINDS} />
         <TextFilter name="merchant" label="Merchant" query={query} type="number" />
         <TextFilter name="account" label="Account: e-mail address or app key" query={query} />
         <TextFilter name="ip" label="Address" query={query} />
         <DayFilters query={query} />
       </Filters>
-      {shown.length === 0 ? (
+      {rows.length === 0 ? (
         <Empty>No event fits. Take fewer filters, or an earlier day.</Empty>
       ) : (
-        <Table rows={shown} columns={COLUMNS} caption="Security events, newest first" />
+        <Table rows={rows} columns={COLUMNS} caption="Security events, newest first" />
       )}
-      <NextPage {...{ path, query }} after={found.length > PAGE_SIZE ? shown.at(-1)!.id : null} />
+      <NextPage {...{ path, query, next }} />
     </>
   );
 }

@@ -1,18 +1,21 @@
-import type { ComponentChildren } from 'preact';
-import { MAX_TEXT_LENGTH } from './given.ts';
+import type { ComponentChildren, ComponentProps } from 'preact';
+import { Choice, Field } from './fields.tsx';
+import { AGES, MAX_TEXT_LENGTH } from './read-filter.ts';
 
 type Query = Readonly<Record<string, string>>;
 
-/** The fields that narrow a list. An empty field narrows nothing. */
+/** The fields that narrow a list. They stand in the address, so it can be sent to others. */
 export function Filters({ path, children }: { path: string; children: ComponentChildren }) {
   return (
-    <form class="card filters" method="get" action={path}>
-      {children}
-      <p class="buttons">
-        <button type="submit">Show</button>
-        <a href={path}>Show all</a>
-      </p>
-    </form>
+    <search>
+      <form class="card filters" method="get" action={path}>
+        {children}
+        <p class="buttons">
+          <button type="submit">Show</button>
+          <a href={path}>Show all</a>
+        </p>
+      </form>
+    </search>
   );
 }
 
@@ -22,43 +25,29 @@ interface FilterProps {
   query: Query;
 }
 
+/** A field that narrows nothing while it is empty. */
 export function TextFilter({
-  name,
-  label,
   query,
   type = 'text',
+  ...field
 }: FilterProps & { type?: 'text' | 'number' | 'date' }) {
-  // The types of Preact want to know the type of an input from its source.
-  const input = { type, ...(type === 'text' && { maxLength: MAX_TEXT_LENGTH }) } as object;
-  return (
-    <p class="field">
-      <label for={name}>{label}</label>
-      <input id={name} name={name} value={query[name] ?? ''} {...input} />
-    </p>
-  );
+  const limits = type === 'text' ? { maxLength: MAX_TEXT_LENGTH } : {};
+  return <Field {...{ ...field, type, ...limits }} required={false} value={query[field.name]} />;
 }
 
-/** The first choice is the one that narrows nothing, or that is taken without a choice. */
+/** The first choice, `all`, is the one that narrows nothing, or that is taken without a choice. */
 export function ChoiceFilter({
-  name,
-  label,
   query,
-  words,
   all = 'all',
-}: FilterProps & { words: readonly string[]; all?: string }) {
-  return (
-    <p class="field">
-      <label for={name}>{label}</label>
-      <select id={name} name={name}>
-        <option value="">{all}</option>
-        {words.map((word) => (
-          <option value={word} selected={query[name] === word}>
-            {word}
-          </option>
-        ))}
-      </select>
-    </p>
-  );
+  ...field
+}: FilterProps & Pick<ComponentProps<typeof Choice>, 'choices'> & { all?: string }) {
+  return <Choice {...field} none={all} value={query[field.name]} />;
+}
+
+/** How long something must have waited, or may have. */
+export function AgeFilter(field: FilterProps) {
+  const choices = Object.entries(AGES).map(([age, [words]]) => [age, words] as const);
+  return <ChoiceFilter {...field} choices={choices} all="any" />;
 }
 
 /** The first and the last day, both included. */
@@ -68,27 +57,5 @@ export function DayFilters({ query }: { query: Query }) {
       <TextFilter name="since" label="From day" type="date" query={query} />
       <TextFilter name="until" label="To day" type="date" query={query} />
     </>
-  );
-}
-
-/** The link to the rows after these, which keeps the filters. Nothing when there are none. */
-export function NextPage({
-  path,
-  query,
-  after,
-}: {
-  path: string;
-  query: Query;
-  after: string | null;
-}) {
-  if (after === null) return null;
-  const given = Object.entries(query).filter(([, value]) => value !== '');
-  const next = new URLSearchParams({ ...Object.fromEntries(given), after });
-  return (
-    <p class="buttons">
-      <a class="button quiet" href={`${path}?${next}`}>
-        Next page
-      </a>
-    </p>
   );
 }

@@ -3,33 +3,30 @@ import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import {
   MAX_SUMMED,
   type SuspendedMoney,
-  type SuspenseFilter,
   type SuspenseSum,
 } from '../../domain/support/list-suspense.ts';
 import { pathTo } from '../routes.ts';
+import { ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { MerchantLink } from '../shell/merchant-link.tsx';
 import { Money } from '../shell/money.tsx';
-import { type ListPage, NextPage } from '../shell/next-page.tsx';
 import { PaymentLink } from '../shell/payment-link.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
+import type { Visit } from '../visit.ts';
 
 interface Props {
-  filter: SuspenseFilter;
+  query: Visit['query'];
   sums: SuspenseSum[];
-  page: ListPage<SuspendedMoney, string>;
+  page: ListPage<SuspendedMoney>;
 }
 
 /** The money that gateways have moved and that waits for a decision. */
-export function SuspensePage({ filter, sums, page: { rows, next } }: Props) {
-  const { kind, merchant_id } = filter;
-  const isNarrowed = kind !== undefined || merchant_id !== undefined;
-  const query = {
-    ...(kind !== undefined && { kind }),
-    ...(merchant_id !== undefined && { merchant: String(merchant_id) }),
-  };
+export function SuspensePage({ query, sums, page: { rows, next } }: Props) {
+  const path = pathTo('suspense');
+  const isNarrowed = Boolean(query.kind || query.merchant);
   return (
     <>
       <h1>Money in suspense</h1>
@@ -37,7 +34,10 @@ export function SuspensePage({ filter, sums, page: { rows, next } }: Props) {
         A gateway has moved it, and nobody has decided yet whose it is, or a return is taking it
         back. The oldest stands first.
       </p>
-      <Filter filter={filter} />
+      <Filters path={path}>
+        <ChoiceFilter name="kind" label="Kind of payment" query={query} choices={PAYMENT_KINDS} />
+        <TextFilter name="merchant" label="Merchant" query={query} type="number" />
+      </Filters>
       {rows.length === 0 ? (
         <Empty>
           {isNarrowed
@@ -50,31 +50,8 @@ export function SuspensePage({ filter, sums, page: { rows, next } }: Props) {
           <Table rows={rows} columns={columns()} caption="Money in suspense" />
         </>
       )}
-      <NextPage path={pathTo('suspense')} query={query} next={next} />
+      <NextPage {...{ path, query, next }} />
     </>
-  );
-}
-
-function Filter({ filter: { kind, merchant_id } }: { filter: SuspenseFilter }) {
-  return (
-    <form method="get" action={pathTo('suspense')} class="card search">
-      <select name="kind" aria-label="Kind of payment">
-        <option value="">all kinds</option>
-        {PAYMENT_KINDS.map((each) => (
-          <option value={each} selected={each === kind}>
-            {each}
-          </option>
-        ))}
-      </select>
-      <input
-        name="merchant"
-        value={merchant_id}
-        inputmode="numeric"
-        aria-label="Number of the merchant"
-        placeholder="Number of the merchant"
-      />
-      <button type="submit">Show</button>
-    </form>
   );
 }
 

@@ -3,10 +3,8 @@ import * as read from '../../admin/options/readers.ts';
 import { changeUser, resetUserTotp } from '../../domain/identity/change-user.ts';
 import { passwordHashOf, ROLES, type UserRecord } from '../../domain/identity/manage-users.ts';
 import { hashPassword } from '../../domain/identity/password.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { type Change, changeRow } from '../shell/change.tsx';
-import { Check, Choice } from '../shell/fields.tsx';
-import { Field } from '../shell/form.tsx';
+import { type Action, type Actions, changeRow } from '../shell/action.ts';
+import { Check, Choice, Field } from '../shell/fields.tsx';
 import { readField, readOptional } from '../shell/read-field.ts';
 import { shownOnce } from '../shell/shown-once.tsx';
 import { requireVersion, Version } from '../shell/version.tsx';
@@ -18,40 +16,36 @@ export const role = read.oneOf(ROLES);
 const ENDS = 'All sessions of the user end at once.';
 
 /** Shuts a user out. */
-export const deactivate: Change<UserRecord> = {
-  ...{ route: 'userDeactivate', action: 'user.deactivate' },
+export const deactivate: Action<UserRecord> = {
+  ...{ action: 'user.deactivate' },
   ...{ title: 'Deactivate', verb: 'Deactivate' },
-  preview: (_visit, { active, email }) => {
-    if (active) return [`${email} cannot log in any more. ${ENDS}`];
-    throw new OperatorRefusal('The user is deactivated already');
-  },
+  whyNot: ({ active }) => (active ? null : 'The user is deactivated already'),
+  preview: (_visit, { email }) => [`${email} cannot log in any more. ${ENDS}`],
   perform: async (_visit, user, by) => {
     await change(user, by, { active: false });
-    return null;
   },
 };
 
-const update: Change<UserRecord> = {
-  ...{ route: 'userChange', action: 'user.update' },
+const update: Action<UserRecord> = {
+  ...{ action: 'user.update' },
   ...{ title: 'Change name or role', verb: 'Change' },
   preview: () => [`A new role counts at once. ${ENDS} A new name alone ends none.`],
   fields: (user, given) => (
     <>
       <Version of={user} />
       <Field {...NAME} required={user.name !== null} value={given.name ?? user.name ?? ''} />
-      <Choice {...ROLE} words={ROLES} value={given.role ?? user.role} />
+      <Choice {...ROLE} choices={ROLES} value={given.role ?? user.role} />
     </>
   ),
   perform: async ({ form }, user, by) => {
     const wanted = { name: readOptional(form, NAME, read.name), role: readField(form, ROLE, role) };
     requireVersion(form, user);
     await change(user, by, wanted);
-    return null;
   },
 };
 
-const newPassword: Change<UserRecord> = {
-  ...{ route: 'userChange', action: 'user.update' },
+const newPassword: Action<UserRecord> = {
+  ...{ action: 'user.update' },
   ...{ title: 'Replace the password', verb: 'Replace and show the new password' },
   preview: () => [
     `The user gets a new password, which is shown once on the next page. ${ENDS}`,
@@ -83,21 +77,18 @@ const newPassword: Change<UserRecord> = {
   },
 };
 
-const reactivate: Change<UserRecord> = {
-  ...{ route: 'userChange', action: 'user.update' },
+const reactivate: Action<UserRecord> = {
+  ...{ action: 'user.update' },
   ...{ title: 'Reactivate', verb: 'Reactivate' },
-  preview: (_visit, { active }) => {
-    if (!active) return ['The user can log in again, with the same password and role.'];
-    throw new OperatorRefusal('The user is active already');
-  },
+  whyNot: ({ active }) => (active ? 'The user is active already' : null),
+  preview: () => ['The user can log in again, with the same password and role.'],
   perform: async (_visit, user, by) => {
     await change(user, by, { active: true });
-    return null;
   },
 };
 
-const forgetFailures: Change<UserRecord> = {
-  ...{ route: 'userChange', action: 'user.update' },
+const forgetFailures: Action<UserRecord> = {
+  ...{ action: 'user.update' },
   ...{ title: 'Forget failed log-ins', verb: 'Forget them' },
   preview: () => [
     'After many failed log-ins to one account, from anywhere, log-ins are refused for a while. The user can log in again at once.',
@@ -107,23 +98,19 @@ const forgetFailures: Change<UserRecord> = {
     await changeRow(by, `user ${email}`, (trx) =>
       changeUser(trx, { email, merchant_id }, {}, service.config.secretsKeys),
     );
-    return null;
   },
 };
 
-const resetTotp: Change<UserRecord> = {
-  ...{ route: 'userChange', action: 'user.reset-totp' },
+const resetTotp: Action<UserRecord> = {
+  ...{ action: 'user.reset-totp' },
   ...{ title: 'Reset one-time passwords', verb: 'Reset' },
-  preview: (_visit, { totp }) => {
-    if (!totp) throw new OperatorRefusal('The user has no one-time passwords');
-    return [
-      `One-time passwords are switched off: from then on the password alone is enough. ${ENDS}`,
-      'Make sure that it is the user who asks.',
-    ];
-  },
+  whyNot: ({ totp }) => (totp ? null : 'The user has no one-time passwords'),
+  preview: () => [
+    `One-time passwords are switched off: from then on the password alone is enough. ${ENDS}`,
+    'Make sure that it is the user who asks.',
+  ],
   perform: async (_visit, { email, merchant_id }, by) => {
     await changeRow(by, `user ${email}`, (trx) => resetUserTotp(trx, { email, merchant_id }));
-    return null;
   },
 };
 
@@ -135,22 +122,11 @@ function change(
   return changeRow(by, `user ${email}`, (trx) => changeUser(trx, { email, merchant_id }, wanted));
 }
 
-/** What an admin can change of a user, by the last part of the address. */
-const CHANGES: Readonly<Record<string, Change<UserRecord>>> = {
+/** What an admin can do about a user, by the last part of the address. */
+export const USER_ACTIONS: Actions<UserRecord> = {
   update,
   'new-password': newPassword,
   'reset-totp': resetTotp,
   reactivate,
   'forget-failures': forgetFailures,
 };
-
-/** Returns the change of a name, if there is one. */
-export function userChange(name: string): Change<UserRecord> | undefined {
-  return Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
-}
-
-/** Returns the changes that make sense for a user as it is. */
-export function changesFor({ active, totp }: UserRecord) {
-  const isIdle: Readonly<Record<string, boolean>> = { reactivate: active, 'reset-totp': !totp };
-  return Object.entries(CHANGES).filter(([name]) => !isIdle[name]);
-}

@@ -4,9 +4,8 @@ import { registerUser } from '../../domain/identity/change-user.ts';
 import { ROLES } from '../../domain/identity/manage-users.ts';
 import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
 import { pathTo } from '../routes.ts';
-import type { Change } from '../shell/change.tsx';
-import { Check, Choice } from '../shell/fields.tsx';
-import { Field } from '../shell/form.tsx';
+import type { Action } from '../shell/action.ts';
+import { Check, Choice, Field } from '../shell/fields.tsx';
 import { readField, readOptional } from '../shell/read-field.ts';
 import { shownOnce } from '../shell/shown-once.tsx';
 import { NAME, ROLE, role } from './changes.tsx';
@@ -14,8 +13,8 @@ import { NAME, ROLE, role } from './changes.tsx';
 const EMAIL = { name: 'email', label: 'E-mail address' };
 
 /** Creates a user of a merchant, and shows the password once. */
-export const createUser: Change<MerchantRecord> = {
-  ...{ route: 'userNew', action: 'user.create' },
+export const createUser: Action<MerchantRecord> = {
+  ...{ action: 'user.create' },
   ...{ title: 'Create a user', verb: 'Create and show the password' },
   preview: (_visit, { name }) => [
     `A person can log in for ${name}. The password is made here and shown once, on the next page.`,
@@ -24,7 +23,7 @@ export const createUser: Change<MerchantRecord> = {
     <>
       <Field {...EMAIL} type="email" value={given.email} />
       <Field {...NAME} required={false} value={given.name} hint="It may stay empty" />
-      <Choice {...ROLE} words={ROLES} value={given.role} />
+      <Choice {...ROLE} choices={ROLES} value={given.role} />
       <Check
         name="must_change"
         label="The user must change the password before doing anything else"

@@ -1,8 +1,7 @@
-import { ConsoleError } from '../console-error.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
-import { formOf, performing } from '../shell/change.tsx';
+import { actionHandlers, namedIn } from '../shell/action.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { deactivate, userChange } from './changes.tsx';
+import { deactivate, USER_ACTIONS } from './changes.tsx';
 import { createUser } from './create.tsx';
 import { recordUserView, USER } from './user.ts';
 import { UserPage } from './view.tsx';
@@ -15,16 +14,7 @@ export const userHandlers = {
     return { page: <UserPage visit={visit} user={user} />, title: user.email };
   },
 
-  userDeactivateForm: formOf(USER, () => deactivate),
-  userDeactivate: performing(USER, () => deactivate),
-  userChangeForm: formOf(USER, changeIn),
-  userChange: performing(USER, changeIn),
-  userNewForm: formOf(MERCHANT, () => createUser),
-  userNew: performing(MERCHANT, () => createUser),
+  ...actionHandlers('userDeactivate', USER, () => deactivate),
+  ...actionHandlers('userChange', USER, namedIn(USER_ACTIONS)),
+  ...actionHandlers('userNew', MERCHANT, () => createUser),
 };
-
-function changeIn({ params }: Visit) {
-  const change = userChange(params.change ?? '');
-  if (!change) throw new ConsoleError(404, 'There is no such page');
-  return change;
-}

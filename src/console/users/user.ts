@@ -1,12 +1,12 @@
 import { requireUserById, type UserRecord } from '../../domain/identity/manage-users.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
-import type { Matter } from '../shell/change.tsx';
-import { found, numberIn, uuidIn } from '../shell/found.ts';
+import type { Resource } from '../shell/action.ts';
+import { found, numberIn, uuidIn } from '../shell/read-path.ts';
 import type { Visit } from '../visit.ts';
 
 /** The user that the pages under its address are about. */
-export const USER: Matter<UserRecord> = {
+export const USER: Resource<UserRecord> = {
   find: ({ service, params }) => {
     const merchant_id = numberIn(params, 'merchant_id');
     const user_id = uuidIn(params, 'user_id');

@@ -1,10 +1,11 @@
 import type { UserRecord } from '../../domain/identity/manage-users.ts';
 import { ActiveBadge } from '../apps/table.tsx';
 import { mayUse, pathTo } from '../routes.ts';
+import { ActionLinks } from '../shell/action-page.tsx';
 import { Facts } from '../shell/facts.tsx';
 import { Time } from '../shell/time.tsx';
 import type { Visit } from '../visit.ts';
-import { changesFor } from './changes.tsx';
+import { USER_ACTIONS } from './changes.tsx';
 
 /** A person who may log in for a merchant. */
 export function UserPage({ visit, user }: { visit: Visit; user: UserRecord }) {
@@ -33,15 +34,12 @@ export function UserPage({ visit, user }: { visit: Visit; user: UserRecord }) {
               Deactivate
             </a>
           )}
-          {mayUse(role, 'userChange') &&
-            changesFor(user).map(([change, { title }]) => (
-              <a
-                class="button quiet"
-                href={pathTo('userChangeForm', { merchant_id, user_id, change })}
-              >
-                {title}
-              </a>
-            ))}
+          {mayUse(role, 'userChange') && (
+            <ActionLinks
+              {...{ route: 'userChange', params: visit.params, subject: user }}
+              actions={USER_ACTIONS}
+            />
+          )}
         </p>
       </section>
     </>

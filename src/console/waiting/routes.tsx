@@ -1,8 +1,8 @@
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { listForSupport } from '../../domain/support/list-for-support.ts';
 import { recordView } from '../access/record-view.ts';
-import { idIn, numberIn, wordIn } from '../shell/given.ts';
-import { listPage } from '../shell/next-page.tsx';
+import { listPage } from '../shell/list-page.tsx';
+import { idIn, numberIn, wordIn } from '../shell/read-filter.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { REASONS, WaitingPage } from './view.tsx';
 

@@ -2,7 +2,7 @@ import { PAYMENT_KINDS, type PaymentSummary } from '../../domain/payments/paymen
 import { pathTo } from '../routes.ts';
 import { PAYMENTS } from '../search/view.tsx';
 import { ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
-import { type ListPage, NextPage } from '../shell/next-page.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { Empty, Table } from '../shell/table.tsx';
 import type { Visit } from '../visit.ts';
 
@@ -11,7 +11,7 @@ export const REASONS = ['parked', 'overdue'] as const;
 
 interface Props {
   query: Visit['query'];
-  page: ListPage<PaymentSummary, string>;
+  page: ListPage<PaymentSummary>;
 }
 
 /** The payments that do not go on by themselves, or have not ended in time. */
@@ -25,8 +25,8 @@ export function WaitingPage({ query, page: { rows, next } }: Props) {
         the gateway is asked about it all the same. The oldest stands first.
       </p>
       <Filters path={path}>
-        <ChoiceFilter name="why" label="Why" query={query} words={REASONS} />
-        <ChoiceFilter name="kind" label="Kind" query={query} words={PAYMENT_KINDS} />
+        <ChoiceFilter name="why" label="Why" query={query} choices={REASONS} />
+        <ChoiceFilter name="kind" label="Kind" query={query} choices={PAYMENT_KINDS} />
         <TextFilter name="merchant" label="Merchant" query={query} type="number" />
       </Filters>
       {rows.length === 0 ? (

@@ -12,12 +12,11 @@ import {
 import { auditedBy } from '../access/audited-by.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
 import { pathTo } from '../routes.ts';
-import { type Change, formOf, performing } from '../shell/change.tsx';
-import { Choice } from '../shell/fields.tsx';
-import { Field } from '../shell/form.tsx';
+import { type Action, actionHandlers, type Given } from '../shell/action.ts';
+import { Choice, Field } from '../shell/fields.tsx';
 import { kes } from '../shell/money.tsx';
 import { readField } from '../shell/read-field.ts';
-import type { Answer, Handler, Visit } from '../visit.ts';
+import type { Visit } from '../visit.ts';
 
 const WALLET = { name: 'wallet', label: 'Wallet' };
 const AMOUNT = { name: 'amount', label: 'Amount' };
@@ -53,7 +52,7 @@ const ADJUSTMENT: Kind = {
 /** Reads an entry. @throws OperatorRefusal that says what a field must be */
 function entryIn(
   { kind }: Kind,
-  given: Visit['form'],
+  given: Given,
   { id: merchant_id }: MerchantRecord,
 ): Omit<OperatorEntry, 'reason'> {
   const amount = kind === 'topup' ? read.positiveAmount : read.signedAmount;
@@ -79,21 +78,21 @@ async function effectOf(
   ];
 }
 
-/** Asks a second person for an entry. */
-function request(kind: Kind): Change<MerchantRecord> {
+/** Asks for the entry, says what it would do, and asks a second person for it. */
+function request(kind: Kind): Action<MerchantRecord> {
   const { route, action, title } = kind;
-  const givenIn = ({ req, query, form }: Visit) => (req.method === 'GET' ? query : form);
   return {
-    ...{ route, action, title, verb: 'Ask a second person' },
-    preview: async (visit, merchant) => [
-      ...(await effectOf(visit, entryIn(kind, givenIn(visit), merchant))),
-      'Nothing is booked now. Another admin must approve it first.',
-      'The merchant reads the reason in its list of wallet transactions.',
-    ],
-    fields: (_merchant, _form, visit) =>
-      [WALLET, AMOUNT, REFERENCE].map(({ name }) => (
-        <input type="hidden" name={name} value={givenIn(visit)[name] ?? ''} />
-      )),
+    ...{ action, title, verb: 'Ask a second person' },
+    carried: [WALLET.name, AMOUNT.name, REFERENCE.name],
+    choices: (merchant, given) => <EntryForm {...{ kind, merchant, given }} />,
+    preview: async (visit, merchant, given) => {
+      if (!given.amount) return null;
+      return [
+        ...(await effectOf(visit, entryIn(kind, given, merchant))),
+        'Nothing is booked now. Another admin must approve it first.',
+        'The merchant reads the reason in its list of wallet transactions.',
+      ];
+    },
     perform: async (visit, merchant, { reason }) => {
       // The entry itself is another line of the log, once it is approved.
       const audited = auditedBy(visit, route, { action: 'approval.request', reason });
@@ -109,46 +108,38 @@ function request(kind: Kind): Change<MerchantRecord> {
   };
 }
 
-/** Asks first for the entry, and then shows what it would do, and asks why. */
-function entryForm(kind: Kind): Handler {
-  const confirmation = formOf(MERCHANT, () => request(kind));
-  return async (visit) => (visit.query.amount ? confirmation(visit) : blank(visit, kind));
+interface EntryFormProps {
+  kind: Kind;
+  merchant: MerchantRecord;
+  given: Given;
 }
 
-async function blank(visit: Visit, { kind, route, title, what }: Kind): Promise<Answer> {
-  const merchant = await MERCHANT.find(visit);
-  const page = (
-    <>
-      <h1>{title}</h1>
-      <p>
-        <a href={MERCHANT.pathOf(merchant)}>{MERCHANT.nameOf(merchant)}</a>
+function EntryForm({ kind: { kind, route, what }, merchant, given }: EntryFormProps) {
+  const params = { merchant_id: merchant.id };
+  return (
+    <form class="card" method="get" action={pathTo(route, params)}>
+      <p>{what} Nothing is booked yet.</p>
+      {kind === 'adjustment' && <Choice {...WALLET} choices={WALLET_KINDS} value={given.wallet} />}
+      <Field
+        {...{ ...AMOUNT, value: given.amount }}
+        hint={kind === 'topup' ? 'Such as 100.00' : 'More, or less, such as -100.00'}
+      />
+      <Field
+        {...{ ...REFERENCE, value: given.reference, maxLength: MAX_REFERENCE_LENGTH }}
+        hint="Unique for the merchant: a second entry with it books nothing"
+      />
+      <p class="buttons">
+        <button type="submit" class="quiet">
+          See what it would do
+        </button>
+        <a href={pathTo('wallets', params)}>Do nothing</a>
       </p>
-      <form class="card" method="get" action={pathTo(route, visit.params)}>
-        <p>{what} The next page says what it would do. Nothing is booked yet.</p>
-        {kind === 'adjustment' && <Choice {...WALLET} words={WALLET_KINDS} />}
-        <Field
-          {...AMOUNT}
-          hint={kind === 'topup' ? 'Such as 100.00' : 'More, or less, such as -100.00'}
-        />
-        <Field
-          {...REFERENCE}
-          maxLength={MAX_REFERENCE_LENGTH}
-          hint="Unique for the merchant: a second entry with it books nothing"
-        />
-        <p class="buttons">
-          <button type="submit">See what it would do</button>
-          <a href={pathTo('wallets', visit.params)}>Do nothing</a>
-        </p>
-      </form>
-    </>
+    </form>
   );
-  return { page, title };
 }
 
 /** Top-ups and adjustments, which always wait for a second person. */
 export const entryHandlers = {
-  walletTopupForm: entryForm(TOPUP),
-  walletTopup: performing(MERCHANT, () => request(TOPUP)),
-  walletAdjustForm: entryForm(ADJUSTMENT),
-  walletAdjust: performing(MERCHANT, () => request(ADJUSTMENT)),
+  ...actionHandlers('walletTopup', MERCHANT, () => request(TOPUP)),
+  ...actionHandlers('walletAdjust', MERCHANT, () => request(ADJUSTMENT)),
 };

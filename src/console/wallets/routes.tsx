@@ -3,7 +3,7 @@ import { walletBalances } from '../../domain/wallets/wallet.ts';
 import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
-import { listPage } from '../shell/next-page.tsx';
+import { listPage } from '../shell/list-page.tsx';
 import type { Answer, Visit } from '../visit.ts';
 import { WalletsPage } from './view.tsx';
 

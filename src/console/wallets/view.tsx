@@ -2,8 +2,8 @@ import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts'
 import type { PlacedTransaction } from '../../domain/wallets/list-transactions.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Facts } from '../shell/facts.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { Money } from '../shell/money.tsx';
-import { type ListPage, NextPage } from '../shell/next-page.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
@@ -49,7 +49,7 @@ export function WalletsPage({ visit, merchant, balances, page: { rows, next } }:
       ) : (
         <Empty>No money has moved yet.</Empty>
       )}
-      <NextPage path={path} query={{}} next={next} />
+      <NextPage path={path} next={next} />
     </>
   );
 }

@@ -10,19 +10,23 @@ import type { Recovery } from '../../domain/webhooks/recover-deliveries.ts';
 import type { Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
-import type { Given, ThingAction } from '../shell/action.tsx';
+import type { Action, Given, Resource } from '../shell/action.ts';
 import { DayFilters, TextFilter } from '../shell/filters.tsx';
-import { daysIn, numberIn } from '../shell/given.ts';
+import { daysIn, numberIn } from '../shell/read-filter.ts';
 import { nairobiTime } from '../shell/time.tsx';
-import { endpointIn, webhookIn } from './query.ts';
-import { performResend, previewResend } from './resend.ts';
+import { endpointIn, recordWebhookView, webhookIn } from './query.ts';
+import { performResend, previewResend, whyNotResent } from './resend.ts';
+
+export const ENDPOINT: Resource<SupportEndpoint> = {
+  find: endpointIn,
+  nameOf: ({ endpoint }) => endpoint,
+  pathOf: (endpoint) => pathTo('endpoint', { ...endpoint }),
+};
 
 /** Sends again everything that has not reached an endpoint. */
-export const recover: ThingAction<SupportEndpoint> = {
-  ...{ route: 'endpointRecover', action: 'webhooks.recover', carried: ['since', 'until', 'rate'] },
-  ...{ title: 'Send webhooks again', verb: 'Send again' },
-  find: endpointIn,
-  back: (endpoint) => ({ path: pathTo('endpoint', { ...endpoint }), words: endpoint.endpoint }),
+export const recover: Action<SupportEndpoint> = {
+  ...{ action: 'webhooks.recover', title: 'Send webhooks again', verb: 'Send again' },
+  carried: ['since', 'until', 'rate'],
   preview: async (visit, endpoint, given) => {
     const recovery = recoveryIn(endpoint, given);
     const rate = rateIn(given);
@@ -42,7 +46,7 @@ export const recover: ThingAction<SupportEndpoint> = {
       'The ladder of attempts begins anew. An endpoint that is held is probed at once.',
     ];
   },
-  perform: async (visit, endpoint, audited) => {
+  perform: async (visit, endpoint, { audited }) => {
     const recovery = recoveryIn(endpoint, visit.form);
     const { count } = await recoverAudited(audited, recovery, rateIn(visit.form));
     if (count === 0) throw new OperatorRefusal('Nothing is left to send again');
@@ -81,19 +85,19 @@ function wordsOf({ endpoint, since, until }: Recovery): string {
   return `to ${endpoint}, of events from ${nairobiTime(since)} on${end}`;
 }
 
-/** Lets one webhook go out again. */
-export const resend: ThingAction<Webhook> = {
-  ...{ route: 'webhookResend', action: 'webhooks.resend' },
-  ...{ title: 'Resend a webhook', verb: 'Resend' },
+export const WEBHOOK: Resource<Webhook> = {
   find: webhookIn,
-  back: ({ id }) => ({ path: pathTo('webhook', { id }), words: `Webhook ${id}` }),
-  preview: async (visit, webhook) => {
-    const { id, merchant_id } = webhook;
-    await recordView(visit, {
-      ...{ action: 'webhooks.show', subject: `webhooks ${id}`, merchant_id },
-      ...{ lookedFor: {}, rows: 1 },
-    });
-    return previewResend(webhook);
+  recordView: (visit, webhook) => recordWebhookView(visit, webhook),
+  nameOf: ({ id }) => `Webhook ${id}`,
+  pathOf: ({ id }) => pathTo('webhook', { id }),
+};
+
+/** Lets one webhook go out again. */
+export const resend: Action<Webhook> = {
+  ...{ action: 'webhooks.resend', title: 'Resend a webhook', verb: 'Resend' },
+  whyNot: whyNotResent,
+  preview: (_visit, webhook) => previewResend(webhook),
+  perform: async (_visit, { id }, { audited }) => {
+    await performResend(audited, id);
   },
-  perform: (_visit, { id }, audited) => performResend(audited, id),
 };

@@ -2,11 +2,9 @@ import { validate as isUuid } from 'uuid';
 import { listAllEndpoints, type SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
 import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
+import { recordView } from '../access/record-view.ts';
 import { ConsoleError } from '../console-error.ts';
 import type { Visit } from '../visit.ts';
-
-/** Rows of a page of a list. */
-export const PAGE_SIZE = 50;
 
 const MERCHANT_ID = /^[1-9]\d{0,14}$/;
 
@@ -28,4 +26,13 @@ export async function webhookIn({ service, params: { id = '' } }: Visit): Promis
   const found = isUuid(id) ? await findWebhook(service.database, id) : undefined;
   if (!found) throw new ConsoleError(404, 'There is no such webhook. Look for it with the search');
   return found;
+}
+
+export async function recordWebhookView(
+  visit: Visit,
+  { id, merchant_id }: Webhook,
+  action = 'webhooks.show',
+): Promise<void> {
+  const read = { action, subject: `webhooks ${id}`, merchant_id, lookedFor: {}, rows: 1 };
+  await recordView(visit, read);
 }

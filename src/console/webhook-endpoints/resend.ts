@@ -5,13 +5,19 @@ import type { Webhook } from '../../domain/webhooks/webhook-file.ts';
 
 const AT_HAND = 'It is under way or due already: a second copy would help nobody';
 
+/** Says why a webhook is not sent again now; null when it can be. */
+export function whyNotResent(webhook: Webhook): string | null {
+  if (webhook.status === null) return 'It goes out for the first time soon';
+  const isHeld = webhook.endpoint_probe_at !== null;
+  return isUnderWay(webhook) || (isDue(webhook) && !isHeld) ? AT_HAND : null;
+}
+
 /** Says what it means to send a webhook again. @throws OperatorRefusal when it would do nothing */
 export function previewResend(webhook: Webhook): string[] {
-  const { status, attempts, endpoint, endpoint_probe_at } = webhook;
-  if (status === null) throw new OperatorRefusal('It goes out for the first time soon');
-  if (isUnderWay(webhook)) throw new OperatorRefusal(AT_HAND);
+  const { attempts, endpoint } = webhook;
+  const problem = whyNotResent(webhook);
+  if (problem !== null) throw new OperatorRefusal(problem);
   if (isDue(webhook)) {
-    if (endpoint_probe_at === null) throw new OperatorRefusal(AT_HAND);
     return [`It is due, and waits for ${endpoint}, which is held. The endpoint is probed at once.`];
   }
   return [

@@ -9,53 +9,60 @@ import { attemptsOf } from '../../domain/webhooks/webhook-file.ts';
 import { DEFAULT_ZONE, startOfDay } from '../../domain/zone.ts';
 import { recordView } from '../access/record-view.ts';
 import { pathTo } from '../routes.ts';
-import { actionDone, actionForm } from '../shell/action.tsx';
-import { idIn, numberIn, textIn, wordIn } from '../shell/given.ts';
+import { actionHandlers } from '../shell/action.ts';
+import { listPage, PAGE_SIZE } from '../shell/list-page.tsx';
+import { idIn, numberIn, textIn, wordIn } from '../shell/read-filter.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { recover, resend } from './actions.tsx';
-import { endpointIn, PAGE_SIZE, webhookIn } from './query.ts';
+import { ENDPOINT, recover, resend, WEBHOOK } from './actions.tsx';
+import { endpointIn, recordWebhookView, webhookIn } from './query.ts';
 import { EndpointPage, EndpointsPage } from './view.tsx';
 import { WebhookPage } from './webhook-view.tsx';
+
+const recovery = actionHandlers('endpointRecover', ENDPOINT, () => recover);
 
 export const webhookEndpointHandlers = {
   endpoints: async (visit: Visit): Promise<Answer> => {
     const merchant_id = numberIn(visit.query, 'merchant');
     const state = wordIn(visit.query, 'state', ENDPOINT_STATES);
-    const found = await listAllEndpoints(visit.service.database, {
-      ...{ merchant_id, state, after: afterIn(visit) },
-      ...{ countUpTo: MAX_WAITING_COUNTED, limit: PAGE_SIZE + 1 },
-    });
+    const narrowed = { merchant_id, state, after: afterIn(visit), countUpTo: MAX_WAITING_COUNTED };
+    const page = await listPage(
+      (limit) => listAllEndpoints(visit.service.database, { ...narrowed, limit }),
+      (last) => `${last.state}/${last.merchant_id}/${last.endpoint}`,
+    );
     await recordView(visit, {
       ...{ action: 'webhooks.endpoints', subject: 'webhooks', merchant_id: merchant_id ?? null },
-      ...{ lookedFor: { merchant_id, state }, rows: Math.min(found.length, PAGE_SIZE) },
+      ...{ lookedFor: { merchant_id, state }, rows: page.rows.length },
     });
-    return { page: <EndpointsPage visit={visit} found={found} />, title: 'Webhook endpoints' };
+    const { query } = visit;
+    return { page: <EndpointsPage {...{ query, page }} />, title: 'Webhook endpoints' };
   },
 
   endpoint: async (visit: Visit): Promise<Answer> => {
     const endpoint = await endpointIn(visit);
     const status = wordIn(visit.query, 'status', UNDELIVERED) ?? 'pending';
     const { merchant_id } = endpoint;
-    const found = await listDeliveries(visit.service.database, {
-      ...{ merchant_id, endpoint: endpoint.endpoint, status },
-      ...{ after: idIn(visit.query, 'after'), limit: PAGE_SIZE + 1 },
-    });
+    const narrowed = { merchant_id, endpoint: endpoint.endpoint, status };
+    const after = idIn(visit.query, 'after');
+    const page = await listPage(
+      (limit) => listDeliveries(visit.service.database, { ...narrowed, after, limit }),
+      ({ id }) => id,
+    );
     await recordView(visit, {
       ...{ action: 'webhooks.list', subject: 'webhooks', merchant_id },
       lookedFor: { endpoint: endpoint.endpoint, status },
-      rows: Math.min(found.length, PAGE_SIZE),
+      rows: page.rows.length,
     });
-    const page = <EndpointPage visit={visit} {...{ endpoint, status, found }} />;
-    return { page, title: endpoint.endpoint };
+    const shown = <EndpointPage visit={visit} {...{ endpoint, status, page }} />;
+    return { page: shown, title: endpoint.endpoint };
   },
 
+  ...recovery,
   /** Without a first day it takes the last days, so that the form says which. */
   endpointRecoverForm: async (visit: Visit): Promise<Answer> => {
-    if (visit.query.since) return actionForm(recover)(visit);
+    if (visit.query.since) return recovery.endpointRecoverForm(visit);
     const query = new URLSearchParams({ ...visit.query, since: dayBefore(RECOVERED_DAYS) });
     return { goTo: `${pathTo('endpointRecoverForm', visit.params)}?${query}` };
   },
-  endpointRecover: actionDone(recover),
 
   webhook: async (visit: Visit): Promise<Answer> => webhookPage(visit, 'webhooks.show'),
   /** Shows personal data for this one time. */
@@ -64,8 +71,7 @@ export const webhookEndpointHandlers = {
   webhookRevealed: async ({ params }: Visit): Promise<Answer> => ({
     goTo: pathTo('webhook', params),
   }),
-  webhookResendForm: actionForm(resend),
-  webhookResend: actionDone(resend),
+  ...actionHandlers('webhookResend', WEBHOOK, () => resend),
 };
 
 const RECOVERED_DAYS = 7;
@@ -95,10 +101,8 @@ async function webhookPage(
 ): Promise<Answer> {
   const webhook = await webhookIn(visit);
   const attempts = await attemptsOf(visit.service.database, webhook, PAGE_SIZE);
-  const { id, merchant_id } = webhook;
-  const read = { action, subject: `webhooks ${id}`, merchant_id, lookedFor: {}, rows: 1 };
-  await recordView(visit, read);
+  await recordWebhookView(visit, webhook, action);
   const isRevealed = action === 'webhooks.reveal';
   const page = <WebhookPage visit={visit} {...{ webhook, attempts, isRevealed }} />;
-  return { page, title: `Webhook ${id}` };
+  return { page, title: `Webhook ${webhook.id}` };
 }

@@ -6,14 +6,15 @@ import {
 import { type ListedDelivery, UNDELIVERED } from '../../domain/webhooks/list-deliveries.ts';
 import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { ChoiceFilter, Filters, NextPage, TextFilter } from '../shell/filters.tsx';
+import { ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
+import { type ListPage, NextPage } from '../shell/list-page.tsx';
 import { MerchantLink } from '../shell/merchant-link.tsx';
+import { PaymentLink } from '../shell/payment-link.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { Time } from '../shell/time.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
-import { PAGE_SIZE } from './query.ts';
 
 const TONES: Readonly<Record<EndpointState, Tone>> = {
   held: 'bad',
@@ -22,27 +23,27 @@ const TONES: Readonly<Record<EndpointState, Tone>> = {
 };
 
 /** The receivers of all merchants, those that do not work first. */
-export function EndpointsPage({ visit, found }: { visit: Visit; found: SupportEndpoint[] }) {
+export function EndpointsPage({
+  query,
+  page: { rows, next },
+}: {
+  query: Visit['query'];
+  page: ListPage<SupportEndpoint>;
+}) {
   const path = pathTo('endpoints');
-  const { query } = visit;
-  const shown = found.slice(0, PAGE_SIZE);
-  const last = found.length > PAGE_SIZE ? shown.at(-1)! : null;
   return (
     <>
       <h1>Webhook endpoints</h1>
       <Filters path={path}>
         <TextFilter name="merchant" label="Merchant" query={query} type="number" />
-        <ChoiceFilter name="state" label="State" query={query} words={ENDPOINT_STATES} />
+        <ChoiceFilter name="state" label="State" query={query} choices={ENDPOINT_STATES} />
       </Filters>
-      {shown.length === 0 ? (
+      {rows.length === 0 ? (
         <Empty>No endpoint fits. One is listed from its first webhook on.</Empty>
       ) : (
-        <Table rows={shown} columns={ENDPOINTS} caption="Webhook endpoints" />
+        <Table rows={rows} columns={ENDPOINTS} caption="Webhook endpoints" />
       )}
-      <NextPage
-        {...{ path, query }}
-        after={last && `${last.state}/${last.merchant_id}/${last.endpoint}`}
-      />
+      <NextPage {...{ path, query, next }} />
     </>
   );
 }
@@ -78,14 +79,12 @@ interface EndpointProps {
   visit: Visit;
   endpoint: SupportEndpoint;
   status: string;
-  found: ListedDelivery[];
+  page: ListPage<ListedDelivery>;
 }
 
 /** One receiver: why it is held, what waits for it, and what can be done. */
-export function EndpointPage({ visit, endpoint, status, found }: EndpointProps) {
+export function EndpointPage({ visit, endpoint, status, page: { rows, next } }: EndpointProps) {
   const path = pathTo('endpoint', { ...endpoint });
-  const shown = found.slice(0, PAGE_SIZE);
-  const last = found.length > PAGE_SIZE ? shown.at(-1)! : null;
   return (
     <>
       <h1>
@@ -103,16 +102,16 @@ export function EndpointPage({ visit, endpoint, status, found }: EndpointProps) 
       <Filters path={path}>
         <ChoiceFilter
           {...{ name: 'status', label: 'Status', query: visit.query }}
-          words={UNDELIVERED.filter((word) => word !== 'pending')}
+          choices={UNDELIVERED.filter((word) => word !== 'pending')}
           all="pending"
         />
       </Filters>
-      {shown.length === 0 ? (
+      {rows.length === 0 ? (
         <Empty>No webhook to this endpoint is {status}.</Empty>
       ) : (
-        <Table rows={shown} columns={DELIVERIES} caption="Webhooks, oldest first" />
+        <Table rows={rows} columns={DELIVERIES} caption="Webhooks, oldest first" />
       )}
-      <NextPage path={path} query={visit.query} after={last?.id ?? null} />
+      <NextPage {...{ path, next, query: visit.query }} />
     </>
   );
 }
@@ -167,9 +166,7 @@ const DELIVERIES: readonly Column<ListedDelivery>[] = [
   {
     heading: 'Payment',
     cell: ({ payment_kind: kind, merchant_id, payment_id: id, ref_no }) => (
-      <a href={pathTo('payment', { kind, merchant_id, id })}>
-        {kind} {ref_no ?? id}
-      </a>
+      <PaymentLink payment={{ kind, merchant_id, id }} ref_no={ref_no} />
     ),
   },
   { heading: 'Says', cell: ({ type }) => type },

@@ -2,7 +2,8 @@ import type { DeliveryStatus } from '../../domain/webhooks/list-deliveries.ts';
 import { nextWords } from '../../domain/webhooks/next-words.ts';
 import type { Webhook, WebhookAttempt } from '../../domain/webhooks/webhook-file.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { Token } from '../shell/form.tsx';
+import { PaymentLink } from '../shell/payment-link.tsx';
+import { RevealForm } from '../shell/reveal.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { nairobiTime, Time } from '../shell/time.tsx';
@@ -46,17 +47,7 @@ export function WebhookPage({ visit, webhook, attempts, isRevealed }: WebhookPro
       </section>
       <h2>Body</h2>
       <pre>{isRevealed ? webhook.body : veiledBody(webhook.body)}</pre>
-      {!isRevealed && mayUse(role, 'webhookReveal') && (
-        <form method="post" action={pathTo('webhookReveal', { id })}>
-          <Token visit={visit} />
-          <p class="buttons">
-            <button type="submit" class="quiet">
-              Reveal personal data
-            </button>
-            <span class="hint">The audit log keeps that you did</span>
-          </p>
-        </form>
-      )}
+      {!isRevealed && <RevealForm visit={visit} route="webhookReveal" />}
       <h2>Attempts</h2>
       {attempts.length === 0 ? (
         <Empty>There was none yet, or the time to keep them is over.</Empty>
@@ -76,9 +67,7 @@ function Facts({ webhook, veil }: { webhook: Webhook; veil: Veil }) {
       <dt>Says</dt>
       <dd>
         {webhook.type} of{' '}
-        <a href={pathTo('payment', { kind, merchant_id, id: payment_id })}>
-          {kind} {ref_no ?? payment_id}
-        </a>
+        <PaymentLink payment={{ kind, merchant_id, id: payment_id }} ref_no={ref_no} />
         {webhook.change_no > 1 && ', and corrects what was told before'}
       </dd>
       <dt>Merchant</dt>

@@ -79,6 +79,10 @@ describe('The console of the sandbox', () => {
     }
   });
 
+  it('has no channel that is paused, so that all of them can be tried', async () => {
+    expect(await textOf('/channels')).not.to.include('paused:');
+  });
+
   it('has payments that complete once their jobs are replayed, found by their phones', async () => {
     for (const phone of ['0733000301', '0733000304']) {
       const { headers } = await admin.read(`/search?q=${phone}`);
@@ -110,6 +114,8 @@ describe('The console of the sandbox', () => {
     let crawl: Crawl;
 
     before(async () => {
+      // Only a channel that is paused leads to the page that resumes it.
+      await admin.submit('/channels/68/pause', { reason: 'The bank maintains its systems' });
       crawl = await crawlConsole(admin);
     });
 

@@ -12,24 +12,45 @@ import { RESOLUTION_WORDS } from '../../domain/support/resolution-words.ts';
 import type { Decision } from '../../domain/support/resolve-discrepancy.ts';
 import { auditedBy } from '../access/audited-by.ts';
 import { pathTo } from '../routes.ts';
+import type { Action, Given } from '../shell/action.ts';
 import { kes } from '../shell/money.tsx';
-import { requireVersion } from '../shell/version.tsx';
+import { requireVersion, Version } from '../shell/version.tsx';
 import type { Visit } from '../visit.ts';
-import { subjectOf } from './query.ts';
+import { type DiscrepancyFile, subjectOf } from './query.ts';
 
 export const MAX_RECEIPT_LENGTH = 100;
 
-/** What a decision will do, in lines for people. */
-export interface Preview {
-  lines: string[];
-  needsSecond: boolean;
-  /** The facts that it was computed from. */
-  before: DiscrepancyCase;
-}
+/** Decides about a discrepancy, or asks for a second person where so much money needs one. */
+export const decide: Action<DiscrepancyFile> = {
+  ...{ action: 'discrepancy.resolve', title: 'Decide a discrepancy', verb: 'Decide' },
+  carried: ['as', 'trans_id'],
+  preview: async (visit, { found }, given) => {
+    const decision = decisionIn(given, visit, found, 'Preview');
+    const { lines, before, needsSecond } = await foresee(visit, found, decision);
+    const { staffApprovalLimit } = visit.service.config;
+    return { lines, secondPerson: needsSecond ? secondWords(before, staffApprovalLimit) : null };
+  },
+  fields: (file) => <Version of={factsOf(file.found)} />,
+  perform: async (visit, { found }, { audited, reason }) => {
+    const { config, parserOf } = visit.service;
+    const { staffApprovalLimit } = config;
+    const decision = decisionIn(visit.form, visit, found, reason);
+    const { needsSecond, lines, before } = await foresee(visit, found, decision);
+    requireVersion(visit.form, factsOf(before));
+    if (needsSecond) {
+      const { id } = await ask(visit, before, decision, lines);
+      return { goTo: pathTo('approval', { id }) };
+    }
+    const isAlone = (cents: number) => !needsApproval(cents, staffApprovalLimit);
+    await decideAlone(audited, found.id, decision, {
+      ...{ ...config, parserOf, isAlone, seen: factsOf(before) },
+    });
+  },
+};
 
 /** Reads the decision of an address or a form. @throws OperatorRefusal when it is not possible */
-export function decisionIn(
-  given: Readonly<Record<string, string>>,
+function decisionIn(
+  given: Given,
   { member }: Visit,
   found: DiscrepancyCase,
   reason: string,
@@ -46,12 +67,8 @@ export function decisionIn(
   return { as, actor: member.email, reason, transId: trans_id || null };
 }
 
-/** Says what a decision will do: it is made, and undone at once. @throws OperatorRefusal */
-export async function previewOf(
-  { service }: Visit,
-  found: DiscrepancyCase,
-  decision: Decision,
-): Promise<Preview> {
+/** Makes a decision, and undoes it at once. @throws OperatorRefusal when it is not possible */
+async function foresee({ service }: Visit, found: DiscrepancyCase, decision: Decision) {
   const { database, config, parserOf } = service;
   const options = { ...config, parserOf };
   const decided = await previewDecision(database, found.id, decision, options);
@@ -77,33 +94,6 @@ function moveOf({ status: from }: DiscrepancyCase, { status: to }: DiscrepancyCa
   return from === to ? `The payment stays ${from}.` : `The payment goes from ${from} to ${to}.`;
 }
 
-/**
- * Decides about a discrepancy, or asks for a second person where so much money needs one.
- * @returns the page that shows what came of it
- * @throws OperatorRefusal when it is not possible any more
- */
-export async function carryOut(
-  visit: Visit,
-  found: DiscrepancyCase,
-  decision: Decision,
-): Promise<string> {
-  const { config, parserOf } = visit.service;
-  const { reason } = decision;
-  const { needsSecond, lines, before } = await previewOf(visit, found, decision);
-  requireVersion(visit.form, factsOf(before));
-  const { staffApprovalLimit } = config;
-  if (needsSecond) {
-    const { id } = await ask(visit, before, decision, lines);
-    return pathTo('approval', { id });
-  }
-  const audited = auditedBy(visit, 'decideDiscrepancy', { action: 'discrepancy.resolve', reason });
-  const isAlone = (cents: number) => !needsApproval(cents, staffApprovalLimit);
-  await decideAlone(audited, found.id, decision, {
-    ...{ ...config, parserOf, isAlone, seen: factsOf(before) },
-  });
-  return pathTo('discrepancy', { id: found.id });
-}
-
 function ask(visit: Visit, before: DiscrepancyCase, decision: Decision, lines: string[]) {
   const { as, actor, reason, transId } = decision;
   const audited = auditedBy(visit, 'decideDiscrepancy', { action: 'approval.request', reason });
@@ -120,6 +110,6 @@ function ask(visit: Visit, before: DiscrepancyCase, decision: Decision, lines: s
 }
 
 /** Says why a decision waits for a second person. */
-export function secondPersonWords({ before }: Preview, limitCents: number): string {
+function secondWords(before: DiscrepancyCase, limitCents: number): string {
   return `${kes(stakeOf(before))} is at stake. Above ${kes(limitCents)} somebody else must approve it. Nothing happens before.`;
 }

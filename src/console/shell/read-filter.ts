@@ -10,10 +10,20 @@ import { ConsoleError } from '../console-error.ts';
 
 type Fields = Readonly<Record<string, string>>;
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const POSITIVE = /^[1-9]\d{0,14}$/;
 /** No person looks for a longer text. */
 export const MAX_TEXT_LENGTH = 254;
+
+/** The ages that lists are narrowed by, with their words. */
+export const AGES = {
+  '1h': ['1 hour', HOUR_MS],
+  '6h': ['6 hours', 6 * HOUR_MS],
+  '24h': ['1 day', DAY_MS],
+  '7d': ['7 days', 7 * DAY_MS],
+  '30d': ['30 days', 30 * DAY_MS],
+} as const;
 
 /** Reads a whole number from 1 on. */
 export function numberIn(fields: Fields, name: string): number | undefined {
@@ -49,6 +59,12 @@ export function idIn(fields: Fields, name: string): string | undefined {
   if (!text) return undefined;
   if (!isUuid(text)) throw wrong(name, 'an id, as the list shows it');
   return text.toLowerCase();
+}
+
+/** Reads an age. @returns it in ms */
+export function ageIn(fields: Fields, name: string): number | undefined {
+  const age = wordIn(fields, name, Object.keys(AGES) as (keyof typeof AGES)[]);
+  return age && AGES[age][1];
 }
 
 export interface Days {

@@ -1,0 +1,58 @@
+import type { ComponentChildren } from 'preact';
+import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import type { OpenVisit } from '../visit.ts';
+import { Field } from './fields.tsx';
+import { FormProblem, Token } from './form.tsx';
+
+/** The longest reason that the audit log takes. */
+const MAX_REASON_LENGTH = 500;
+
+interface ReasonFormProps {
+  visit: OpenVisit;
+  action: string;
+  /** The words of the button: a verb and its object. */
+  verb: string;
+  problem?: string | undefined;
+  /** Where to go without doing it. */
+  back: string;
+  /** The form has a file. */
+  hasFile?: boolean;
+  /** More fields, and what will happen. */
+  children?: ComponentChildren;
+}
+
+/** A form that changes something: it says why, because the audit log keeps it. */
+export function ReasonForm(props: ReasonFormProps) {
+  const { visit, action, verb, problem, back, hasFile, children } = props;
+  return (
+    <form
+      class="card"
+      method="post"
+      action={action}
+      enctype={hasFile ? 'multipart/form-data' : undefined}
+    >
+      <Token visit={visit} />
+      <FormProblem words={problem} />
+      {children}
+      <Field
+        name="reason"
+        label="Reason"
+        value={visit.form.reason}
+        hint="The audit log keeps it, with your name"
+        maxLength={MAX_REASON_LENGTH}
+        autocomplete="off"
+      />
+      <p class="buttons">
+        <button type="submit">{verb}</button>
+        <a href={back}>Do nothing</a>
+      </p>
+    </form>
+  );
+}
+
+/** Reads the reason of such a form. @throws OperatorRefusal without a good one */
+export function givenReason({ form: { reason = '' } }: Pick<OpenVisit, 'form'>): string {
+  if (reason === '') throw new OperatorRefusal('Give a reason');
+  if (reason.length <= MAX_REASON_LENGTH) return reason;
+  throw new OperatorRefusal(`A reason has at most ${MAX_REASON_LENGTH} characters`);
+}
