@@ -168,6 +168,11 @@ SELECT CASE WHEN is_stuck THEN 'polling-simulator' ELSE 'settlement' END, kind, 
 FROM drawn, LATERAL (SELECT NOT is_stuck AND i / 25 % 4 <> 0 AS was_replayed) r
 WHERE has_failed_job ORDER BY i;
 
+-- A hundred have failed again.
+INSERT INTO failed_jobs (queue, kind, step, merchant_id, row_id, step_no, channel, error, failed_at, replayed_at)
+SELECT queue, kind, step, merchant_id, row_id, 3, channel, error, failed_at + interval '1 day', now()
+FROM failed_jobs WHERE id % 400 = 1 AND replayed_at IS NOT NULL;
+
 INSERT INTO bulk_replays (id, filter, last_job, rate, requested_by, reason, requested_at, state,
   ended_at, done_up_to, outcomes)
 SELECT uuidv7(- interval '1 hour' * i), jsonb_build_object('queue', 'settlement', 'as_of', now()), i, 10, 'juma@x.example',

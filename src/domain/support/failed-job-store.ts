@@ -143,6 +143,10 @@ const PARKED = Object.values(STEP_TABLES)
   .map(({ table, id }) => `SELECT ${id} FROM ${table} WHERE parked_reason IS NOT NULL`)
   .join(' UNION ALL ');
 
+/** Rows of which several jobs have failed, from the unique index alone. */
+const FAILED_TWICE = `SELECT merchant_id, kind, row_id FROM failed_jobs
+  GROUP BY merchant_id, kind, row_id HAVING count(*) > 1`;
+
 /**
  * Goes with the condition on the state, which no index has: it leaves few jobs whose rows must be
  * looked at. Most failed jobs were replayed, or have moved on.
@@ -151,7 +155,7 @@ const CANDIDATES: Readonly<Record<FailedJobState, string>> = {
   waiting: `replayed_at IS NULL AND row_id IN (${PARKED})`,
   moved_on: 'replayed_at IS NULL',
   replayed: 'replayed_at IS NOT NULL',
-  failed_again: `replayed_at IS NOT NULL AND ${hasFailedSince('failed')}`,
+  failed_again: `replayed_at IS NOT NULL AND (merchant_id, kind, row_id) IN (${FAILED_TWICE})`,
 };
 
 function conditions({ asOf: _, ...filter }: FailedJobFilter): string[] {
@@ -187,20 +191,17 @@ const PAYMENT = PAYMENT_KINDS.map(
 ).join(' UNION ALL ');
 
 /** A row is parked for its newest failure only. */
-function hasFailedSince(job: string): string {
-  return `EXISTS (
-    SELECT FROM failed_jobs later WHERE later.merchant_id = ${job}.merchant_id
-      AND later.kind = ${job}.kind AND later.row_id = ${job}.row_id
-      AND later.step_no > ${job}.step_no)`;
-}
+const HAS_FAILED_SINCE = `EXISTS (
+  SELECT FROM failed_jobs later WHERE later.merchant_id = f.merchant_id AND later.kind = f.kind
+    AND later.row_id = f.row_id AND later.step_no > f.step_no)`;
 
 const FAILED_JOBS = `
   SELECT f.id, f.queue, f.kind, f.step, f.merchant_id, f.row_id, f.step_no, f.channel, f.error,
     f.failed_at, f.replayed_at, f.replayed_by, f.replayed_step, f.bulk_replay_id,
     CASE
-      WHEN f.replayed_at IS NOT NULL AND ${hasFailedSince('f')} THEN 'failed_again'
+      WHEN f.replayed_at IS NOT NULL AND ${HAS_FAILED_SINCE} THEN 'failed_again'
       WHEN f.replayed_at IS NOT NULL THEN 'replayed'
-      WHEN starts_with(r.parked_reason, '${JOB_FAILED}') AND NOT ${hasFailedSince('f')} THEN 'waiting'
+      WHEN starts_with(r.parked_reason, '${JOB_FAILED}') AND NOT ${HAS_FAILED_SINCE} THEN 'waiting'
       ELSE 'moved_on'
     END AS state,
     r.payment_kind, r.payment_id, p.ref_no, r.status AS row_status,
