@@ -22,7 +22,7 @@ export async function showAction<Subject>(shown: Shown<Subject>): Promise<Answer
   await resource.recordView?.(visit, subject);
   const seen = await previewOf(shown);
   const preview = seen instanceof OperatorRefusal ? null : seen;
-  const problem = preview === null ? (seen ?? refusal) : null;
+  const problem = preview === null ? (seen ?? refusal ?? null) : null;
   const page = (
     <>
       <h1>{action.title}</h1>
