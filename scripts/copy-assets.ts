@@ -1,5 +1,5 @@
 import { cpSync } from 'node:fs';
-import { ASSETS } from '../src/api/documentation/assets.ts';
+import { ASSETS } from '../src/api/documentation/pages.ts';
 
 /*
  * The end of the build: copies what the documentation serves beside the code, the guides and the

@@ -1,12 +1,10 @@
+import type { DatabaseAddress } from '../src/connections/address.ts';
 import { defaultPoolMax } from '../src/connections/connection-budget.ts';
-import { currentRole } from '../src/connections/current-role.ts';
 import { type Database, openDatabase } from '../src/connections/database.ts';
-import type { DatabaseAddress } from '../src/connections/database-address.ts';
 import { messageOf } from '../src/connections/database-errors.ts';
-import { databaseProblem } from '../src/connections/database-fault.ts';
+import { currentRole, databaseProblem } from '../src/connections/database-fault.ts';
 import { roleWarning } from '../src/connections/database-warnings.ts';
-import { migrate } from '../src/connections/migrations.ts';
-import { setRoleDefaults } from '../src/connections/role-defaults.ts';
+import { migrate, setRoleDefaults } from '../src/connections/migrations.ts';
 import { grantRuntimeRights } from '../src/domain/upkeep/runtime-rights.ts';
 import { queueBackendOf } from '../src/jobs/backend.ts';
 import { loadConfig } from '../src/process/config.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { currentRole } from '../../src/connections/current-role.ts';
 import { openDatabase } from '../../src/connections/database.ts';
-import { databaseProblem } from '../../src/connections/database-fault.ts';
+import { currentRole, databaseProblem } from '../../src/connections/database-fault.ts';
 import { migrate } from '../../src/connections/migrations.ts';
 import { grantRuntimeRights } from '../../src/domain/upkeep/runtime-rights.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';

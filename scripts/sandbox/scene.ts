@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { got } from 'got';
 import type { Database } from '../../src/connections/database.ts';
 import { formatAmount } from '../../src/domain/money.ts';
-import { walletBalances } from '../../src/domain/wallets/wallet.ts';
+import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
 import type { MerchantReceiver } from './merchant-receiver.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import type { SandboxMerchant } from './seed.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../connections/database.ts';
-import { recordRead } from '../domain/audited-read.ts';
-import { maskPhones } from '../domain/phone.ts';
+import { recordRead } from '../domain/audit/audit.ts';
+import { maskPhones } from '../domain/text.ts';
 import type { Order } from './verb.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isOutage } from '../connections/database-errors.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
 import { BootError } from '../process/lifecycle.ts';
 import { UsageError } from './options/option.ts';
 import { OutputError } from './output/print.ts';

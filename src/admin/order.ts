@@ -1,5 +1,5 @@
-import { DEFAULT_ZONE, type Zone } from '../domain/zone.ts';
-import { readSecret } from '../process/read-secret.ts';
+import { DEFAULT_ZONE, type Zone } from '../domain/period.ts';
+import { readSecret } from '../process/secrets.ts';
 import { flag, type Options, UsageError } from './options/option.ts';
 import {
   ACTOR,

@@ -1,10 +1,10 @@
 import type { Database } from '../connections/database.ts';
 import { isReadOnlyError } from '../connections/database-errors.ts';
-import { type Audited, auditedFor } from '../domain/audited-change.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { type Audited, auditedFor } from '../domain/audit/audit.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
 import { recordSecurityEvent } from '../domain/security/security-events.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
-import type { Service } from '../process/boot.ts';
+import type { Service } from '../service/service.ts';
 import { recordOrder } from './audited-read.ts';
 import { operatorOf } from './operator.ts';
 import type { Input } from './options/new-password.ts';

@@ -1,7 +1,7 @@
-import type { Audited } from '../domain/audited-change.ts';
+import type { Audited } from '../domain/audit/audit.ts';
+import type { Zone } from '../domain/period.ts';
 import type { StaffMember, StaffRole } from '../domain/staff/staff.ts';
-import type { Zone } from '../domain/zone.ts';
-import type { Service } from '../process/boot.ts';
+import type { Service } from '../service/service.ts';
 import type { Input } from './options/new-password.ts';
 import { type Options, optional, required, type ValuesOf } from './options/option.ts';
 import { text } from './options/readers.ts';

@@ -1,28 +1,28 @@
+import type { RequestListener } from 'node:http';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import helmet from 'helmet';
 import { Refusal } from '../domain/errors.ts';
-import { requestContext } from '../http/request-context.ts';
-import { strictRouter } from '../http/strict-router.ts';
-import type { Service } from '../process/boot.ts';
-import { BASE_PATH } from './base-path.ts';
+import { requestContext } from '../http/caller.ts';
+import {
+  type HttpServer,
+  SERVER_LIMITS,
+  startHttpServer,
+  strictRouter,
+} from '../http/http-server.ts';
+import type { Config } from '../process/config.ts';
+import type { Service } from '../service/service.ts';
+import { BASE_PATH } from './context.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { endpoints } from './endpoints/endpoints.ts';
-import { errorHandler } from './errors.ts';
-import { measureRequests } from './middleware/measure.ts';
-import { refuseOtherMethods } from './middleware/methods.ts';
-import { parseQueryText } from './middleware/query-text.ts';
-import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
-import { addAuthRoutes } from './routes/auth.ts';
-import { addChannelRoutes } from './routes/channels.ts';
-import { addCollectionRoutes } from './routes/collections.ts';
+import { errorHandler, unreadableHandler } from './errors.ts';
+import { measureRequests, refuseOtherMethods } from './middleware/methods.ts';
+import { createRateLimiter, type RateLimiter } from './middleware/rate-limit.ts';
+import { parseQueryText } from './middleware/request-text.ts';
+import { addAuthRoutes, addOwnAccessRoutes } from './routes/access.ts';
 import { gatewayCallbackRoutes } from './routes/gateway-callbacks.ts';
-import { healthRoutes } from './routes/health.ts';
-import { metricsRoutes } from './routes/metrics.ts';
-import { addOwnAccessRoutes } from './routes/own-access.ts';
-import { addPayoutRoutes } from './routes/payouts.ts';
-import { addReversalRoutes } from './routes/reversals.ts';
-import { securityTextRoutes } from './routes/security-text.ts';
-import { addWalletRoutes } from './routes/wallets.ts';
+import { healthRoutes, metricsRoutes, securityTextRoutes } from './routes/operators.ts';
+import { addCollectionRoutes, addPayoutRoutes, addReversalRoutes } from './routes/payments.ts';
+import { addChannelRoutes, addWalletRoutes } from './routes/wallets.ts';
 import { addWebhookRoutes } from './routes/webhooks.ts';
 
 /**
@@ -84,3 +84,17 @@ const CONTENT_POLICY = {
   baseUri: ["'none'"],
   formAction: ["'none'"],
 };
+
+/**
+ * Serves the API at its port, and answers in its form what cannot be read.
+ * @throws BootError when the port or the certificate cannot be used
+ */
+export function startApiServer(
+  { tls, host, port }: Pick<Config, 'tls' | 'host' | 'port'>,
+  app: RequestListener,
+  stopping: AbortSignal,
+  limits = SERVER_LIMITS,
+): Promise<HttpServer> {
+  const listening = { tls, host, port, setting: 'PORT' } as const;
+  return startHttpServer(listening, app, stopping, { limits, unreadable: unreadableHandler });
+}

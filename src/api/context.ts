@@ -1,6 +1,9 @@
 import type { Router } from 'express';
-import type { Service } from '../process/boot.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import type { Service } from '../service/service.ts';
+import type { RateLimiter } from './middleware/rate-limit.ts';
+
+/** The path of the API, with its version. It ends the base address that merchants are given. */
+export const BASE_PATH = '/api/v1';
 
 /** The service, with what only its HTTP side needs. */
 export interface ApiContext extends Service {

@@ -2,7 +2,7 @@ import { Refusal } from '../domain/errors.ts';
 import type { AsOf, PageRequest } from '../domain/lists.ts';
 import type { FeedEvent, FeedPage } from '../domain/webhooks/event-feed.ts';
 import type { Config } from '../process/config.ts';
-import { BASE_PATH } from './base-path.ts';
+import { BASE_PATH } from './context.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
 
 /** Reads the page that a valid query asks for. @throws Refusal when `as_of` is not one of ours */

@@ -1,8 +1,7 @@
 import { type AttemptOutcome, isTaken } from '../domain/webhooks/delivery.ts';
 import type { FeedEvent } from '../domain/webhooks/event-feed.ts';
-import type { OwnDelivery } from '../domain/webhooks/list-own-deliveries.ts';
-import type { OwnEndpoint } from '../domain/webhooks/list-own-endpoints.ts';
-import { WAITS, waitOf } from '../domain/webhooks/waits.ts';
+import type { OwnDelivery, OwnEndpoint } from '../domain/webhooks/list-own-deliveries.ts';
+import { WAITS, waitOf } from '../domain/webhooks/next-words.ts';
 import type { Webhook, WebhookAttempt } from '../domain/webhooks/webhook-file.ts';
 
 /** A webhook with its delivery, in a list. */

@@ -1,6 +1,6 @@
-import { connectionAdvice, POSTGRES_SETTINGS } from './connection-advice.ts';
 import { type Database, firstRow } from './database.ts';
 import { IS_READ_ONLY, messageOf } from './database-errors.ts';
+import { connectionAdvice, POSTGRES_SETTINGS } from './database-warnings.ts';
 
 /** PostgreSQL 15: the migrations' SQL needs it. */
 const MIN_SERVER_VERSION = 150_000;
@@ -38,3 +38,8 @@ export async function databaseFault(
 const STANDBY = 'it is a standby. Give the address of the primary, or promote it';
 const READ_ONLY_DATABASE =
   'default_transaction_read_only is on, as when its provider has found the disk full. Make room, then end that';
+
+/** Returns the role of a connection. A pooler may use another one than its address names. */
+export async function currentRole(database: Database): Promise<string> {
+  return (await firstRow<{ role: string }>(database, 'SELECT current_user AS role'))!.role;
+}

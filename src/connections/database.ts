@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import knexModule, { type Knex } from 'knex';
 import pg from 'pg';
-import { connectionSettings, type DatabaseAddress } from './database-address.ts';
+import { connectionSettings, type DatabaseAddress } from './address.ts';
 import { isRepeatable, isStalePlan } from './database-errors.ts';
 import { renewStatements, statementOf, valuesOf } from './statement.ts';
 

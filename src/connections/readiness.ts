@@ -1,7 +1,6 @@
-import { atMostEvery } from './at-most-every.ts';
 import { type Database, poolOf } from './database.ts';
 import { databaseProblem } from './database-fault.ts';
-import { inTime } from './in-time.ts';
+import { atMostEvery, inTime } from './timing.ts';
 
 /** The database is asked no more often than this, however many probes come. */
 const MAX_AGE_MS = 1_000;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk-replays.ts';
 import { leaseHolder } from '../jobs/lease.ts';
-import type { Service } from '../process/boot.ts';
+import type { Service } from '../service/service.ts';
 
 const SECOND_MS = 1_000;
 

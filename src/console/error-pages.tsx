@@ -1,11 +1,10 @@
 import type { ErrorRequestHandler } from 'express';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
-import { Refusal } from '../domain/errors.ts';
-import { OperatorRefusal } from '../domain/operator-refusal.ts';
+import { OperatorRefusal, Refusal } from '../domain/errors.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
-import { logFieldsOf } from '../http/request-context.ts';
-import type { Service } from '../process/boot.ts';
-import { ownPath } from './access/own-path.ts';
+import { logFieldsOf } from '../http/caller.ts';
+import type { Service } from '../service/service.ts';
+import { ownPath } from './access/own-path.tsx';
 import { ConsoleError } from './console-error.ts';
 import { renderBarePage } from './shell/render.tsx';
 

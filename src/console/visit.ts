@@ -1,11 +1,11 @@
 import type { Request } from 'express';
 import type { VNode } from 'preact';
-import type { OperatorRefusal } from '../domain/operator-refusal.ts';
+import type { OperatorRefusal } from '../domain/errors.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
 import type { StaffSession } from '../domain/staff/staff-session.ts';
 import type { QueueWatch } from '../jobs/queue-watch.ts';
-import type { Service } from '../process/boot.ts';
-import type { Comparisons } from './reconciliation/comparisons.ts';
+import type { Service } from '../service/service.ts';
+import type { Comparisons } from './pages/statements.tsx';
 
 /** What the console works with. All pages share the connections to the queues. */
 export type ConsoleService = Service & { comparisons: Comparisons; queueWatch: QueueWatch };

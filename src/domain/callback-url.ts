@@ -1,4 +1,4 @@
-import { isPlainText } from './storable-text.ts';
+import { isPlainText } from './text.ts';
 
 export const MAX_CALLBACK_URL_LENGTH = 2_048;
 /** The limit of DNS for the name that is looked up. */

@@ -1,7 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
 import { type Deadline, msUntil } from '../domain/deadline.ts';
-import { withDeadline } from '../outbound/deadline.ts';
+import { withDeadline } from '../outbound/webhook-client.ts';
 import { sendBefore, TooLateError } from './send-before.ts';
 
 /**

@@ -4,6 +4,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Router } from 'express';
 import { messageOf } from '../connections/database-errors.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
@@ -123,4 +124,13 @@ function whenClosed(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', resolve);
   });
+}
+
+/**
+ * Creates a router that serves a path as it is documented and in no other spelling. Allow-lists of
+ * a proxy, rate limits, idempotency keys and metrics go by the path. The settings of the app do not
+ * reach its routers.
+ */
+export function strictRouter(): Router {
+  return Router({ caseSensitive: true, strict: true });
 }

@@ -5,9 +5,8 @@ import {
   type SecurityEvent,
   type SecurityEventKind,
 } from '../domain/security/security-events.ts';
-import type { Service } from '../process/boot.ts';
-import { atMost } from './at-most.ts';
-import { networkOf } from './caller-network.ts';
+import type { Service } from '../service/service.ts';
+import { networkOf } from './caller.ts';
 
 /** Events of one kind that one process records for refusals. A stranger must not fill the disk. */
 const MAX_EVENTS_PER_MINUTE = 60;
@@ -41,5 +40,27 @@ export function refusedEvents({ database, logger }: Pick<Service, 'database' | '
     } catch (error) {
       logger.warn('a security event was not recorded', { kind, error: messageOf(error) });
     }
+  };
+}
+
+/**
+ * Returns a function that says yes `limit` times in each period, and `limitOfKey` of them to one
+ * key. Without a key only `limit` counts.
+ */
+export function atMost(limit: number, periodMs: number, limitOfKey = 1): (key?: string) => boolean {
+  let periodStart = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  const countOfKey = new Map<string, number>();
+  return (key) => {
+    if (performance.now() - periodStart >= periodMs) {
+      periodStart = performance.now();
+      count = 0;
+      countOfKey.clear();
+    }
+    const before = key === undefined ? 0 : (countOfKey.get(key) ?? 0);
+    if (count >= limit || before >= limitOfKey) return false;
+    count += 1;
+    if (key !== undefined) countOfKey.set(key, before + 1);
+    return true;
   };
 }

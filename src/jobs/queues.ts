@@ -1,8 +1,8 @@
 import type { Queue } from 'bullmq';
-import { inTime } from '../connections/in-time.ts';
+import { inTime } from '../connections/timing.ts';
 import type { Logger } from '../process/logger.ts';
+import type { QueueBackend } from './backend.ts';
 import { type JobData, jobId } from './job-types.ts';
-import type { QueueBackend } from './queue-backend.ts';
 
 /** A step on its way to a worker. */
 export interface StepJob extends JobData {

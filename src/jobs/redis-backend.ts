@@ -7,11 +7,11 @@ import {
   type RedisAddress,
   type RedisClient,
   tlsOf,
+  whyUnreachable,
 } from '../connections/redis.ts';
-import { whyUnreachable } from '../connections/redis-condition.ts';
+import type { QueueBackend } from './backend.ts';
 import type { JobData } from './job-types.ts';
 import { PacedWorker, workerOptions } from './paced-worker.ts';
-import type { QueueBackend } from './queue-backend.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A producer does not wait for a Redis that hangs: the outbox still has the job. */

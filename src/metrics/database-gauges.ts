@@ -1,7 +1,7 @@
 import type { Transaction } from '../connections/database.ts';
 import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
-import { BREAK_KINDS } from '../domain/ledger/verification/breaks.ts';
-import { lastVerification } from '../domain/ledger/verification/last-verification.ts';
+import { lastVerification } from '../domain/ledger/verification/checkpoints.ts';
+import { BREAK_KINDS } from '../domain/ledger/verification/checks.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { countWaitingJobs } from '../domain/support/count-waiting-jobs.ts';
 import { otherDatabase } from '../domain/upkeep/other-database.ts';

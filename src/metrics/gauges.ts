@@ -1,7 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { atMostEvery } from '../connections/at-most-every.ts';
 import { messageOf } from '../connections/database-errors.ts';
-import { inTime } from '../connections/in-time.ts';
+import { atMostEvery, inTime } from '../connections/timing.ts';
 import type { Logger } from '../process/logger.ts';
 
 /** Gauges by name, each with its help and the names of its labels. */

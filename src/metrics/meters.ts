@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
+import type { EndedPayment } from '../domain/webhooks/number-events.ts';
+import type { Gateway } from '../gateways/gateway.ts';
 
 /** From an answer out of memory to a reversal that waits for its gateway. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
@@ -137,4 +139,68 @@ export function createMeters() {
       registers,
     }),
   };
+}
+
+/** Merchants with values of their own: each costs memory here and in Prometheus. */
+export const MAX_MERCHANTS = 500;
+const OTHERS = 'other';
+
+/** Returns what counts a payment that has ended. The merchants after the first 500 count as one. */
+export function countEnded(meters: Meters): (ended: EndedPayment) => void {
+  const known = new Set<number>();
+  const nameOf = (merchantId: number) => {
+    if (known.size < MAX_MERCHANTS) known.add(merchantId);
+    return known.has(merchantId) ? merchantId : OTHERS;
+  };
+  return ({ kind, state, merchant_id, channel, gateway, cause, seconds }) => {
+    meters.paymentsEnded.observe({ kind, state }, seconds);
+    meters.merchantPayments.observe({ merchant: nameOf(merchant_id), channel, state }, seconds);
+    meters.paymentsSettled.inc({ channel, gateway, cause: cause ?? 'unknown' });
+  };
+}
+
+/** Returns the driver with its calls counted and timed. */
+export function measuredGateway(
+  gateway: Gateway,
+  { gatewayCalls, unknownCodes }: Pick<Meters, 'gatewayCalls' | 'unknownCodes'>,
+): Gateway {
+  unknownCodes.inc({ gateway: gateway.name }, 0);
+  const { statement } = gateway;
+  const timed = async <Result extends { outcome: string }>(
+    call: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    const stop = gatewayCalls.startTimer({ gateway: gateway.name, call });
+    // Stays so when the call throws, which is a bug of the driver and not an answer.
+    let result = 'threw';
+    try {
+      const answer = await work();
+      result = answer.outcome;
+      if (namesUnknownCode(answer)) unknownCodes.inc({ gateway: gateway.name });
+      return answer;
+    } finally {
+      stop({ result });
+    }
+  };
+  // Every part of a driver, optional ones too: a new part does not compile without its line.
+  return {
+    name: gateway.name,
+    resubmit: (kind) => gateway.resubmit(kind),
+    settlingWindowMs: gateway.settlingWindowMs,
+    answerWindowMs: gateway.answerWindowMs,
+    amounts: gateway.amounts,
+    pace: gateway.pace,
+    submit: (request) => timed('submit', () => gateway.submit(request)),
+    query: (request) => timed('query', () => gateway.query(request)),
+    statement:
+      statement && ((start, end) => timed('statement', () => statement.call(gateway, start, end))),
+    statementCovers: gateway.statementCovers,
+    float: gateway.float,
+    passwordEndsAt: gateway.passwordEndsAt,
+    parseCallback: (body, origin) => gateway.parseCallback(body, origin),
+  } satisfies { [Name in keyof Required<Gateway>]: Gateway[Name] };
+}
+
+function namesUnknownCode(answer: { outcome: string; unknownCode?: string | undefined }): boolean {
+  return answer.unknownCode !== undefined;
 }

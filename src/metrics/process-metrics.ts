@@ -8,7 +8,7 @@ import {
 } from '../domain/security/security-events.ts';
 import { DELIVERY_RESULTS } from '../domain/webhooks/delivery.ts';
 import { END_STATES, ENDING_KINDS } from '../domain/webhooks/number-events.ts';
-import type { Service } from '../process/boot.ts';
+import type { Service } from '../service/service.ts';
 import { addGauges, type GaugeTable } from './gauges.ts';
 import type { Meters } from './meters.ts';
 

@@ -1,10 +1,40 @@
+import type { Registry } from 'prom-client';
 import { inTransaction, rows, type Transaction } from '../connections/database.ts';
 import { databaseFault } from '../connections/database-fault.ts';
-import { allQueues, type QueueStates } from '../jobs/queue-states.ts';
-import type { Service } from '../process/boot.ts';
-import { addAccountGauges } from './account-gauges.ts';
+import { allQueues, type QueueStates } from '../jobs/queue-watch.ts';
+import type { Service } from '../service/service.ts';
 import { DATABASE_GAUGES, type DatabaseGauges } from './database-gauges.ts';
-import { addScrapedGauges, type Reading, type Source } from './gauges.ts';
+import {
+  addGauges,
+  addScrapedGauges,
+  type GaugeTable,
+  type Reading,
+  type Source,
+} from './gauges.ts';
+
+/** Adds what the operator has said of the accounts with gateways, for alerts to compare with. */
+function addAccountGauges(registry: Registry, gateways: Service['gateways']): void {
+  const show = addGauges(registry, ACCOUNT_GAUGES, () =>
+    show(
+      [...gateways.values()].flatMap(({ name: gateway, float, passwordEndsAt }) => [
+        ...(float?.alertBelowCents != null
+          ? [{ gateway, malipo_gateway_float_limit_cents: float.alertBelowCents }]
+          : []),
+        ...(passwordEndsAt
+          ? [{ gateway, [PASSWORD_END]: passwordEndsAt.getTime() / MS_PER_SECOND }]
+          : []),
+      ]),
+    ),
+  );
+}
+
+const MS_PER_SECOND = 1_000;
+const PASSWORD_END = 'malipo_gateway_password_end_timestamp_seconds';
+
+const ACCOUNT_GAUGES: GaugeTable = {
+  malipo_gateway_float_limit_cents: ['An alert comes below this float, in cents', 'gateway'],
+  [PASSWORD_END]: ["When the account's password ends, in seconds since 1970", 'gateway'],
+};
 
 /** Watching must not add to the load of a slow database. */
 const STATEMENT_TIMEOUT_MS = 2_000;

@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import type { SmtpAddress } from '../process/smtp-address.ts';
-import { withDeadline } from './deadline.ts';
+import { withDeadline } from './webhook-client.ts';
 
 /** An e-mail as plain text. */
 export interface Email {

@@ -1,5 +1,5 @@
-import type { DatabaseTls } from '../connections/database-address.ts';
-import { givenText } from './secret-files.ts';
+import type { DatabaseTls } from '../connections/address.ts';
+import { givenText } from './secrets.ts';
 import { brokenRules, type GivenTexts } from './setting-rules.ts';
 import { type Settings, settings } from './settings.ts';
 

@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client';
 import type { Database } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import { createReadiness } from '../connections/readiness.ts';
-import type { Condition } from '../connections/redis-condition.ts';
+import type { Condition } from '../connections/redis.ts';
 import type { Config } from './config.ts';
 import { BootError, type Closable } from './lifecycle.ts';
 import type { Logger } from './logger.ts';

@@ -1,8 +1,7 @@
 import { hasDevelopmentKey } from './key-ring.ts';
-import { isLocalHost } from './local-host.ts';
-import { productionRules } from './production-rules.ts';
+import { isLocalHost } from './networks.ts';
+import { productionRules, shutdownProblems } from './production-rules.ts';
 import type { Settings } from './settings.ts';
-import { shutdownProblems } from './shutdown-budget.ts';
 
 export type GivenTexts = Partial<Record<keyof Settings, string>>;
 /** The values of the texts and defaults. A variable with a wrong text has none. */

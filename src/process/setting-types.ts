@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isEmail } from '../domain/email.ts';
+import { isEmail } from '../domain/text.ts';
 
 /**
  * The kinds of value that an environment variable can have. Each reads the variable's text.

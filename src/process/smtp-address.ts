@@ -1,4 +1,4 @@
-import { isLocalHost } from './local-host.ts';
+import { isLocalHost } from './networks.ts';
 
 /** A mail server, as `SMTP_URL` names it. */
 export interface SmtpAddress {

@@ -4,28 +4,53 @@ import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting } from '../domain/webhooks/give-up-waiting.ts';
 import { prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
+import type { QueueBackend } from '../jobs/backend.ts';
 import {
   type AddedRows,
   dispatchOutbox,
   type RestingQueues,
   removeAdded,
+  sendDueQuestions,
 } from '../jobs/dispatch-outbox.ts';
-import { sendDueQuestions } from '../jobs/due-questions.ts';
 import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lease.ts';
-import type { QueueBackend } from '../jobs/queue-backend.ts';
-import { openQueueStates } from '../jobs/queue-states.ts';
+import { openQueueStates } from '../jobs/queue-watch.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';
-import { countEnded } from '../metrics/ended-payments.ts';
+import { countEnded } from '../metrics/meters.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
-import type { Service } from '../process/boot.ts';
-import { Bell } from './bell.ts';
-import { askForFloats, FLOAT_TICK_MS } from './float-schedule.ts';
-import { ledgerTickMs, verifyOnSchedule } from './ledger-schedule.ts';
-import { watchRound } from './liveness-probes.ts';
+import type { Service } from '../service/service.ts';
+import { watchRound } from './liveness.ts';
 import { NOTICES_INTERVAL_MS, tellNotice, tellsNotices } from './notices.ts';
-import { createPartitions, PARTITIONS_INTERVAL_MS } from './partition-schedule.ts';
-import { RETENTION_TICK_MS, removeOldOnSchedule } from './retention-schedule.ts';
+import {
+  askForFloats,
+  createPartitions,
+  FLOAT_TICK_MS,
+  ledgerTickMs,
+  PARTITIONS_INTERVAL_MS,
+  RETENTION_TICK_MS,
+  removeOldOnSchedule,
+  verifyOnSchedule,
+} from './schedules.ts';
+
+/** Lets one loop of a process wake another one, which has work now. */
+export class Bell {
+  #waiting = new AbortController();
+  #hasRung = false;
+
+  ring(): void {
+    this.#hasRung = true;
+    this.#waiting.abort();
+  }
+
+  /** Waits until the bell rings, or for `ms`. Returns at once when it has rung since the last wait. */
+  async wait(ms: number): Promise<void> {
+    if (!this.#hasRung) {
+      await sleep(ms, undefined, { signal: this.#waiting.signal }).catch(() => {});
+    }
+    this.#hasRung = false;
+    this.#waiting = new AbortController();
+  }
+}
 
 /** A round that found something is likely to find more soon. A later round finds more at once. */
 const BUSY_DELAY_MS = 25;

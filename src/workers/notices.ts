@@ -5,11 +5,11 @@ import {
   type Notice,
   recordTelling,
   takeNotice,
-} from '../domain/webhooks/tell-notices.ts';
+} from '../domain/webhooks/notices.ts';
 import { addressesOfSystem } from '../outbound/host-addresses.ts';
 import { sendEmail } from '../outbound/send-email.ts';
 import { type PostOptions, postWebhook } from '../outbound/webhook-client.ts';
-import type { Service } from '../process/boot.ts';
+import type { Service } from '../service/service.ts';
 
 /** A notice helps within minutes. */
 export const NOTICES_INTERVAL_MS = 1_000;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { isOutage } from '../connections/database-errors.ts';
-import { RECORDING_MARGIN_MS } from '../process/shutdown-budget.ts';
+import { RECORDING_MARGIN_MS } from '../process/production-rules.ts';
 
 const OUTAGE_DELAY_MS = 2_000;
 /** Most outages are over by then. What waited for them should go on at once. */

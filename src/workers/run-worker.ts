@@ -1,20 +1,17 @@
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
-import { LostRaceError } from '../domain/payments/state-machine.ts';
+import { LostRaceError } from '../domain/payments/payment.ts';
+import type { QueueBackend } from '../jobs/backend.ts';
 import { hasRowOf } from '../jobs/consistency.ts';
 import { LastTryError, recordFailedJob } from '../jobs/failed-jobs.ts';
 import { gatewayOfQueue, type JobData } from '../jobs/job-types.ts';
-import type { QueueBackend } from '../jobs/queue-backend.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
-import type { Service } from '../process/boot.ts';
-import { CallbackBaseUnknownError } from '../process/callback-base.ts';
 import type { LogFields } from '../process/logger.ts';
-import { processStoredCallback } from './callbacks.ts';
+import { CallbackBaseUnknownError } from '../service/callback-base.ts';
+import type { Service } from '../service/service.ts';
 import { earlierDelaysOf, outageBackoffMs } from './outage-retry.ts';
-import { pollPayment } from './polling.ts';
-import { refundFailedPayout } from './refunds.ts';
+import { deliverWebhook, pollPayment, processStoredCallback, refundFailedPayout } from './steps.ts';
 import { submitPayment } from './submission.ts';
-import { deliverWebhook } from './webhooks.ts';
 
 const NO_ROW =
   'a job has no row in this database: an older database had it, or a copy of this one uses the same queues';

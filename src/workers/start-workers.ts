@@ -1,11 +1,16 @@
+import { v7 as uuidv7 } from 'uuid';
+import { messageOf } from '../connections/database-errors.ts';
+import {
+  ANNOUNCE_INTERVAL_MS,
+  announceWorker,
+  withdrawWorker,
+} from '../domain/webhooks/worker-slots.ts';
+import type { QueueBackend } from '../jobs/backend.ts';
 import { ALL_TYPES, queuesOf, WORKER_TYPES, type WorkerType } from '../jobs/job-types.ts';
-import type { QueueBackend } from '../jobs/queue-backend.ts';
-import type { Service } from '../process/boot.ts';
 import type { Closable } from '../process/lifecycle.ts';
-import { announceSlots } from './announce-slots.ts';
+import type { Service } from '../service/service.ts';
 import { startDispatcher } from './dispatcher.ts';
-import type { Liveness } from './liveness.ts';
-import { probeOutbox, watchWorker } from './liveness-probes.ts';
+import { type Liveness, probeOutbox, watchWorker } from './liveness.ts';
 import { startWorker } from './run-worker.ts';
 
 /** The process types of the Procfile other than the web. */
@@ -53,4 +58,27 @@ function workerParts(
   return type === 'webhooks'
     ? [...workers, { name: 'slots of webhooks', close: announceSlots(service) }]
     : workers;
+}
+
+/**
+ * Says in the database, every few seconds, how many webhooks this process can have under way. The
+ * dispatcher shares these slots out among the endpoints.
+ * @returns the function that stops it
+ */
+function announceSlots({ database, logger, config }: Service): () => Promise<void> {
+  const worker = { id: uuidv7(), slots: config.concurrency.webhooks };
+  const announce = () =>
+    announceWorker(database, worker).catch((error) =>
+      // Nothing is lost: the slots of others count, or those of one worker.
+      logger.debug('slots not announced', { error: messageOf(error) }),
+    );
+  let announcing = announce();
+  const timer = setInterval(() => {
+    announcing = announcing.then(announce);
+  }, ANNOUNCE_INTERVAL_MS);
+  return async () => {
+    clearInterval(timer);
+    await announcing;
+    await withdrawWorker(database, worker.id).catch(() => {});
+  };
 }

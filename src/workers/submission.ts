@@ -2,14 +2,17 @@ import { messageOf } from '../connections/database-errors.ts';
 import { deadlineIn, isPast } from '../domain/deadline.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
 import { claimSubmission, type SubmissionClaim } from '../domain/submission/claim-submission.ts';
-import { recordBug } from '../domain/submission/record-bug.ts';
-import { type NotCalled, recordSubmission } from '../domain/submission/record-submission.ts';
+import {
+  type NotCalled,
+  recordBug,
+  recordSubmission,
+} from '../domain/submission/record-submission.ts';
 import type { SubmitRequest, SubmitResult } from '../gateways/gateway.ts';
 import { callbackUrlOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { LastTryError } from '../jobs/failed-jobs.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
-import type { Service } from '../process/boot.ts';
+import type { Service } from '../service/service.ts';
 import { retryInOutage } from './outage-retry.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { inTime } from '../connections/in-time.ts';
-import { type Condition, createRedisProbe } from '../connections/redis-condition.ts';
-import type { Service } from '../process/boot.ts';
-import { CALLBACK_BASE_UNKNOWN, type CallbackBase } from '../process/callback-base.ts';
+import { type Condition, createRedisProbe } from '../connections/redis.ts';
+import { inTime } from '../connections/timing.ts';
+import { CALLBACK_BASE_UNKNOWN, type CallbackBase } from '../service/callback-base.ts';
+import type { Service } from '../service/service.ts';
 import type { ProcessType } from './start-workers.ts';
 
 /** Tells whether a process of these types sends payments to gateways. `refunds` sends returns. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createApp } from '../../src/domain/merchants/manage-apps.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { createApp } from '../../src/domain/merchants/app.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 

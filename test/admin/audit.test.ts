@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { recordAudit } from '../../src/domain/audit.ts';
-import { type AuditFilter, listAudit } from '../../src/domain/audit-log.ts';
+import { recordAudit } from '../../src/domain/audit/audit.ts';
+import { type AuditFilter, listAudit } from '../../src/domain/audit/audit-log.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { ACTOR, REASON } from '../support/admin-usage.ts';
 import { plansOf } from '../support/plans.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { createMerchant, requireMerchant } from '../../src/domain/merchants/manage-merchants.ts';
-import { walletBalances } from '../../src/domain/wallets/wallet.ts';
+import { createMerchant, requireMerchant } from '../../src/domain/merchants/merchant.ts';
+import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { ACTOR } from '../support/admin-usage.ts';
 

@@ -3,9 +3,9 @@ import { firstRow, inTransaction, rows } from '../../src/connections/database.ts
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { createUser } from '../../src/domain/identity/manage-users.ts';
 import { storeTotpSecret, totpContext } from '../../src/domain/identity/totp.ts';
+import { type AppCredentials, createApp } from '../../src/domain/merchants/app.ts';
 import { openSecret } from '../../src/domain/merchants/app-secrets.ts';
-import { type AppCredentials, createApp } from '../../src/domain/merchants/manage-apps.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { chooseWebhookSecret } from '../../src/domain/merchants/webhook-secrets.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { keyRingFromText, open, type Sealed } from '../../src/process/key-ring.ts';

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { logInUser } from '../../src/domain/identity/log-in.ts';
 import { createUser } from '../../src/domain/identity/manage-users.ts';
-import { createApp } from '../../src/domain/merchants/manage-apps.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { createApp } from '../../src/domain/merchants/app.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { accountHash } from '../../src/domain/security/account-hash.ts';
 import {
   allSecurityEvents,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { REASON } from '../support/admin-usage.ts';
 import { eventually } from '../support/eventually.ts';

@@ -9,7 +9,7 @@ import { logInUser } from '../../src/domain/identity/log-in.ts';
 import { createUser } from '../../src/domain/identity/manage-users.ts';
 import { renewRecoveryCodes } from '../../src/domain/identity/recovery-codes.ts';
 import { setTotp, storeTotpSecret } from '../../src/domain/identity/totp.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { ACTOR } from '../support/admin-usage.ts';

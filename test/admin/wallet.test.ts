@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
-import { walletBalances } from '../../src/domain/wallets/wallet.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { REASON } from '../support/admin-usage.ts';
 import { accountBalance, expectSoundLedger } from '../support/ledger-check.ts';

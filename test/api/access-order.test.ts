@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { rows } from '../../src/connections/database.ts';
-import type { Product } from '../../src/domain/merchants/manage-apps.ts';
+import type { Product } from '../../src/domain/merchants/app.ts';
 import { collectionBody, payoutBody, request, reversalBody } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BASE_PATH } from '../../src/api/base-path.ts';
+import { BASE_PATH } from '../../src/api/context.ts';
 import { endpoints } from '../../src/api/endpoints/endpoints.ts';
 import type { Role } from '../../src/domain/identity/manage-users.ts';
 import {

@@ -5,7 +5,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import {
   MAX_CALLBACKS_A_DAY,
   MAX_LONG_BYTES_A_DAY,
-} from '../../src/domain/settlement/store-callback.ts';
+} from '../../src/domain/settlement/callback-store.ts';
 import { type AddressUse, callbackUrl } from '../../src/gateways/callback-address.ts';
 import { request } from '../support/api-client.ts';
 import { callbacksOf, successBody } from '../support/callbacks.ts';

@@ -4,7 +4,7 @@ import { firstRow } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { type CallbackTarget, callbackUrl } from '../../src/gateways/callback-address.ts';
-import { processStoredCallback } from '../../src/workers/callbacks.ts';
+import { processStoredCallback } from '../../src/workers/steps.ts';
 import { request } from '../support/api-client.ts';
 import { callbacksOf, type StoredCallback, successBody } from '../support/callbacks.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readGuides } from '../../src/api/documentation/guides.ts';
+import { readGuides } from '../../src/api/documentation/routes.ts';
 import { type Answer, request } from '../support/api-client.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';
 

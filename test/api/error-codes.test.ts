@@ -6,11 +6,11 @@ import jwt from 'jsonwebtoken';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { createApp } from '../../src/api/app.ts';
 import { type AnswerCode, ERROR_ANSWERS } from '../../src/api/error-answers.ts';
-import { unreadableHandler } from '../../src/api/unreadable.ts';
+import { unreadableHandler } from '../../src/api/errors.ts';
 import { inTransaction, openDatabase, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import type { Service } from '../../src/process/boot.ts';
+import type { Service } from '../../src/service/service.ts';
 import {
   type Answer,
   collectionBody,

@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
-import { BASE_PATH } from '../../src/api/base-path.ts';
+import { BASE_PATH } from '../../src/api/context.ts';
 import { checkAnswer } from '../support/answer-check.ts';
 import { clientOf, request } from '../support/api-client.ts';
 import { type FuzzedRequest, type Operation, requestsTo, sendRaw } from '../support/fuzz.ts';

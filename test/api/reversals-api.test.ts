@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { MAX_WAITING_OF_MERCHANT } from '../../src/api/routes/reversals.ts';
+import { MAX_WAITING_OF_MERCHANT } from '../../src/api/routes/payments.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';

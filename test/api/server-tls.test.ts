@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
-import { startApiServer } from '../../src/api/server.ts';
+import { startApiServer } from '../../src/api/app.ts';
 import type { HttpServer } from '../../src/http/http-server.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';
 import { describeWith } from '../support/programs.ts';

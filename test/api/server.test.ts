@@ -3,7 +3,7 @@ import { Agent, type RequestListener, request, type ServerResponse } from 'node:
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { startApiServer } from '../../src/api/server.ts';
+import { startApiServer } from '../../src/api/app.ts';
 import { type HttpServer, SERVER_LIMITS } from '../../src/http/http-server.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import winston from 'winston';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
-import { createService } from '../../src/process/boot.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createService } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';
 import { sumOf, watch } from '../support/metrics.ts';

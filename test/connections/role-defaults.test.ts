@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import { setRoleDefaults } from '../../src/connections/role-defaults.ts';
+import { setRoleDefaults } from '../../src/connections/migrations.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { newEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';

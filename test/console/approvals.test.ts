@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { decideApproval } from '../../src/domain/staff/approvals.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parse } from 'csv-parse/sync';
 import { inTransaction } from '../../src/connections/database.ts';
-import { type AuditEntry, recordAudit } from '../../src/domain/audit.ts';
+import { type AuditEntry, recordAudit } from '../../src/domain/audit/audit.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { lastAudit, wordsOf } from '../support/console-text.ts';

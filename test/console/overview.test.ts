@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel } from '../../src/domain/channels/channel-store.ts';
-import { recordVerification } from '../../src/domain/ledger/verification/last-verification.ts';
+import { recordVerification } from '../../src/domain/ledger/verification/checkpoints.ts';
 import { verifyLedger } from '../../src/domain/ledger/verification/verify-ledger.ts';
-import { readOutcomesLately } from '../../src/domain/settlement/outcomes-lately.ts';
+import { readOutcomesLately } from '../../src/domain/settlement/lately.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { wordsOf } from '../support/console-text.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { recordAudit } from '../../src/domain/audit.ts';
+import { recordAudit } from '../../src/domain/audit/audit.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { walletBalances } from '../../src/domain/wallets/wallet.ts';
+import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';

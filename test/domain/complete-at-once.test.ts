@@ -4,7 +4,7 @@ import type { ParserOf, Verdict } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW } from '../../src/domain/payments/schedule.ts';
 import { findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
-import { completeAtOnce } from '../../src/domain/settlement/complete-at-once.ts';
+import { completeAtOnce } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { atOnceChecks } from '../support/at-once.ts';
 import { keepCallback } from '../support/callbacks.ts';

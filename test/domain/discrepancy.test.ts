@@ -1,7 +1,10 @@
 import { expect } from 'chai';
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
-import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
-import { type Evidence, MAX_EVIDENCE } from '../../src/domain/discrepancies/evidence.ts';
+import {
+  type Evidence,
+  MAX_EVIDENCE,
+  openDiscrepancy,
+} from '../../src/domain/discrepancies/discrepancy.ts';
 import { supersedeUnknown } from '../../src/domain/discrepancies/unknown-movement.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';

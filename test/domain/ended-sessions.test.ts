@@ -3,11 +3,10 @@ import { type Database, firstRow, rows, type Transaction } from '../../src/conne
 import { Refusal } from '../../src/domain/errors.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { issueAppTokens, logInUser, refreshTokens } from '../../src/domain/identity/log-in.ts';
-import { revokeCredentials } from '../../src/domain/identity/revoke-credentials.ts';
 import { rotateAppSecret } from '../../src/domain/identity/rotate-app-secret.ts';
 import type { TokenPair } from '../../src/domain/identity/tokens.ts';
-import { updateApp } from '../../src/domain/merchants/manage-apps.ts';
-import { updateMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { updateApp } from '../../src/domain/merchants/app.ts';
+import { revokeCredentials, updateMerchant } from '../../src/domain/merchants/merchant.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import { createTestUser, type TestMerchant, type TestUser } from '../support/test-merchant.ts';

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
-import { BREAK_KINDS, type BreakKind } from '../../src/domain/ledger/verification/breaks.ts';
-import { inSnapshot } from '../../src/domain/ledger/verification/snapshot.ts';
+import {
+  BREAK_KINDS,
+  type BreakKind,
+  inSnapshot,
+} from '../../src/domain/ledger/verification/checks.ts';
 import {
   type VerifyOptions,
   verifyLedger,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { listAudit } from '../../src/domain/audit-log.ts';
+import { listAudit } from '../../src/domain/audit/audit-log.ts';
 import { channelPauses, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { hear, type Scene } from '../support/discrepancies/scene.ts';

@@ -10,7 +10,7 @@ import {
   resumeHere,
 } from '../../src/domain/upkeep/other-database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { boot } from '../../src/process/boot.ts';
+import { boot } from '../../src/main/boot.ts';
 import { asSuperuser } from '../support/database.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newEvent } from '../support/events.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Database, rows, type Transaction } from '../../src/connections/database.ts';
-import { updateMerchant } from '../../src/domain/merchants/manage-merchants.ts';
+import { updateMerchant } from '../../src/domain/merchants/merchant.ts';
 import { eventually } from '../support/eventually.ts';
 import { newPayment, newPayout } from '../support/payment-kinds.ts';
 import { createTestStore, newCollection, succeeded, type TestStore } from '../support/payments.ts';

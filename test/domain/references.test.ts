@@ -4,7 +4,7 @@ import { rows } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
-import { pollPayment } from '../../src/workers/polling.ts';
+import { pollPayment } from '../../src/workers/steps.ts';
 import { submitPayment } from '../../src/workers/submission.ts';
 import { request } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';

@@ -9,7 +9,7 @@ import { processCallback } from '../../src/domain/settlement/process-callback.ts
 import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
 import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
+import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { keepCallback } from '../support/callbacks.ts';

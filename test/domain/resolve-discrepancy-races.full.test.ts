@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { OperatorRefusal } from '../../src/domain/errors.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
-import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';
 import { FAILURE, SECOND, SUCCESS } from '../support/collection-stories.ts';
 import {

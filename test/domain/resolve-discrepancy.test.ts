@@ -5,7 +5,7 @@ import {
   type DiscrepancyKind,
   openDiscrepancy,
 } from '../../src/domain/discrepancies/discrepancy.ts';
-import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { RESOLUTIONS, type Resolution } from '../../src/domain/support/resolution.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';

@@ -7,7 +7,7 @@ import {
   type Marker,
   markRestored,
 } from '../../src/domain/upkeep/mark-restored.ts';
-import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
+import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import {

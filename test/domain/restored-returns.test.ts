@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { recordAudit } from '../../src/domain/audit.ts';
+import { recordAudit } from '../../src/domain/audit/audit.ts';
 import type { Return } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { settle } from '../../src/domain/settlement/settle.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { restoreProgress } from '../../src/domain/upkeep/restore-progress.ts';
-import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
+import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import {
   createTestStore,
   failed,

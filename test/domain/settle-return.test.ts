@@ -6,7 +6,7 @@ import type { Return } from '../../src/domain/payments/kinds.ts';
 import type { PaymentStatus } from '../../src/domain/payments/payment.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
-import type { Settlement } from '../../src/domain/settlement/settlement.ts';
+import type { Settlement } from '../../src/domain/settlement/settle.ts';
 import { accountBalance, expectRightBooks } from '../support/ledger-check.ts';
 import {
   AMOUNT_CENTS,

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
-import { MACHINES, type PaymentStatus } from '../../src/domain/payments/payment.ts';
-import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import {
   canMove,
   IllegalTransitionError,
   LostRaceError,
-} from '../../src/domain/payments/state-machine.ts';
+  MACHINES,
+  type PaymentStatus,
+} from '../../src/domain/payments/payment.ts';
+import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { transition } from '../../src/domain/payments/transition.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import type { StepChange } from '../../src/jobs/outbox.ts';

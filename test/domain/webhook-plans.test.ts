@@ -3,9 +3,9 @@ import { inTransaction, rows } from '../../src/connections/database.ts';
 import { readFeed } from '../../src/domain/webhooks/event-feed.ts';
 import {
   listOwnDeliveries,
+  listOwnEndpoints,
   type OwnDeliveryFilter,
 } from '../../src/domain/webhooks/list-own-deliveries.ts';
-import { listOwnEndpoints } from '../../src/domain/webhooks/list-own-endpoints.ts';
 import {
   countRecoverable,
   recoverDeliveries,

@@ -5,8 +5,8 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
-import type { Service } from '../../src/process/boot.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
+import type { Service } from '../../src/service/service.ts';
 import { PROCESS_TYPES, startWorkers } from '../../src/workers/start-workers.ts';
 import { runHere } from '../support/admin.ts';
 import { callbacksOf, keepCallback, successBody } from '../support/callbacks.ts';

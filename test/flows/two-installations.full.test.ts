@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { installationId } from '../../src/connections/installation.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
-import { emptyQueues } from '../../src/jobs/empty-queues.ts';
-import { allQueues } from '../../src/jobs/queue-states.ts';
+import { allQueues, emptyQueues } from '../../src/jobs/queue-watch.ts';
 import { clientOf } from '../support/api-client.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

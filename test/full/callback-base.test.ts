@@ -6,7 +6,7 @@ import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
 import { rows } from '../../src/connections/database.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
-import { CALLBACK_BASE_UNKNOWN } from '../../src/process/callback-base.ts';
+import { CALLBACK_BASE_UNKNOWN } from '../../src/service/callback-base.ts';
 import { request } from '../support/api-client.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

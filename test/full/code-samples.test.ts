@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { codeSamples } from '../../src/api/documentation/samples/samples.ts';
+import { codeSamples } from '../../src/api/documentation/samples.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
 import { clientOf } from '../support/api-client.ts';
 import { output } from '../support/documented-samples.ts';

@@ -79,7 +79,7 @@ describe('The start of bin/malipo', () => {
     expect([...packagesOf(modules)])
       .to.not.include('tsx')
       .and.not.include('typescript');
-    expect(modules.some((url) => url.endsWith('/dist/scripts/admin.js'))).to.equal(true);
+    expect(modules.some((url) => url.endsWith('/dist/src/main/command-line.js'))).to.equal(true);
     expect(modules.filter((url) => url.endsWith('.ts'))).to.deep.equal([]);
   });
 

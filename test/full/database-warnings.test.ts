@@ -12,7 +12,7 @@ import {
   databaseWarnings,
   durabilityWarnings,
 } from '../../src/connections/database-warnings.ts';
-import { createRedisProbe, redisCondition } from '../../src/connections/redis-condition.ts';
+import { createRedisProbe, redisCondition } from '../../src/connections/redis.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeFolder } from '../support/make-folder.ts';

@@ -6,7 +6,7 @@ import { type EmbeddedRedis, startEmbeddedRedis } from '../../scripts/sandbox/em
 import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
-import { roleDefaultsProblem } from '../../src/connections/role-defaults.ts';
+import { roleDefaultsProblem } from '../../src/connections/migrations.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { loadConfig } from '../../src/process/config.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';

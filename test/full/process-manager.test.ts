@@ -28,7 +28,7 @@ describeWith(['foreman'], 'The plain command of a process manager', () => {
   const lines: string[] = [];
 
   before(async function () {
-    const isBuilt = existsSync(join(ROOT_FOLDER, 'dist/src/api/main.js'));
+    const isBuilt = existsSync(join(ROOT_FOLDER, 'dist/src/main/web.js'));
     if (!isBuilt && !process.env.REQUIRE_ALL) this.skip();
     expect(isBuilt, 'The Procfile names the build: npm run build').to.equal(true);
     testDatabase = await createTestDatabase();

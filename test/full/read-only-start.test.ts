@@ -19,7 +19,7 @@ describe('A database that can be read but not written', () => {
   it('is refused by a process that starts', async () => {
     const starting = startServiceProcess({
       name: 'web',
-      program: 'src/api/main.ts',
+      program: 'src/main/web.ts',
       env: await stackEnvironment(store.url),
       logFolder: makeFolder('read-only'),
       reaper: environment.reaper,

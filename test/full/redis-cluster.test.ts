@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/rate-limiter.ts';
+import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/middleware/rate-limit.ts';
 import { rows } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';

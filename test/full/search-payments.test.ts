@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openDatabase, rows } from '../../src/connections/database.ts';
-import type { PaymentFilter } from '../../src/domain/support/payment-filter.ts';
-import { searchPayments } from '../../src/domain/support/search-payments.ts';
+import type { PaymentFilter } from '../../src/domain/support/find-payments.ts';
+import { searchPayments } from '../../src/domain/support/list-for-support.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import { createTestStore, PAYER, type TestStore } from '../support/payments.ts';
 import { plansOf } from '../support/plans.ts';

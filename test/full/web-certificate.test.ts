@@ -30,7 +30,7 @@ describeWith(['openssl'], 'The web process with a certificate', () => {
     const port = await findFreePort();
     const web = await startServiceProcess({
       name: 'web',
-      program: 'src/api/main.ts',
+      program: 'src/main/web.ts',
       env: {
         PATH: process.env.PATH,
         DATABASE_URL: url,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW, pollStep } from '../../src/domain/payments/schedule.ts';
-import { sendDueQuestions } from '../../src/jobs/due-questions.ts';
+import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import { createTestStore, outboxOf, reread, type TestStore } from '../support/payments.ts';

@@ -1,9 +1,8 @@
 import type { Queue } from 'bullmq';
 import { expect } from 'chai';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { emptyQueues } from '../../src/jobs/empty-queues.ts';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { type JobData, queuesOf } from '../../src/jobs/job-types.ts';
-import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
+import { emptyQueues } from '../../src/jobs/queue-watch.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

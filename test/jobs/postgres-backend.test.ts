@@ -1,9 +1,8 @@
 import type { Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
-import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';

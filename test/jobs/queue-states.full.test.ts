@@ -1,15 +1,14 @@
 import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { jobId, queueOf } from '../../src/jobs/job-types.ts';
-import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
 import {
   allQueues,
   inLastMinute,
   openQueueStates,
   type QueueStates,
-} from '../../src/jobs/queue-states.ts';
+} from '../../src/jobs/queue-watch.ts';
 import { openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import winston from 'winston';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { addScrapedGauges, type Backend } from '../../src/metrics/gauges.ts';
-import { createService, type Service } from '../../src/process/boot.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { environment } from '../support/environment.ts';
 import { scrape, sumOf, watch } from '../support/metrics.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';

@@ -6,7 +6,7 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { DATABASE_GAUGES } from '../../src/metrics/database-gauges.ts';
-import { createService } from '../../src/process/boot.ts';
+import { createService } from '../../src/service/service.ts';
 import { makeOverdue } from '../support/discrepancies/scene.ts';
 import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { newEvent } from '../support/events.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, loadConfig } from '../../src/process/config.ts';
-import { isSecret } from '../../src/process/secret-files.ts';
+import { isSecret } from '../../src/process/secrets.ts';
 import { settings } from '../../src/process/settings.ts';
 import { makeFolder } from '../support/make-folder.ts';
 

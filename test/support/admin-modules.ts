@@ -17,10 +17,13 @@ export function loadAdmin(): Promise<AdminModules> {
 async function load() {
   const { PASSWORD_COST } = await import('../../src/domain/identity/password.ts');
   PASSWORD_COST.N = CHEAP_N;
-  const { runAdmin } = await import('../../src/admin/main.ts');
+  const { runAdmin } = await import('../../src/admin/run.ts');
+  const { boot } = await import('../../src/main/boot.ts');
+  const bootService = (environment: NodeJS.ProcessEnv) => boot('admin', environment);
   const { failureOf } = await import('../../src/admin/failure.ts');
   const { loadNouns } = await import('../../src/admin/nouns.ts');
   const { readCommandLine } = await import('../../src/admin/program.ts');
   const { perform } = await import('../../src/admin/perform.ts');
-  return { runAdmin, failureOf, readCommandLine, perform, nouns: await loadNouns() };
+  const nouns = await loadNouns();
+  return { runAdmin, bootService, failureOf, readCommandLine, perform, nouns };
 }

@@ -32,8 +32,8 @@ export async function runAdmin(
         done();
       },
     });
-  const { runAdmin: runInProcess } = await loadAdmin();
-  const status = await runInProcess(args, {
+  const { runAdmin: runInProcess, bootService } = await loadAdmin();
+  const status = await runInProcess(args, bootService, {
     env,
     stdin: Readable.from([Buffer.from(input)]),
     stdout: outputTo('stdout'),
@@ -47,7 +47,7 @@ async function runProgram(
   env: NodeJS.ProcessEnv,
   input: string,
 ): Promise<AdminRun> {
-  const command = ['--import', 'tsx', 'scripts/admin.ts', ...args];
+  const command = ['--import', 'tsx', 'src/main/command-line.ts', ...args];
   const child = spawn(process.execPath, command, { env, stdio: 'pipe' });
   // A program that does not read its input may be gone before all of it is written.
   child.stdin.on('error', () => {});

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Database, firstRow, rows } from '../../src/connections/database.ts';
-import type { Service } from '../../src/process/boot.ts';
+import type { Service } from '../../src/service/service.ts';
 import { loadAdmin } from './admin-modules.ts';
 import { type AdminOptions, type AdminRun, runAdmin } from './admin-runs.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ValidateFunction } from 'ajv';
-import { BASE_PATH } from '../../src/api/base-path.ts';
+import { BASE_PATH } from '../../src/api/context.ts';
 import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
 import { ERROR_ANSWERS } from '../../src/api/error-answers.ts';

@@ -1,5 +1,5 @@
 import { type Database, rows } from '../../src/connections/database.ts';
-import { storeCallback } from '../../src/domain/settlement/store-callback.ts';
+import { storeCallback } from '../../src/domain/settlement/callback-store.ts';
 
 export interface StoredCallback {
   id: string;

@@ -1,12 +1,11 @@
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import type { NewPayout } from '../../src/domain/payouts/create-payout.ts';
-import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
-import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
+import { type FailedJob, listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { type Replay, replayFailedJob } from '../../src/domain/support/replay-failed-job.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind, type StepName } from '../../src/jobs/job-types.ts';
-import type { Service } from '../../src/process/boot.ts';
+import type { Service } from '../../src/service/service.ts';
 import { type Document, runHere } from './admin.ts';
 import { newPayout } from './payment-kinds.ts';
 import type { TestMerchant } from './test-merchant.ts';

@@ -1,5 +1,5 @@
 import { type Database, inTransaction } from '../../src/connections/database.ts';
-import { OperatorRefusal } from '../../src/domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../src/domain/errors.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
 import { type DiscrepancyCase, listCases } from '../../src/domain/support/discrepancy-cases.ts';
 import type { Resolution } from '../../src/domain/support/resolution.ts';

@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { openQueueStates } from '../../src/jobs/queue-states.ts';
+import { openQueueStates } from '../../src/jobs/queue-watch.ts';
 import { addServiceGauges } from '../../src/metrics/service-gauges.ts';
-import type { Service } from '../../src/process/boot.ts';
+import type { Service } from '../../src/service/service.ts';
 
 /** One value of a scrape. */
 export interface Sample {

@@ -10,10 +10,8 @@ import {
   type PaymentRef,
   refOf,
 } from '../../src/domain/payments/payment-store.ts';
-import { settle } from '../../src/domain/settlement/settle.ts';
-import type { Settlement } from '../../src/domain/settlement/settlement.ts';
-import type { Config } from '../../src/process/config.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { type Settlement, settle } from '../../src/domain/settlement/settle.ts';
+import { type Config, loadConfig } from '../../src/process/config.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import type { PaymentStatus } from '../../src/domain/payments/payment.ts';
-import type { Settlement } from '../../src/domain/settlement/settlement.ts';
+import type { Settlement } from '../../src/domain/settlement/settle.ts';
 import {
   FAILURE,
   OTHER_AMOUNT_CENTS,

@@ -1,4 +1,4 @@
-import type { Break, BreakKind } from '../../src/domain/ledger/verification/breaks.ts';
+import type { Break, BreakKind } from '../../src/domain/ledger/verification/checks.ts';
 
 /** The newest of a merchant's rows that a condition is true of. */
 const newest = (table: string, condition: string) =>

@@ -1,9 +1,9 @@
 import { issueAppTokens, logInUser } from '../../src/domain/identity/log-in.ts';
 import { createUser, type Role } from '../../src/domain/identity/manage-users.ts';
 import type { TokenPair } from '../../src/domain/identity/tokens.ts';
-import { createApp, type Product } from '../../src/domain/merchants/manage-apps.ts';
-import { createMerchant } from '../../src/domain/merchants/manage-merchants.ts';
-import type { Service } from '../../src/process/boot.ts';
+import { createApp, type Product } from '../../src/domain/merchants/app.ts';
+import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import type { Service } from '../../src/service/service.ts';
 
 export interface TestMerchant {
   merchant_id: number;

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import winston from 'winston';
 import { startSimulator } from '../../scripts/simulator/server.ts';
 import { createApp } from '../../src/api/app.ts';
-import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/rate-limiter.ts';
+import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/middleware/rate-limit.ts';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
-import { createService, type Service } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import {
   PROCESS_TYPES,
   type ProcessType,

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { inTransaction } from '../../src/connections/database.ts';
 import { setTotp, storeTotpSecret } from '../../src/domain/identity/totp.ts';
-import type { Service } from '../../src/process/boot.ts';
+import type { Service } from '../../src/service/service.ts';
 import type { TestUser } from './test-merchant.ts';
 
 const STEP_MS = 30_000;

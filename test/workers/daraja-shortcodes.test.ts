@@ -5,7 +5,7 @@ import {
 } from '../../scripts/daraja-simulator/server.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { rows } from '../../src/connections/database.ts';
-import { countOpen } from '../../src/domain/payments/count-open.ts';
+import { countOpen } from '../../src/domain/payments/list-payments.ts';
 import { type Client, clientOf, payoutBody, reversalBody } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';

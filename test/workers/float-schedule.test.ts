@@ -6,7 +6,7 @@ import {
 import { darajaSettings } from '../../scripts/daraja-simulator/service-settings.ts';
 import { rows } from '../../src/connections/database.ts';
 import { floatUrl } from '../../src/gateways/callback-address.ts';
-import { askForFloats } from '../../src/workers/float-schedule.ts';
+import { askForFloats } from '../../src/workers/schedules.ts';
 import { request } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestService, type TestService } from '../support/test-service.ts';

@@ -5,17 +5,22 @@ import { Registry } from 'prom-client';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
-import { createQueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
+import { createQueueBackend, type QueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';
 import { AFTER_ERROR_MS } from '../../src/jobs/paced-worker.ts';
-import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
 import { addStuckWork } from '../../src/metrics/process-metrics.ts';
-import { createService } from '../../src/process/boot.ts';
 import { loadConfig } from '../../src/process/config.ts';
-import { createLiveness, type Liveness, type ProbeResult } from '../../src/workers/liveness.ts';
-import { probeQueue, watchRound, watchWorker } from '../../src/workers/liveness-probes.ts';
+import { createService } from '../../src/service/service.ts';
+import {
+  createLiveness,
+  type Liveness,
+  type ProbeResult,
+  probeQueue,
+  watchRound,
+  watchWorker,
+} from '../../src/workers/liveness.ts';
 import { startWorkers } from '../../src/workers/start-workers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';

@@ -5,9 +5,9 @@ import {
   MAX_EMAILS_PER_HOUR,
   NOTICE_RETRY_DELAYS_MS,
   takeNotice,
-} from '../../src/domain/webhooks/tell-notices.ts';
-import { createService, type Service } from '../../src/process/boot.ts';
+} from '../../src/domain/webhooks/notices.ts';
 import { loadConfig } from '../../src/process/config.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { tellNotice, tellsNotices } from '../../src/workers/notices.ts';
 import { makeCertificates } from '../support/certificates.ts';
 import { outcomeOf } from '../support/events.ts';

@@ -5,14 +5,13 @@ import { isOutage } from '../../src/connections/database-errors.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
-import { createQueueBackend } from '../../src/jobs/backend.ts';
+import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
-import type { QueueBackend } from '../../src/jobs/queue-backend.ts';
-import { createService, type Service } from '../../src/process/boot.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { earlierDelaysOf, outageBackoffMs } from '../../src/workers/outage-retry.ts';
-import { pollPayment } from '../../src/workers/polling.ts';
 import { startWorker } from '../../src/workers/run-worker.ts';
+import { pollPayment } from '../../src/workers/steps.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import { RETENTION_TICK_MS, removeOldOnSchedule } from '../../src/workers/retention-schedule.ts';
+import { RETENTION_TICK_MS, removeOldOnSchedule } from '../../src/workers/schedules.ts';
 import { clientOf } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';

@@ -4,7 +4,7 @@ import { type Deadline, msUntil } from '../../src/domain/deadline.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
 import type { Gateway, SubmitRequest } from '../../src/gateways/gateway.ts';
-import { createService, type Service } from '../../src/process/boot.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { submitPayment } from '../../src/workers/submission.ts';
 import { refund } from '../support/discrepancies/scene.ts';
 import { CLOCKS, type Clock, withFreeze } from '../support/frozen.ts';

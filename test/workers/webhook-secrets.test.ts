@@ -11,8 +11,8 @@ import {
   rotateWebhookSecret,
 } from '../../src/domain/merchants/webhook-secrets.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { createService, type Service } from '../../src/process/boot.ts';
-import { deliverWebhook } from '../../src/workers/webhooks.ts';
+import { createService, type Service } from '../../src/service/service.ts';
+import { deliverWebhook } from '../../src/workers/steps.ts';
 import { deliveryOf, makeDue, newEvent } from '../support/events.ts';
 import { type FakeMerchant, type Received, startFakeMerchant } from '../support/fake-merchant.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';

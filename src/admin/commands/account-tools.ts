@@ -1,5 +1,5 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import type { Service } from '../../process/boot.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import type { Service } from '../../service/service.ts';
 import { optional } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 

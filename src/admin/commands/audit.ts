@@ -1,8 +1,12 @@
-import { AUDIT_COLUMNS } from '../../domain/audit-csv.ts';
-import { type AuditFilter, type AuditRecord, listAudit } from '../../domain/audit-log.ts';
+import {
+  AUDIT_COLUMNS,
+  type AuditFilter,
+  type AuditRecord,
+  listAudit,
+} from '../../domain/audit/audit-log.ts';
 import { csvText } from '../../domain/csv.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import type { Service } from '../../process/boot.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import type { Service } from '../../service/service.ts';
 import { flag, optional } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { checkPeriod, period } from '../options/search.ts';

@@ -1,7 +1,12 @@
 import { CHANNELS, type Channel } from '../../domain/channels/channel.ts';
-import { type ChannelPause, channelPauses, PAUSABLE } from '../../domain/channels/channel-store.ts';
-import { pauseAudited, resumeAudited } from '../../domain/channels/move-channel.ts';
-import type { Service } from '../../process/boot.ts';
+import {
+  type ChannelPause,
+  channelPauses,
+  PAUSABLE,
+  pauseAudited,
+  resumeAudited,
+} from '../../domain/channels/channel-store.ts';
+import type { Service } from '../../service/service.ts';
 import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { outcome, recordLines, type View } from '../output/answers.ts';

@@ -1,4 +1,4 @@
-import { bashScript, zshScript } from '../completion-script.ts';
+import { bashScript, zshScript } from '../completion.ts';
 import { type Noun, type Nouns, tells, type Verb } from '../verb.ts';
 
 const BASH = 'For ~/.bashrc: source <(malipo completion bash)';

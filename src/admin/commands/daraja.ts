@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { databaseNow } from '../../connections/database.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { hasHeardFloat } from '../../domain/gateway-accounts/float-store.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { countOpen } from '../../domain/payments/count-open.ts';
+import { countOpen } from '../../domain/payments/list-payments.ts';
 import { floatUrl, unreadUrl } from '../../gateways/callback-address.ts';
-import type { Service } from '../../process/boot.ts';
-import { CALLBACK_BASE_UNKNOWN } from '../../process/callback-base.ts';
+import { CALLBACK_BASE_UNKNOWN } from '../../service/callback-base.ts';
+import type { Service } from '../../service/service.ts';
 import { type Answer, changes, type Noun, reads } from '../verb.ts';
 import { type Account, accountsOf, GATEWAY, type Tools } from './account-tools.ts';
 

@@ -1,5 +1,5 @@
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
-import { requireMerchant } from '../../domain/merchants/manage-merchants.ts';
+import { requireMerchant } from '../../domain/merchants/merchant.ts';
 import { flag, optional } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { render } from '../output/table.ts';

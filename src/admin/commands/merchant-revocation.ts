@@ -1,4 +1,4 @@
-import { endCredentials } from '../../domain/merchants/change-merchant.ts';
+import { endCredentials } from '../../domain/merchants/merchant.ts';
 import { flag, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { ALREADY } from '../output/answers.ts';

@@ -1,15 +1,16 @@
 import { TOTP_OPERATIONS, type TotpOperation } from '../../domain/identity/require-totp.ts';
-import { changeMerchant, registerMerchant } from '../../domain/merchants/change-merchant.ts';
 import {
+  changeMerchant,
   listMerchants,
   MAX_COMMISSION_BPS,
   MAX_RATE,
   type MerchantChanges,
   type MerchantRecord,
+  registerMerchant,
   requireMerchant,
-} from '../../domain/merchants/manage-merchants.ts';
+} from '../../domain/merchants/merchant.ts';
 import { formatAmount } from '../../domain/money.ts';
-import { walletBalances } from '../../domain/wallets/wallet.ts';
+import { walletBalances } from '../../domain/wallets/list-transactions.ts';
 import type { Config } from '../../process/config.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { flag, optional, required, requireOne } from '../options/option.ts';

@@ -1,4 +1,4 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { type Noun, reads } from '../verb.ts';

@@ -1,7 +1,6 @@
 import { STATUS_CODES } from '../../domain/payments/payment.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
-import { listForSupport } from '../../domain/support/list-for-support.ts';
-import { searchPayments } from '../../domain/support/search-payments.ts';
+import { listForSupport, searchPayments } from '../../domain/support/list-for-support.ts';
 import { flag, optional, UsageError, type ValuesOf } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import * as search from '../options/search.ts';

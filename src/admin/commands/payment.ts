@@ -1,9 +1,9 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
-import { kenyanMobileIn } from '../../domain/phone.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { readPaymentFile } from '../../domain/support/payment-file.ts';
-import { findJobs } from '../../jobs/find-jobs.ts';
+import { kenyanMobileIn } from '../../domain/text.ts';
+import { findJobs } from '../../jobs/queue-watch.ts';
 import { required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { fileAnswer } from '../output/payment-file.ts';

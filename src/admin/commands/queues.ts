@@ -1,22 +1,25 @@
 import { roleWarning } from '../../connections/database-warnings.ts';
 import { installationId } from '../../connections/installation.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { appsWithUnsignedWebhooks } from '../../domain/merchants/webhook-secrets.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import {
   isPolledOnly,
   type LearnedLately,
   readLearnedLately,
-} from '../../domain/settlement/learned-lately.ts';
+} from '../../domain/settlement/lately.ts';
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';
-import { emptyQueues } from '../../jobs/empty-queues.ts';
-import { allQueues } from '../../jobs/queue-states.ts';
-import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
-import { openQueueWatch } from '../../jobs/queue-watch.ts';
-import { CALLBACK_BASE_UNKNOWN } from '../../process/callback-base.ts';
+import {
+  allQueues,
+  emptyQueues,
+  openQueueWatch,
+  type QueueStatus,
+  readQueueStatus,
+} from '../../jobs/queue-watch.ts';
+import { CALLBACK_BASE_UNKNOWN } from '../../service/callback-base.ts';
 import { channelWords, sinceWords } from '../output/pauses.ts';
 import { moment, render, table } from '../output/table.ts';
 import { loadQueueBackend } from '../queue-backend.ts';

@@ -8,13 +8,13 @@ import {
   readStatementFile,
   StatementFileError,
 } from '../../domain/reconciliation/statement-file.ts';
-import type { Service } from '../../process/boot.ts';
 import {
   askForStatement,
   comparisonWith,
   type GivenStatement,
   gatewayOf,
-} from '../../process/reconciliation.ts';
+} from '../../service/reconciliation.ts';
+import type { Service } from '../../service/service.ts';
 import { columnMap } from '../options/column-map.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';

@@ -1,4 +1,4 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { markDatabaseRestored } from '../../domain/upkeep/mark-database-restored.ts';
 import { otherDatabase, resumeHere, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { restoreProgress } from '../../domain/upkeep/restore-progress.ts';

@@ -7,7 +7,7 @@ import {
   type SecurityEventRecord,
 } from '../../domain/security/list-security-events.ts';
 import { SECURITY_EVENT_KINDS } from '../../domain/security/security-events.ts';
-import type { Service } from '../../process/boot.ts';
+import type { Service } from '../../service/service.ts';
 import { flag, optional, type ValuesOf } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { checkPeriod, period } from '../options/search.ts';

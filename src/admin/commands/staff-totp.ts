@@ -1,4 +1,4 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { requireMember } from '../../domain/staff/manage-staff.ts';
 import type { StaffMember } from '../../domain/staff/staff.ts';
 import {
@@ -7,7 +7,7 @@ import {
   resetStaffTotp,
   useStaffTotp,
 } from '../../domain/staff/staff-totp.ts';
-import type { Service } from '../../process/boot.ts';
+import type { Service } from '../../service/service.ts';
 import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { shownOnce } from '../output/answers.ts';

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import type { SecurityEventKind } from '../../domain/security/security-events.ts';
 import {
   createStaff,

@@ -1,12 +1,12 @@
-import { requireMerchant } from '../../domain/merchants/manage-merchants.ts';
+import { requireMerchant } from '../../domain/merchants/merchant.ts';
 import {
   MAX_LEFT_COUNTED,
   MAX_PER_RUN,
   MAX_PER_SECOND,
   previewRecovery,
-  type Recovered,
+  type RecoveredBatch,
   recoverAudited,
-} from '../../domain/webhooks/recover-audited.ts';
+} from '../../domain/webhooks/recover-deliveries.ts';
 import { origin } from '../options/endpoints.ts';
 import { flag, optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
@@ -40,7 +40,7 @@ export const recover = changes({
   },
 });
 
-function recoveryAnswer({ isDryRun, ...run }: Recovered & { isDryRun: boolean }): Answer {
+function recoveryAnswer({ isDryRun, ...run }: RecoveredBatch & { isDryRun: boolean }): Answer {
   const { count, left, probed } = run;
   const isUnchanged = isDryRun || (count === 0 && probed === 0);
   const sent = isDryRun ? 'that would be sent again' : 'sent again';

@@ -1,4 +1,4 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { requirePayments } from '../../domain/support/find-payments.ts';
 import { ENDPOINT_STATES, listAllEndpoints } from '../../domain/webhooks/all-endpoints.ts';
 import {

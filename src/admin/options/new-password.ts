@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
-import { isPlainText } from '../../domain/storable-text.ts';
+import { isPlainText } from '../../domain/text.ts';
 import { UsageError } from './option.ts';
 
 const GENERATED_BYTES = 15;

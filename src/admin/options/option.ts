@@ -1,4 +1,4 @@
-import type { Zone } from '../../domain/zone.ts';
+import type { Zone } from '../../domain/period.ts';
 
 /** The command line is wrong, and nothing was changed. The message is one line. */
 export class UsageError extends Error {}

@@ -1,9 +1,7 @@
 import { validate as isUuid } from 'uuid';
 import { CHANNELS } from '../../domain/channels/channel.ts';
-import { isEmail } from '../../domain/email.ts';
-import { isDay } from '../../domain/period.ts';
-import { isKenyanMobile } from '../../domain/phone.ts';
-import { startOfDay, type Zone } from '../../domain/zone.ts';
+import { isDay, startOfDay, type Zone } from '../../domain/period.ts';
+import { isEmail, isKenyanMobile } from '../../domain/text.ts';
 import { optional, type Reader, UsageError } from './option.ts';
 
 const MAX_SHOWN_LENGTH = 60;

@@ -1,5 +1,5 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
-import { kenyanMobileIn } from '../../domain/phone.ts';
+import { kenyanMobileIn } from '../../domain/text.ts';
 import { optional, type Reader, required, UsageError } from './option.ts';
 import * as read from './readers.ts';
 

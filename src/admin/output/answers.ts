@@ -1,7 +1,11 @@
 import type { Transaction } from '../../connections/database.ts';
-import type { AuditSubject } from '../../domain/audit.ts';
-import { auditedRow, isDifferent, type RowChange } from '../../domain/row-change.ts';
-import type { Service } from '../../process/boot.ts';
+import {
+  type AuditSubject,
+  auditedRow,
+  isDifferent,
+  type RowChange,
+} from '../../domain/audit/audit.ts';
+import type { Service } from '../../service/service.ts';
 import {
   type Options,
   optional,

@@ -1,4 +1,4 @@
-import type { AppRecord } from '../../domain/merchants/manage-apps.ts';
+import type { AppRecord } from '../../domain/merchants/app.ts';
 import type { View } from './answers.ts';
 import { rowDocument } from './document.ts';
 

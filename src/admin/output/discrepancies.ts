@@ -1,5 +1,4 @@
-import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
-import type { Evidence } from '../../domain/discrepancies/evidence.ts';
+import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import type { View } from './answers.ts';
 import { rowDocument } from './document.ts';

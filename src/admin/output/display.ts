@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Writable } from 'node:stream';
-import { DEFAULT_ZONE, type Zone } from '../../domain/zone.ts';
+import { DEFAULT_ZONE, type Zone } from '../../domain/period.ts';
 
 /** How a command shows its answer to people. */
 export interface Display {

@@ -1,4 +1,4 @@
-import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
+import type { MerchantRecord } from '../../domain/merchants/merchant.ts';
 import type { View } from './answers.ts';
 import { rowDocument } from './document.ts';
 

@@ -1,5 +1,5 @@
 import { formatAmount } from '../../domain/money.ts';
-import { clockTime } from '../../domain/zone.ts';
+import { clockTime } from '../../domain/period.ts';
 import { display } from './display.ts';
 import { type Document, shortened } from './document.ts';
 import { fitted } from './fitted.ts';

@@ -12,7 +12,7 @@ import {
   timestamp,
   uuid,
 } from '../schemas/fields.ts';
-import { contentOf } from './content.ts';
+import { contentOf } from './refusals.ts';
 
 /** Returns the schema of the event that a merchant is sent when a payment has ended. */
 function eventOf(

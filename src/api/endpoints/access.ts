@@ -1,6 +1,8 @@
 import * as records from '../schemas/access-records.ts';
 import * as bodies from '../schemas/bodies.ts';
-import type { Endpoint } from './endpoint.ts';
+import { envelope } from '../schemas/fields.ts';
+import { sessions } from '../schemas/queries.ts';
+import { ALL, type Endpoint, type Refused } from './endpoint.ts';
 
 /** Endpoints that give tokens. */
 export const accessEndpoints = {
@@ -53,5 +55,100 @@ export const accessEndpoints = {
       ['merchant_inactive'],
       ['rate_limited'],
     ],
+  },
+} as const satisfies Record<string, Endpoint>;
+
+/** People change their own access, with the password again where a stolen session must not. */
+const OWN = { roles: ALL, peopleOnly: true, takesNoKey: true } as const;
+const WRONG_PASSWORD: Refused[] = [['invalid_credentials'], ['rate_limited']];
+const WRONG_EITHER: Refused[] = [...WRONG_PASSWORD, ['totp_not_enabled'], ['invalid_otp']];
+
+/** Endpoints for sessions, passwords and one-time passwords. */
+export const ownAccessEndpoints = {
+  listSessions: {
+    method: 'get',
+    path: '/auth/sessions',
+    summary: 'List your own sessions',
+    description:
+      'For people. A session is a log-in and all tokens that came from it. Newest first, without those that have ended.',
+    ...OWN,
+    beforePasswordChange: true,
+    query: sessions,
+    answer: envelope(records.session),
+  },
+  endSession: {
+    method: 'delete',
+    path: '/auth/sessions/{id}',
+    summary: 'End one of your own sessions',
+    description: 'For people. Its tokens are refused at once.',
+    ...OWN,
+    answer: records.done('Session ended'),
+    refusals: [['session_not_found']],
+  },
+  changePassword: {
+    method: 'post',
+    path: '/auth/password',
+    summary: 'Change your own password',
+    description:
+      'For people. This session goes on with the tokens that it has; all your other sessions end.',
+    ...OWN,
+    beforePasswordChange: true,
+    body: bodies.newPassword,
+    answer: records.done('Password changed'),
+    refusals: WRONG_PASSWORD,
+  },
+  beginTotp: {
+    method: 'post',
+    path: '/auth/totp',
+    summary: 'Begin to set up one-time passwords',
+    description:
+      'For people. Answers a secret for an authenticator app (RFC 6238: six digits, 30 seconds), as text and as the address of a QR code. Log-ins stay as they are until you confirm it; beginning again replaces it.',
+    ...OWN,
+    body: bodies.ownPassword,
+    answer: records.newTotp,
+    refusals: [...WRONG_PASSWORD, ['totp_enabled']],
+  },
+  confirmTotp: {
+    method: 'post',
+    path: '/auth/totp/confirm',
+    summary: 'Switch one-time passwords on',
+    description:
+      'For people. Takes a first one-time password and answers ten recovery codes, once: each is good once, in place of `otp`. From now on `POST /auth/login` needs `otp`. All your other sessions end. This one goes on; what requires a one-time password needs a new log-in.',
+    ...OWN,
+    body: bodies.firstOtp,
+    answer: records.recoveryCodes,
+    refusals: [['rate_limited'], ['totp_enabled'], ['totp_not_enabled'], ['invalid_otp']],
+  },
+  disableTotp: {
+    method: 'post',
+    path: '/auth/totp/disable',
+    summary: 'Switch one-time passwords off',
+    description:
+      'For people. The secret and the recovery codes end. No session counts as begun with a one-time password any more.',
+    ...OWN,
+    body: bodies.passwordAndOtp,
+    answer: records.done('One-time passwords are off'),
+    refusals: WRONG_EITHER,
+  },
+  replaceRecoveryCodes: {
+    method: 'post',
+    path: '/auth/totp/recovery-codes',
+    summary: 'Get new recovery codes',
+    description: 'For people. The old codes end.',
+    ...OWN,
+    body: bodies.passwordAndOtp,
+    answer: records.recoveryCodes,
+    refusals: WRONG_EITHER,
+  },
+  logOut: {
+    method: 'post',
+    path: '/auth/logout',
+    summary: 'Log out',
+    description:
+      'Ends the session of the token at once: its access tokens and its refresh token. Apps may do so too.',
+    roles: ALL,
+    takesNoKey: true,
+    beforePasswordChange: true,
+    answer: records.done('Logged out'),
   },
 } as const satisfies Record<string, Endpoint>;

@@ -1,5 +1,4 @@
-import { accessEndpoints } from './access.ts';
-import { ownAccessEndpoints } from './own-access.ts';
+import { accessEndpoints, ownAccessEndpoints } from './access.ts';
 import { collectionsEndpoints, payoutsEndpoints, reversalsEndpoints } from './payments.ts';
 import { channelsEndpoints, walletsEndpoints } from './wallets.ts';
 import { webhooksEndpoints } from './webhooks.ts';

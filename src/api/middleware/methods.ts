@@ -1,5 +1,6 @@
-import type { Router } from 'express';
+import type { RequestHandler, Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
+import type { HttpMeters } from '../../metrics/meters.ts';
 import { type Endpoint, patternOf } from '../endpoints/endpoints.ts';
 
 /**
@@ -30,3 +31,24 @@ export function refuseOtherMethods(
 const NO_CONTENT = 204;
 
 const METHODS = { get: ['GET', 'HEAD'], post: ['POST'], delete: ['DELETE'] } as const;
+
+/** The methods of our routes. Others are counted as one, because strangers may send any. */
+const MEASURED_METHODS = ['GET', 'HEAD', 'POST', 'DELETE'];
+const OTHER = 'other';
+
+/** Counts and times every request, by the pattern of its route and not by its path. */
+export function measureRequests({ requests }: Pick<HttpMeters, 'requests'>): RequestHandler {
+  return (req, res, next) => {
+    const stop = requests.startTimer();
+    res.once('close', () =>
+      stop({
+        method: MEASURED_METHODS.includes(req.method) ? req.method : OTHER,
+        // As the endpoints write it: with braces, without the base path.
+        route: req.route ? String(req.route.path).replace(/:(\w+)/g, '{$1}') : OTHER,
+        // The caller may be gone before the answer is sent.
+        status: res.writableFinished ? String(res.statusCode) : 'aborted',
+      }),
+    );
+    next();
+  };
+}

@@ -3,19 +3,19 @@ import type { Database, Transaction } from '../../connections/database.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
 import {
+  authenticate,
   type Caller,
   requireApproval,
   requireProduct,
 } from '../../domain/identity/authenticate.ts';
 import { requireTotp } from '../../domain/identity/require-totp.ts';
-import { addressOf } from '../../http/caller-address.ts';
-import { logFieldsOf } from '../../http/request-context.ts';
+import { addressOf, logFieldsOf } from '../../http/caller.ts';
+import type { LogFields } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
 import { type Endpoint, patternOf, takesKey } from '../endpoints/endpoints.ts';
 import { bodyParser, queryParser } from '../schemas/validator.ts';
-import { callerOfRequest } from './caller.ts';
-import { readJson } from './json-body.ts';
-import { limitMerchant } from './rate-limit.ts';
+import { limitMerchant, limitRevoked } from './rate-limit.ts';
+import { readJson } from './request-text.ts';
 
 /** A request that passed all checks. */
 export interface Call {
@@ -178,4 +178,25 @@ function idempotencyKey(req: Request): string | null {
   if (key === undefined) return null;
   if (!KEY.test(key)) throw new Refusal('invalid_field', 'Idempotency-Key');
   return key;
+}
+
+/** Authenticates the caller by the access token of the request. @throws Refusal */
+async function callerOfRequest(context: ApiContext, req: Request): Promise<Caller> {
+  const { database, config } = context;
+  const header = req.get('authorization');
+  if (!header) throw new Refusal('credentials_missing');
+  const [, token] = /^Bearer ([^\s]+)$/i.exec(header) ?? [];
+  if (!token) throw new Refusal('invalid_token_format');
+  const caller = await limitRevoked(context, () =>
+    authenticate(database, config.jwtKeys, token, addressOf(req)),
+  );
+  const { asked_family, asked_app, asked_user, asked_ip } = caller.asker;
+  Object.assign(logFieldsOf(req.res!), {
+    merchant_id: caller.merchant_id,
+    family: asked_family,
+    app: asked_app,
+    user: asked_user,
+    address: asked_ip,
+  } satisfies LogFields);
+  return caller;
 }

@@ -1,17 +1,18 @@
 import express, { type RequestHandler, type Response, type Router } from 'express';
 import { Refusal } from '../../domain/errors.ts';
 import { storeFloat } from '../../domain/gateway-accounts/float-store.ts';
+import {
+  noteDropped,
+  storeCallback,
+  storeStrayCallback,
+} from '../../domain/settlement/callback-store.ts';
 import { retiredCallbackKey } from '../../domain/settlement/retired-callback-keys.ts';
-import { noteDropped, storeCallback } from '../../domain/settlement/store-callback.ts';
-import { storeStrayCallback } from '../../domain/settlement/stray-callbacks.ts';
 import { isUnread, readCallbackToken, readFloatToken } from '../../gateways/callback-address.ts';
-import { atMost } from '../../http/at-most.ts';
-import { addressOf } from '../../http/caller-address.ts';
-import { networkOf } from '../../http/caller-network.ts';
-import { logFieldsOf } from '../../http/request-context.ts';
-import { strictRouter } from '../../http/strict-router.ts';
-import type { Service } from '../../process/boot.ts';
+import { addressOf, logFieldsOf, networkOf } from '../../http/caller.ts';
+import { strictRouter } from '../../http/http-server.ts';
+import { atMost } from '../../http/refused-events.ts';
 import { isInNetworks } from '../../process/networks.ts';
+import type { Service } from '../../service/service.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 

@@ -1,15 +1,16 @@
 import { inOneTransaction } from '../../connections/database.ts';
+import { CHANNELS, type Channel } from '../../domain/channels/channel.ts';
+import { pausedChannels } from '../../domain/channels/channel-store.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
-import { listTransactions } from '../../domain/wallets/list-transactions.ts';
+import { listTransactions, walletBalances } from '../../domain/wallets/list-transactions.ts';
 import { transfer } from '../../domain/wallets/transfer.ts';
-import { walletBalances } from '../../domain/wallets/wallet.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { transactionFilterIn } from '../filters.ts';
 import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
-import { walletTransaction } from '../presenters.ts';
+import { channelRecord, walletTransaction } from '../presenters.ts';
 
 export function addWalletRoutes(context: ApiContext): void {
   const { database, config } = context;
@@ -42,5 +43,26 @@ export function addWalletRoutes(context: ApiContext): void {
     };
     const transaction = await inOneTransaction(target, (trx) => transfer(trx, request));
     return { body: walletTransaction(transaction) };
+  });
+}
+
+export function addChannelRoutes(context: ApiContext): void {
+  const { database, config, channels } = context;
+  mount(context, endpoints.listChannels, async ({ query }) => {
+    const paused = await pausedChannels(database);
+    const noCollections = await pausedChannels(database, 'collection');
+    const present = (channel: Channel) =>
+      channelRecord(channel, channels.get(channel.code), {
+        collection: noCollections.has(channel.code),
+        payout: paused.has(channel.code),
+      });
+    const { page, pageSize } = pageRequestOf(query);
+    const end = page * pageSize;
+    const found = {
+      count: CHANNELS.length,
+      rows: CHANNELS.slice(end - pageSize, end),
+      next: end < CHANNELS.length ? ('plain' as const) : null,
+    };
+    return { body: envelopeOf(config, endpoints.listChannels, query, found, present) };
   });
 }

@@ -4,15 +4,14 @@ import { chooseApp } from '../../domain/identity/choose-app.ts';
 import { MAX_COUNT } from '../../domain/lists.ts';
 import { spanOf } from '../../domain/period.ts';
 import { readFeed } from '../../domain/webhooks/event-feed.ts';
-import { exampleWebhook } from '../../domain/webhooks/example-webhook.ts';
-import { listOwnDeliveries } from '../../domain/webhooks/list-own-deliveries.ts';
-import { listOwnEndpoints } from '../../domain/webhooks/list-own-endpoints.ts';
+import { listOwnDeliveries, listOwnEndpoints } from '../../domain/webhooks/list-own-deliveries.ts';
 import {
   countRecoverable,
   type Recovery,
   recoverDeliveries,
 } from '../../domain/webhooks/recover-deliveries.ts';
 import { resendOwnWebhook } from '../../domain/webhooks/resend-webhook.ts';
+import { exampleWebhook } from '../../domain/webhooks/sign.ts';
 import { attemptsOf, findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { postOptionsOf, postWebhook } from '../../outbound/webhook-client.ts';
 import type { ApiContext } from '../context.ts';
@@ -20,10 +19,10 @@ import { endpoints } from '../endpoints/endpoints.ts';
 import { MAX_RECOVERED } from '../endpoints/webhooks.ts';
 import { deliveryFilterIn } from '../filters.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
+import { createWaitingRoom, type WaitingRoom } from '../middleware/mount-awaited.ts';
 import { envelopeOf, feedEnvelopeOf, pageRequestOf } from '../pagination.ts';
 import { UUID } from '../schemas/fields.ts';
 import { MAX_ATTEMPTS_SHOWN } from '../schemas/webhook-records.ts';
-import { createWaitingRoom, type WaitingRoom } from '../waiting-room.ts';
 import {
   deliveryDetail,
   deliveryRecord,
@@ -31,7 +30,7 @@ import {
   feedEvent,
   testedWebhook,
 } from '../webhook-presenters.ts';
-import { callbackUrlIn } from './payment-initiation.ts';
+import { callbackUrlIn } from './payments.ts';
 
 /** Tests of one process that may be under way at the same time, each for up to a webhook's time. */
 const MAX_TESTS = 20;

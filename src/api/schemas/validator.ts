@@ -2,8 +2,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { isCallbackUrl, isEndpoint } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { isDay, spanOf } from '../../domain/period.ts';
-import { isKenyanMobile } from '../../domain/phone.ts';
-import { isPlainText } from '../../domain/storable-text.ts';
+import { isKenyanMobile, isPlainText } from '../../domain/text.ts';
 import { CHECK, IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema, UUID } from './fields.ts';
 
 /** Schema of a body or a query. Its fields are in the order of the documentation. */

@@ -1,9 +1,9 @@
 import { MAX_COUNT } from '../../domain/lists.ts';
 import { ENDPOINT_STATES } from '../../domain/webhooks/all-endpoints.ts';
 import { DELIVERY_STATUSES } from '../../domain/webhooks/list-deliveries.ts';
-import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
+import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-deliveries.ts';
+import { WAITS } from '../../domain/webhooks/next-words.ts';
 import { END_STATES, ENDING_KINDS } from '../../domain/webhooks/number-events.ts';
-import { WAITS } from '../../domain/webhooks/waits.ts';
 import {
   callbackUrl,
   described,

@@ -6,12 +6,12 @@ import {
   memberOfSession,
   missingProof,
 } from '../../domain/staff/staff-session.ts';
-import { addressOf } from '../../http/caller-address.ts';
+import { addressOf } from '../../http/caller.ts';
 import { ConsoleError } from '../console-error.ts';
 import type { Route, RouteName } from '../routes.ts';
 import type { ConsoleService, OpenVisit, ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
-import { detour } from './own-path.ts';
+import { detour } from './own-path.tsx';
 import { endSession } from './session.ts';
 import type { Upload } from './upload.ts';
 

@@ -1,7 +1,7 @@
 import { csrfSync } from 'csrf-sync';
 import type { Request, RequestHandler } from 'express';
-import type { Service } from '../../process/boot.ts';
 import { derivedKey, mac } from '../../process/key-ring.ts';
+import type { Service } from '../../service/service.ts';
 import { ConsoleError } from '../console-error.ts';
 
 /** The field of every form that proves that it comes from a page of this session. */

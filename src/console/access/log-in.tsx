@@ -1,15 +1,13 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { recordSecurityEvent } from '../../domain/security/security-events.ts';
 import { proveStaffPassword } from '../../domain/staff/log-in-staff.ts';
 import { missingProof, startStaffSession } from '../../domain/staff/staff-session.ts';
-import { networkOf } from '../../http/caller-network.ts';
+import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';
-import { Field } from '../shell/fields.tsx';
-import { FormProblem, Token } from '../shell/form.tsx';
+import { Field, FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, OpenVisit, ProvenVisit } from '../visit.ts';
-import { Next } from './next.tsx';
-import { ownPath } from './own-path.ts';
-import { recordLogIn } from './record-log-in.ts';
+import { recordLogIn } from './audit.ts';
+import { Next, ownPath } from './own-path.tsx';
 import { endSession, renewSession } from './session.ts';
 
 /** Log-in by e-mail address and password, and log-out. */

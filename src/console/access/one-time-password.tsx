@@ -1,13 +1,11 @@
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { plainCode } from '../../domain/identity/one-time-password.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { useStaffTotp } from '../../domain/staff/staff-totp.ts';
 import { pathTo } from '../routes.ts';
-import { Field } from '../shell/fields.tsx';
-import { FormProblem, Token } from '../shell/form.tsx';
+import { Field, FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';
-import { Next } from './next.tsx';
-import { ownPath } from './own-path.ts';
-import { recordLogIn } from './record-log-in.ts';
+import { recordLogIn } from './audit.ts';
+import { Next, ownPath } from './own-path.tsx';
 import { renewSession } from './session.ts';
 
 /** The second step of a log-in, for members who use one-time passwords. */

@@ -1,10 +1,9 @@
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { setStaffPassword } from '../../domain/staff/staff-password.ts';
-import { networkOf } from '../../http/caller-network.ts';
+import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';
-import { Field } from '../shell/fields.tsx';
-import { FormProblem, Token } from '../shell/form.tsx';
+import { Field, FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, OpenVisit } from '../visit.ts';
 
 /** A member sets a password with the staff token, the first one or after it was lost. */

@@ -1,16 +1,15 @@
-import { type Audited, auditedFor } from '../../domain/audited-change.ts';
+import { type Audited, auditedFor } from '../../domain/audit/audit.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { plainCode } from '../../domain/identity/one-time-password.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { requireOwnToken } from '../../domain/staff/require-staff.ts';
 import { beginStaffTotp, enableStaffTotp, useStaffTotp } from '../../domain/staff/staff-totp.ts';
 import { pathTo } from '../routes.ts';
-import { FormProblem, Token } from '../shell/form.tsx';
+import { FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';
-import { Next } from './next.tsx';
+import { recordLogIn } from './audit.ts';
 import { CodeField } from './one-time-password.tsx';
-import { ownPath } from './own-path.ts';
+import { Next, ownPath } from './own-path.tsx';
 import { StaffTokenField } from './password.tsx';
-import { recordLogIn } from './record-log-in.ts';
 import { renewSession } from './session.ts';
 
 interface Begun {

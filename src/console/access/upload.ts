@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler } from 'express';
 import { memberOfSession, missingProof } from '../../domain/staff/staff-session.ts';
-import type { Service } from '../../process/boot.ts';
+import type { Service } from '../../service/service.ts';
 import { mayUse, pathTo } from '../routes.ts';
 
 /** The largest statement that the console takes. The command line takes larger ones. */

@@ -1,16 +1,16 @@
-import { type AppRecord, requireApp } from '../../domain/merchants/manage-apps.ts';
-import { recordView } from '../access/record-view.ts';
+import { type AppRecord, requireApp } from '../../domain/merchants/app.ts';
+import { recordView } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
 import type { Resource } from '../shell/action.ts';
-import { found, numberIn } from '../shell/read-path.ts';
+import { found, numberInPath } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';
 
 /** The app that the pages under its address are about. */
 export const APP: Resource<AppRecord> = {
   find: async ({ service, params }) => {
-    const app = await found(requireApp(service.database, numberIn(params, 'code')));
-    if (app.merchant_id === numberIn(params, 'merchant_id')) return app;
+    const app = await found(requireApp(service.database, numberInPath(params, 'code')));
+    if (app.merchant_id === numberInPath(params, 'merchant_id')) return app;
     throw new ConsoleError(404, `Merchant ${params.merchant_id} has no app ${app.code}`);
   },
   recordView: recordAppView,

@@ -1,9 +1,9 @@
+import type { AppRecord } from '../../domain/merchants/app.ts';
 import type { SecretKind } from '../../domain/merchants/app-secrets.ts';
 import { changeApp } from '../../domain/merchants/change-app.ts';
-import type { AppRecord } from '../../domain/merchants/manage-apps.ts';
 import { type Action, type Actions, changeRow } from '../shell/action.ts';
+import { requireVersion, Version } from '../shell/reason-form.tsx';
 import { shownOnce } from '../shell/shown-once.tsx';
-import { requireVersion, Version } from '../shell/version.tsx';
 import { APP } from './app.ts';
 import { AppFields, particularsIn } from './fields.tsx';
 import { rotateSecret, rotateWebhookSecret } from './secrets.tsx';

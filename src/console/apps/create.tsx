@@ -1,10 +1,10 @@
+import { newestAppOf } from '../../domain/merchants/app.ts';
 import { registerApp } from '../../domain/merchants/change-app.ts';
-import { newestAppOf } from '../../domain/merchants/manage-apps.ts';
-import { lockMerchant, type MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
+import { lockMerchant, type MerchantRecord } from '../../domain/merchants/merchant.ts';
 import { pathTo } from '../routes.ts';
 import type { Action } from '../shell/action.ts';
+import { requireVersion, Version } from '../shell/reason-form.tsx';
 import { shownOnce } from '../shell/shown-once.tsx';
-import { requireVersion, Version } from '../shell/version.tsx';
 import { AppFields, particularsIn } from './fields.tsx';
 
 /** Creates an app of a merchant, and shows its secret once. */

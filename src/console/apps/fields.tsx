@@ -1,9 +1,9 @@
 import { ipAllowList } from '../../admin/options/ip-allow-list.ts';
 import * as read from '../../admin/options/readers.ts';
-import { type AppRecord, PRODUCTS } from '../../domain/merchants/manage-apps.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import { type AppRecord, PRODUCTS } from '../../domain/merchants/app.ts';
 import { Checks, Field } from '../shell/fields.tsx';
-import { checkedWords, readField } from '../shell/read-field.ts';
+import { checkedWords, readField } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';
 
 const NAME = { name: 'name', label: 'Name' };

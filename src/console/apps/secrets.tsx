@@ -1,18 +1,18 @@
 import * as read from '../../admin/options/readers.ts';
 import type { Transaction } from '../../connections/database.ts';
+import { type AppRecord, requireApp } from '../../domain/merchants/app.ts';
 import { newestSecretId, type SecretKind } from '../../domain/merchants/app-secrets.ts';
 import {
   MAX_OVERLAP_DAYS,
   renewAppSecret,
   renewWebhookSecret,
 } from '../../domain/merchants/change-app.ts';
-import { type AppRecord, requireApp } from '../../domain/merchants/manage-apps.ts';
 import type { Action } from '../shell/action.ts';
 import { Field } from '../shell/fields.tsx';
-import { readField } from '../shell/read-field.ts';
+import { nairobiTime } from '../shell/links.tsx';
+import { readField } from '../shell/read-fields.ts';
+import { requireVersion, Version } from '../shell/reason-form.tsx';
 import { shownOnce } from '../shell/shown-once.tsx';
-import { nairobiTime } from '../shell/time.tsx';
-import { requireVersion, Version } from '../shell/version.tsx';
 import type { Visit } from '../visit.ts';
 import { APP } from './app.ts';
 

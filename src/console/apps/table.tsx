@@ -1,4 +1,4 @@
-import type { AppRecord } from '../../domain/merchants/manage-apps.ts';
+import type { AppRecord } from '../../domain/merchants/app.ts';
 import { pathTo } from '../routes.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';

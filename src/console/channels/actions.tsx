@@ -1,11 +1,15 @@
 import type { Channel } from '../../domain/channels/channel.ts';
-import { channelPauses, PAUSABLE } from '../../domain/channels/channel-store.ts';
-import { pauseAudited, resumeAudited } from '../../domain/channels/move-channel.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import {
+  channelPauses,
+  PAUSABLE,
+  pauseAudited,
+  resumeAudited,
+} from '../../domain/channels/channel-store.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { pathTo } from '../routes.ts';
 import type { Action, Given, Resource } from '../shell/action.ts';
 import { ChoiceFilter } from '../shell/filters.tsx';
-import { wordIn } from '../shell/read-filter.ts';
+import { wordIn } from '../shell/read-fields.ts';
 import { channelIn } from './query.ts';
 
 /** Channels are nobody's data, so no read is recorded. */

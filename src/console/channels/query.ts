@@ -11,8 +11,8 @@ import {
   isPolledOnly,
   type LearnedLately,
   readLearnedLately,
-} from '../../domain/settlement/learned-lately.ts';
-import type { Service } from '../../process/boot.ts';
+} from '../../domain/settlement/lately.ts';
+import type { Service } from '../../service/service.ts';
 import { ConsoleError } from '../console-error.ts';
 import type { Visit } from '../visit.ts';
 

@@ -1,4 +1,4 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { needsApproval, requestApproval } from '../../domain/staff/approvals.ts';
 import {
   askedDecision,
@@ -8,15 +8,15 @@ import {
 } from '../../domain/support/decide-as-asked.ts';
 import { type Decided, previewDecision } from '../../domain/support/decide-discrepancy.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
-import { RESOLUTION_WORDS } from '../../domain/support/resolution-words.ts';
+import { RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
 import type { Decision } from '../../domain/support/resolve-discrepancy.ts';
-import { auditedBy } from '../access/audited-by.ts';
+import { auditedBy } from '../access/audit.ts';
+import { type DiscrepancyFile, subjectOf } from '../pages/discrepancies.tsx';
 import { pathTo } from '../routes.ts';
 import type { Action, Given } from '../shell/action.ts';
-import { kes } from '../shell/money.tsx';
-import { requireVersion, Version } from '../shell/version.tsx';
+import { kes } from '../shell/links.tsx';
+import { requireVersion, Version } from '../shell/reason-form.tsx';
 import type { Visit } from '../visit.ts';
-import { type DiscrepancyFile, subjectOf } from './query.ts';
 
 export const MAX_RECEIPT_LENGTH = 100;
 

@@ -1,7 +1,11 @@
-import { changeMerchant, endCredentials } from '../../domain/merchants/change-merchant.ts';
-import type { MerchantChanges, MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import {
+  changeMerchant,
+  endCredentials,
+  type MerchantChanges,
+  type MerchantRecord,
+} from '../../domain/merchants/merchant.ts';
 import { countOpenPayouts } from '../../domain/merchants/payout-hold.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
 import { type Action, type Actions, changeRow } from '../shell/action.ts';
 import { Check } from '../shell/fields.tsx';
 import type { Visit } from '../visit.ts';

@@ -1,14 +1,14 @@
-import { type MerchantRecord, requireMerchant } from '../../domain/merchants/manage-merchants.ts';
-import { recordView } from '../access/record-view.ts';
+import { type MerchantRecord, requireMerchant } from '../../domain/merchants/merchant.ts';
+import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import type { Resource } from '../shell/action.ts';
-import { found, numberIn } from '../shell/read-path.ts';
+import { found, numberInPath } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';
 
 /** The merchant that the pages under its address are about. */
 export const MERCHANT: Resource<MerchantRecord> = {
   find: ({ service, params }) =>
-    found(requireMerchant(service.database, numberIn(params, 'merchant_id'))),
+    found(requireMerchant(service.database, numberInPath(params, 'merchant_id'))),
   recordView: (visit, merchant) => recordMerchantView(visit, merchant),
   nameOf: ({ id, name }) => `${name} (merchant ${id})`,
   pathOf: ({ id: merchant_id }) => pathTo('merchant', { merchant_id }),

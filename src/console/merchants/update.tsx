@@ -1,18 +1,18 @@
 import { ipAllowList } from '../../admin/options/ip-allow-list.ts';
 import * as read from '../../admin/options/readers.ts';
 import { TOTP_OPERATIONS } from '../../domain/identity/require-totp.ts';
-import { changeMerchant } from '../../domain/merchants/change-merchant.ts';
 import {
+  changeMerchant,
   MAX_COMMISSION_BPS,
   MAX_RATE,
   type MerchantRecord,
-} from '../../domain/merchants/manage-merchants.ts';
+} from '../../domain/merchants/merchant.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { type Action, changeRow } from '../shell/action.ts';
 import { Checks, Field } from '../shell/fields.tsx';
-import { checkedWords, readField, readOptional } from '../shell/read-field.ts';
+import { checkedWords, readField, readOptional } from '../shell/read-fields.ts';
+import { requireVersion, Version } from '../shell/reason-form.tsx';
 import { VEILED } from '../shell/veil.ts';
-import { requireVersion, Version } from '../shell/version.tsx';
 import type { Visit } from '../visit.ts';
 
 const NAME = { name: 'name', label: 'Name' };

@@ -1,5 +1,5 @@
 import { inTransaction } from '../../connections/database.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { refOf } from '../../domain/payments/payment-store.ts';
 import { askNow, whyNotAsked } from '../../domain/support/ask-now.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
@@ -8,15 +8,14 @@ import { replayJobs } from '../../domain/support/replay-jobs.ts';
 import { REPLAY_REFUSAL_WORDS, REPLAY_WORDS } from '../../domain/support/replay-words.ts';
 import { findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { ConsoleError } from '../console-error.ts';
+import { fileOf, recordPaymentView } from '../pages/payment-file.tsx';
+import { nameOf } from '../pages/payment-timeline.ts';
 import { pathTo } from '../routes.ts';
 import type { Action, Resource } from '../shell/action.ts';
-import { nairobiTime } from '../shell/time.tsx';
+import { nairobiTime } from '../shell/links.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Visit } from '../visit.ts';
 import { performResend, previewResend } from '../webhook-endpoints/resend.ts';
-import { fileOf } from './query.ts';
-import { recordPaymentView } from './seen.ts';
-import { nameOf } from './words.ts';
 
 /** The payment that the pages under its address are about. */
 export const PAYMENT: Resource<PaymentFile> = {

@@ -1,4 +1,4 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { pathTo, type RouteName } from '../routes.ts';
 import type { Answer, Visit } from '../visit.ts';
 import type { Action, Actions, Given, Preview, Resource } from './action.ts';

@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import type { Transaction } from '../../connections/database.ts';
-import type { Audited } from '../../domain/audited-change.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import { auditedRow, isDifferent, type RowChange } from '../../domain/row-change.ts';
-import { auditedBy, type RouteWithRole } from '../access/audited-by.ts';
+import { type Audited, auditedRow, isDifferent, type RowChange } from '../../domain/audit/audit.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import { auditedBy, type RouteWithRole } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';
 import type { RouteName } from '../routes.ts';
 import type { Answer, Handler, Visit } from '../visit.ts';

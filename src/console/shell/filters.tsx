@@ -1,6 +1,6 @@
 import type { ComponentChildren, ComponentProps } from 'preact';
 import { Choice, Field } from './fields.tsx';
-import { AGES, MAX_TEXT_LENGTH } from './read-filter.ts';
+import { AGES, MAX_TEXT_LENGTH } from './read-fields.ts';
 
 type Query = Readonly<Record<string, string>>;
 

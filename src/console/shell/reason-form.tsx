@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { ComponentChildren } from 'preact';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
-import type { OpenVisit } from '../visit.ts';
-import { Field } from './fields.tsx';
-import { FormProblem, Token } from './form.tsx';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import { mayUse, pathTo, type RouteName } from '../routes.ts';
+import type { OpenVisit, Visit } from '../visit.ts';
+import { Field, FormProblem, Token } from './fields.tsx';
 
 /** The longest reason that the audit log takes. */
 const MAX_REASON_LENGTH = 500;
@@ -55,4 +56,43 @@ export function givenReason({ form: { reason = '' } }: Pick<OpenVisit, 'form'>):
   if (reason === '') throw new OperatorRefusal('Give a reason');
   if (reason.length <= MAX_REASON_LENGTH) return reason;
   throw new OperatorRefusal(`A reason has at most ${MAX_REASON_LENGTH} characters`);
+}
+
+/** The button that shows personal data for one time. Nothing for who may not. */
+export function RevealForm({ visit, route }: { visit: Visit; route: RouteName }) {
+  if (!mayUse(visit.member.role, route)) return null;
+  return (
+    <form method="post" action={pathTo(route, visit.params)}>
+      <Token visit={visit} />
+      <p class="buttons">
+        <button type="submit" class="quiet">
+          Reveal personal data
+        </button>
+        <span class="hint">The audit log keeps that you did</span>
+      </p>
+    </form>
+  );
+}
+
+const FIELD = 'version';
+
+/** Lets a form say which state of something its member has seen. */
+export function Version({ of }: { of: unknown }) {
+  return <input type="hidden" name={FIELD} value={versionOf(of)} />;
+}
+
+/**
+ * Refuses a form that was made before a change of what it is about: by somebody else, or by the
+ * same form, which a browser sends again when its answer is reloaded.
+ * @throws OperatorRefusal
+ */
+export function requireVersion(form: Visit['form'], of: unknown): void {
+  if (form[FIELD] === versionOf(of)) return;
+  throw new OperatorRefusal(
+    'It has changed since you opened this form: look at it again, and decide anew',
+  );
+}
+
+function versionOf(of: unknown): string {
+  return createHash('sha256').update(JSON.stringify(of)).digest('base64url');
 }

@@ -5,7 +5,7 @@ import { missingProof, type StaffSession } from '../../domain/staff/staff-sessio
 import { navigationFor, pathTo } from '../routes.ts';
 import type { OpenVisit } from '../visit.ts';
 import { ASSETS } from './assets.ts';
-import { Token } from './form.tsx';
+import { Token } from './fields.tsx';
 
 /** Renders a page with everything that all pages have. Preact escapes every text. */
 export function renderPage(visit: OpenVisit, { title, page }: { title: string; page: VNode }) {

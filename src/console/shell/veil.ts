@@ -1,3 +1,5 @@
+import type { AuditRecord } from '../../domain/audit/audit-log.ts';
+
 const KEPT_AT_START = 5;
 const KEPT_AT_END = 3;
 const DOTS = '•••••';
@@ -56,4 +58,19 @@ function hideAccount(text: string): string {
     ? text.slice(0, text.startsWith('+') ? KEPT_AT_START : KEPT_AT_START - 1)
     : '';
   return `${start}${DOTS}${text.length > 2 * KEPT_AT_END ? text.slice(-KEPT_AT_END) : ''}`;
+}
+
+/**
+ * Hides the personal data of a line of the audit log. E-mail addresses in its subject and details
+ * stay: they are those of staff, merchants and their users. Numbers in its details are ours.
+ */
+export function veiled({ subject, reason, details, ...line }: AuditRecord): AuditRecord {
+  const hidden = (_name: string, value: unknown) =>
+    typeof value === 'string' ? VEILED.numbers(value) : value;
+  return {
+    ...line,
+    subject: VEILED.numbers(subject),
+    reason: reason && VEILED.text(reason),
+    details: JSON.parse(JSON.stringify(details, hidden)) as AuditRecord['details'],
+  };
 }

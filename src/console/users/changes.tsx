@@ -5,9 +5,9 @@ import { passwordHashOf, ROLES, type UserRecord } from '../../domain/identity/ma
 import { hashPassword } from '../../domain/identity/password.ts';
 import { type Action, type Actions, changeRow } from '../shell/action.ts';
 import { Check, Choice, Field } from '../shell/fields.tsx';
-import { readField, readOptional } from '../shell/read-field.ts';
+import { readField, readOptional } from '../shell/read-fields.ts';
+import { requireVersion, Version } from '../shell/reason-form.tsx';
 import { shownOnce } from '../shell/shown-once.tsx';
-import { requireVersion, Version } from '../shell/version.tsx';
 import { USER } from './user.ts';
 
 export const NAME = { name: 'name', label: 'Name' };

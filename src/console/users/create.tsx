@@ -2,11 +2,11 @@ import { generatePassword } from '../../admin/options/new-password.ts';
 import * as read from '../../admin/options/readers.ts';
 import { registerUser } from '../../domain/identity/change-user.ts';
 import { ROLES } from '../../domain/identity/manage-users.ts';
-import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
+import type { MerchantRecord } from '../../domain/merchants/merchant.ts';
 import { pathTo } from '../routes.ts';
 import type { Action } from '../shell/action.ts';
 import { Check, Choice, Field } from '../shell/fields.tsx';
-import { readField, readOptional } from '../shell/read-field.ts';
+import { readField, readOptional } from '../shell/read-fields.ts';
 import { shownOnce } from '../shell/shown-once.tsx';
 import { NAME, ROLE, role } from './changes.tsx';
 

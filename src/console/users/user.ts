@@ -1,14 +1,14 @@
 import { requireUserById, type UserRecord } from '../../domain/identity/manage-users.ts';
-import { recordView } from '../access/record-view.ts';
+import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import type { Resource } from '../shell/action.ts';
-import { found, numberIn, uuidIn } from '../shell/read-path.ts';
+import { found, numberInPath, uuidIn } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';
 
 /** The user that the pages under its address are about. */
 export const USER: Resource<UserRecord> = {
   find: ({ service, params }) => {
-    const merchant_id = numberIn(params, 'merchant_id');
+    const merchant_id = numberInPath(params, 'merchant_id');
     const user_id = uuidIn(params, 'user_id');
     return found(requireUserById(service.database, { merchant_id, user_id }));
   },

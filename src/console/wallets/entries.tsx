@@ -1,6 +1,6 @@
 import * as read from '../../admin/options/readers.ts';
 import { WALLET_KINDS } from '../../domain/ledger/post-journal.ts';
-import type { MerchantRecord } from '../../domain/merchants/manage-merchants.ts';
+import type { MerchantRecord } from '../../domain/merchants/merchant.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { requestApproval } from '../../domain/staff/approvals.ts';
 import {
@@ -9,13 +9,13 @@ import {
   type OperatorEntryKind,
   previewOperatorEntry,
 } from '../../domain/wallets/operator-entries.ts';
-import { auditedBy } from '../access/audited-by.ts';
+import { auditedBy } from '../access/audit.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
 import { pathTo } from '../routes.ts';
 import { type Action, actionHandlers, type Given } from '../shell/action.ts';
 import { Choice, Field } from '../shell/fields.tsx';
-import { kes } from '../shell/money.tsx';
-import { readField } from '../shell/read-field.ts';
+import { kes } from '../shell/links.tsx';
+import { readField } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';
 
 const WALLET = { name: 'wallet', label: 'Wallet' };

@@ -1,19 +1,19 @@
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import type { SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
 import {
   MAX_LEFT_COUNTED,
   MAX_PER_SECOND,
   previewRecovery,
+  type Recovery,
   recoverAudited,
-} from '../../domain/webhooks/recover-audited.ts';
-import type { Recovery } from '../../domain/webhooks/recover-deliveries.ts';
+} from '../../domain/webhooks/recover-deliveries.ts';
 import type { Webhook } from '../../domain/webhooks/webhook-file.ts';
-import { recordView } from '../access/record-view.ts';
+import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import type { Action, Given, Resource } from '../shell/action.ts';
 import { DayFilters, TextFilter } from '../shell/filters.tsx';
-import { daysIn, numberIn } from '../shell/read-filter.ts';
-import { nairobiTime } from '../shell/time.tsx';
+import { nairobiTime } from '../shell/links.tsx';
+import { daysIn, numberIn } from '../shell/read-fields.ts';
 import { endpointIn, recordWebhookView, webhookIn } from './query.ts';
 import { performResend, previewResend, whyNotResent } from './resend.ts';
 

@@ -1,8 +1,8 @@
 import { validate as isUuid } from 'uuid';
 import { listAllEndpoints, type SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
-import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-endpoints.ts';
+import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-deliveries.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
-import { recordView } from '../access/record-view.ts';
+import { recordView } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';
 import type { Visit } from '../visit.ts';
 

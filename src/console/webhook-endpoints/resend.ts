@@ -1,5 +1,5 @@
-import type { Audited } from '../../domain/audited-change.ts';
-import { OperatorRefusal } from '../../domain/operator-refusal.ts';
+import type { Audited } from '../../domain/audit/audit.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
 import { isDue, isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.ts';
 import type { Webhook } from '../../domain/webhooks/webhook-file.ts';
 

@@ -1,10 +1,12 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import type { Audited } from '../audit/audit.ts';
 import { type ErrorCode, Refusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
+import type { Channel } from './channel.ts';
 
 /** What a pause can stop alone. With reversals also returns: both give money back. */
 export const PAUSABLE = ['payouts', 'reversals'] as const;
-export type Pausable = (typeof PAUSABLE)[number];
+type Pausable = (typeof PAUSABLE)[number];
 
 /** Returns what a pause of one direction must stop to stop this kind. Null: only a whole pause does. */
 export function pausableOf(kind: GatewayPaymentKind): Pausable | null {
@@ -96,4 +98,37 @@ export async function pauseChannel(
 export async function resumeChannel(trx: Transaction, code: number): Promise<boolean> {
   await rows(trx, 'DELETE FROM operator_troubles WHERE channel = :code', { code });
   return hasRow(trx, 'DELETE FROM paused_channels WHERE code = :code RETURNING code', { code });
+}
+
+type Named = Pick<Channel, 'code' | 'name'>;
+
+/**
+ * Pauses a channel, or only a part of what it carries, with its line in the audit log.
+ * @returns false when as much was paused already
+ */
+export function pauseAudited(
+  audited: Audited,
+  channel: Named,
+  only: Pausable | null,
+): Promise<boolean> {
+  const details = only === null ? {} : { what: only };
+  return moved(audited, channel, (trx) => pauseChannel(trx, channel.code, only), details);
+}
+
+/** Resumes a channel, with its line in the audit log. @returns false when it was not paused */
+export function resumeAudited(audited: Audited, channel: Named): Promise<boolean> {
+  return moved(audited, channel, (trx) => resumeChannel(trx, channel.code));
+}
+
+function moved(
+  audited: Audited,
+  { code, name }: Named,
+  move: (trx: Transaction) => Promise<boolean>,
+  details: object = {},
+): Promise<boolean> {
+  return audited(async (trx) => {
+    const value = await move(trx);
+    const audit = { merchant_id: null, subject: `channel ${code}`, details: { name, ...details } };
+    return { value, audit: value ? audit : null };
+  });
 }

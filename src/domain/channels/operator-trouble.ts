@@ -1,7 +1,7 @@
 import { type Database, hasRow, rows, type Transaction } from '../../connections/database.ts';
-import { recordAudit } from '../audit.ts';
+import { recordAudit } from '../audit/audit.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
-import { storableText } from '../storable-text.ts';
+import { storableText } from '../text.ts';
 import { pausableOf, pauseChannel } from './channel-store.ts';
 
 /** So many payments in a row that fail by the operator's own trouble pause the channel. */

@@ -1,8 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { decidedEvidence, type Evidence, hasFinding, MAX_EVIDENCE } from './evidence.ts';
 
 /** The kinds, with the words that support reads. */
 export const DISCREPANCY_KINDS = {
@@ -146,4 +146,37 @@ async function openAnew(trx: Transaction, { id, evidence }: Known, bindings: Bin
      WHERE id = :id`,
     { ...bindings, id, decided: JSON.stringify(decidedEvidence(evidence)) },
   );
+}
+
+/** One of the findings that a discrepancy is about. */
+export interface Evidence {
+  /** ISO 8601. */
+  found_at: string;
+  /** The movement that waits in suspense for the decision. */
+  movement_id: string | null;
+  amount_cents: number | null;
+  details: Record<string, unknown>;
+  /** Somebody has decided about it. Later findings have opened the discrepancy anew. */
+  decided: boolean;
+}
+
+/** A finding that is not stored yet. */
+export type Finding = Omit<Evidence, 'found_at' | 'decided'>;
+
+/** The findings that one discrepancy keeps. More of them need a person, not a longer list. */
+export const MAX_EVIDENCE = 20;
+
+/** Tells whether the evidence has a finding. The same news in another callback is the same. */
+function hasFinding(evidence: Evidence[], finding: Finding): boolean {
+  return evidence.some((each) => isDeepStrictEqual(factsOf(each), factsOf(finding)));
+}
+
+function factsOf({ movement_id, amount_cents, details }: Finding) {
+  const { callback_id: _, ...facts } = JSON.parse(JSON.stringify(details));
+  return { movement_id, amount_cents, facts };
+}
+
+/** Returns the evidence after a decision, with room for the finding that opens it anew. */
+function decidedEvidence(evidence: Evidence[]): Evidence[] {
+  return evidence.slice(1 - MAX_EVIDENCE).map((each) => ({ ...each, decided: true }));
 }

@@ -1,7 +1,7 @@
 import { type Database, firstRow } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
-import type { Product } from '../merchants/manage-apps.ts';
+import type { Product } from '../merchants/app.ts';
 import type { Rate } from '../money.ts';
 import type { Asker } from './asker.ts';
 import type { Role } from './manage-users.ts';

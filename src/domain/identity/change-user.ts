@@ -1,7 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
-import type { AuditedChange } from '../audited-change.ts';
-import { endedSessions, type RowChange } from '../row-change.ts';
+import { type AuditedChange, endedSessions, type RowChange } from '../audit/audit.ts';
 import { accountHashes } from '../security/account-hash.ts';
 import { changeEvents, revocationEvents } from '../security/change-events.ts';
 import { forgetFailures } from '../security/log-in-limit.ts';

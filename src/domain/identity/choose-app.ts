@@ -1,7 +1,7 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { Refusal } from '../errors.ts';
-import { isOnList } from '../ip-allow-list.ts';
-import type { Product } from '../merchants/manage-apps.ts';
+import { isOnList } from '../ip-address.ts';
+import type { Product } from '../merchants/app.ts';
 import type { Caller } from './authenticate.ts';
 import { type AccessHolder, addressRefused } from './require-access.ts';
 

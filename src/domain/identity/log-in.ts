@@ -1,10 +1,10 @@
 import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
 import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
-import { isOnList } from '../ip-allow-list.ts';
+import { isOnList } from '../ip-address.ts';
+import type { Product } from '../merchants/app.ts';
 import { appSecrets } from '../merchants/app-secrets.ts';
-import type { Product } from '../merchants/manage-apps.ts';
-import type { MerchantRecord } from '../merchants/manage-merchants.ts';
+import type { MerchantRecord } from '../merchants/merchant.ts';
 import { accountHash } from '../security/account-hash.ts';
 import { givenOtp, useOtp } from './one-time-password.ts';
 import { isPassword, renewedHash } from './password.ts';

@@ -1,9 +1,9 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
-import { lockMerchant } from '../merchants/manage-merchants.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import { lockMerchant } from '../merchants/merchant.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { hashPassword } from './password.ts';
 import type { UserRef } from './person.ts';

@@ -1,5 +1,5 @@
 import { Refusal } from '../errors.ts';
-import { isOnList } from '../ip-allow-list.ts';
+import { isOnList } from '../ip-address.ts';
 import type { SecurityEvent } from '../security/security-events.ts';
 
 /** Whose access it is, for the events about it. */

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { type AppRecord, requireApp } from '../merchants/app.ts';
 import { replaceSecret } from '../merchants/app-secrets.ts';
-import { type AppRecord, requireApp } from '../merchants/manage-apps.ts';
 import { revokeTokens } from './revoke-tokens.ts';
 
 export interface RotatedSecret {

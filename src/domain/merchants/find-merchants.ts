@@ -1,5 +1,5 @@
-import { type Database, rows } from '../../connections/database.ts';
-import type { MerchantRecord } from './manage-merchants.ts';
+import { type Database, firstRow, rows } from '../../connections/database.ts';
+import type { MerchantRecord } from './merchant.ts';
 
 /** A merchant in a list. */
 export type MerchantHit = Pick<MerchantRecord, 'id' | 'name' | 'active' | 'approved'>;
@@ -22,4 +22,29 @@ export function findMerchants(
      ORDER BY name, id LIMIT :limit`,
     { what, part, limit },
   );
+}
+
+/** A changed name shows in prompts this long after the change at the latest. */
+const MAX_AGE_MS = 60_000;
+const MAX_NAMES = 10_000;
+
+export type MerchantNames = ReturnType<typeof createMerchantNames>;
+
+/** Returns a reader of merchants' names that asks the database once a minute for each. */
+export function createMerchantNames(database: Database) {
+  const known = new Map<number, { name: string; readAt: number }>();
+  return async (merchantId: number): Promise<string> => {
+    const found = known.get(merchantId);
+    const now = performance.now();
+    if (found && now - found.readAt < MAX_AGE_MS) return found.name;
+    const row = await firstRow<{ name: string }>(
+      database,
+      'SELECT name FROM merchants WHERE id = :merchantId',
+      { merchantId },
+    );
+    if (known.size >= MAX_NAMES) known.clear();
+    const name = row?.name ?? '';
+    known.set(merchantId, { name, readAt: now });
+    return name;
+  };
 }

@@ -1,6 +1,6 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
-import type { Audited } from '../audited-change.ts';
+import type { Audited } from '../audit/audit.ts';
 import { totpContext } from '../identity/totp.ts';
 import { staffTotpContext } from '../staff/staff-totp.ts';
 import { IS_VALID, sealContext } from './app-secrets.ts';

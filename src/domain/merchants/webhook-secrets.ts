@@ -1,7 +1,8 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { type Differences, updateRow } from '../update-row.ts';
+import { APPS, type AppRecord, requireApp } from './app.ts';
 import {
   endSecrets,
   type ReplacedSecret,
@@ -10,7 +11,6 @@ import {
   signingSecretsOf,
   storeSecret,
 } from './app-secrets.ts';
-import { APPS, type AppRecord, requireApp } from './manage-apps.ts';
 
 export interface ChosenSecret {
   app: AppRecord;

@@ -1,10 +1,10 @@
-import type { Database } from '../../connections/database.ts';
+import { type Database, firstRow } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { type Page, type PageRequest, readPage } from '../lists.ts';
 import { type Period, periodConditions } from '../period.ts';
 import type { PaymentStatus } from './payment.ts';
 import type { MerchantPayment } from './payment-store.ts';
-import { ACCOUNT_COLUMNS, paymentColumns } from './payment-summary.ts';
+import { ACCOUNT_COLUMNS, PAYMENT_KINDS, paymentColumns } from './payment-summary.ts';
 
 export interface PaymentFilter extends Period {
   /** The statuses that the merchant sees. */
@@ -67,3 +67,16 @@ const AWAITING_REFUND = `SELECT p.id FROM payouts p
 const OF_COLLECTION = `collection_id = (
   SELECT c.id FROM collections c WHERE c.merchant_id = :merchant_id AND c.ref_no = :checkout_ref_no
 )`;
+
+/** Counts the payments of an account that have not ended. */
+export async function countOpen(database: Database, gateway: string): Promise<number> {
+  const counts = PAYMENT_KINDS.map(
+    (kind) =>
+      `(SELECT count(*) FROM ${STEP_TABLES[kind].table}
+        WHERE status IN ('pending', 'processing') AND gateway = :gateway)`,
+  );
+  const row = await firstRow<{ count: number }>(database, `SELECT ${counts.join(' + ')} AS count`, {
+    gateway,
+  });
+  return row!.count;
+}

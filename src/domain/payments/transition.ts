@@ -2,9 +2,14 @@ import { firstRow, type Transaction } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { prefixed, queued, type StepChange, stepSql } from '../../jobs/outbox.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import { MACHINES, type Payment, type PaymentStatus } from './payment.ts';
+import {
+  assertCanMove,
+  LostRaceError,
+  MACHINES,
+  type Payment,
+  type PaymentStatus,
+} from './payment.ts';
 import { paymentColumns } from './payment-summary.ts';
-import { assertCanMove, LostRaceError } from './state-machine.ts';
 
 export interface Transition {
   to: PaymentStatus;

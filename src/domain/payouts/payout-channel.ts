@@ -1,6 +1,6 @@
 import { type Channel, channelByCode, channelOfPhone } from '../channels/channel.ts';
 import { Refusal } from '../errors.ts';
-import { isKenyanMobile } from '../phone.ts';
+import { isKenyanMobile } from '../text.ts';
 
 /** The longest account numbers are international ones. */
 const BANK_ACCOUNT = /^[A-Za-z0-9]{5,34}$/;

@@ -8,8 +8,7 @@ import {
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
-import { type MatchedStatement, matchLine } from './match-line.ts';
-import { isSameDirection } from './payments-of-line.ts';
+import { isSameDirection, type MatchedStatement, matchLine } from './match-line.ts';
 import type { StatementRef, StoredLine } from './statement.ts';
 
 /** The number of lines that are read at once, and then matched one by one. */

@@ -8,7 +8,7 @@ import {
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import { isSameDirection } from './payments-of-line.ts';
+import { isSameDirection } from './match-line.ts';
 import type { StatementScope } from './statement.ts';
 
 /** A movement that is booked here and missing in the statement. */

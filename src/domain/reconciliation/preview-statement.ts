@@ -2,9 +2,9 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { isOpen } from '../payments/payment.ts';
 import { findPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { summariesOf } from '../payments/payment-summary.ts';
+import { candidatesOf } from './match-line.ts';
 import { IS_KNOWN } from './match-statement.ts';
 import { findUnlisted } from './missing-movements.ts';
-import { candidatesOf } from './payments-of-line.ts';
 import { findRuledOut } from './rule-out.ts';
 import type { StatementScope, StoredLine } from './statement.ts';
 

@@ -1,5 +1,5 @@
 import type { Database, Transaction } from '../../connections/database.ts';
-import type { Audited, AuditedChange } from '../audited-change.ts';
+import type { Audited, AuditedChange } from '../audit/audit.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
 import { whileLeased } from './comparison-lease.ts';
 import { keepResult } from './import-store.ts';

@@ -8,8 +8,7 @@ import {
   refOf,
   withPaymentLocked,
 } from '../payments/payment-store.ts';
-import { settle } from '../settlement/settle.ts';
-import type { Settlement } from '../settlement/settlement.ts';
+import { type Settlement, settle } from '../settlement/settle.ts';
 import { callEndOf } from '../submission/attempts.ts';
 import { type Question, questionAbout } from '../submission/polling.ts';
 import { failedHere } from '../support/resolution.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { isDay } from '../period.ts';
-import { storableText } from '../storable-text.ts';
+import { storableText } from '../text.ts';
 import type { StatementLine } from './statement.ts';
 
 export const LINE_KINDS = ['collection', 'payout', 'reversal'] as const;

@@ -3,8 +3,7 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { queueOf } from '../../jobs/job-types.ts';
 import type { Collection, Return } from '../payments/kinds.ts';
 import { acceptance } from '../payments/transition.ts';
-import type { Movement } from '../settlement/movements.ts';
-import { rebookMovement } from '../settlement/rebook-movement.ts';
+import { type Movement, rebookMovement } from '../settlement/movements.ts';
 import { assumeSent } from '../submission/attempts.ts';
 import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-mark.ts';
 

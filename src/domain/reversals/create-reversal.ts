@@ -11,7 +11,7 @@ import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
 import { addressRefused } from '../identity/require-access.ts';
-import { isOnList } from '../ip-allow-list.ts';
+import { isOnList } from '../ip-address.ts';
 import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { acceptance } from '../payments/transition.ts';

@@ -1,6 +1,6 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import type { SecurityEvent, SecurityEventKind } from './security-events.ts';
 
 /** An event as it is stored. */

@@ -9,7 +9,7 @@ import { supersedeUnknown } from '../discrepancies/unknown-movement.ts';
 import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
-import { acknowledgedReferences } from '../submission/acknowledged-references.ts';
+import { acknowledgedReferences } from '../submission/attempts.ts';
 import {
   reportContradiction,
   reportOtherPayment,
@@ -24,7 +24,7 @@ import {
   repeatedMovement,
 } from './movements.ts';
 import { rulesOf } from './rules.ts';
-import type { News, Settlement } from './settlement.ts';
+import type { News, Settlement } from './settle.ts';
 import { storableVerdict } from './sound-content.ts';
 import { keepInSuspense } from './suspense.ts';
 import { endAskingAfterFailure } from './taken-after-failure.ts';

@@ -1,6 +1,18 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { v7 as uuidv7 } from 'uuid';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { queueOf } from '../../jobs/job-types.ts';
+import { queued } from '../../jobs/outbox.ts';
 import type { CallbackAddress } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { recordSecurityEvent } from '../security/security-events.ts';
+import { storableText } from '../text.ts';
 
 /** A request that a gateway sent to a payment's callback address. */
 export interface Callback {
@@ -47,4 +59,141 @@ export async function lockStored(trx: Transaction, payment: PaymentRef): Promise
      ORDER BY received_at, id FOR UPDATE`,
     payment,
   );
+}
+
+const MAX_NAME_LENGTH = 50;
+/** Enough to see what it is. Anybody may send more. */
+const MAX_BODY_BYTES = 4_096;
+
+/** Stores the beginning of a request to an address that is not genuine. It never moves anything. */
+export async function storeStrayCallback(
+  database: Database,
+  gateway: string,
+  body: string,
+  problem: string,
+): Promise<void> {
+  const kept = Buffer.from(body).subarray(0, MAX_BODY_BYTES).toString('utf8');
+  await rows(
+    database,
+    'INSERT INTO stray_callbacks (id, gateway, body, problem) VALUES (:id, :gateway, :body, :problem)',
+    {
+      id: uuidv7(),
+      gateway: storableText(gateway, MAX_NAME_LENGTH),
+      body: storableText(kept, MAX_BODY_BYTES),
+      problem,
+    },
+  );
+}
+
+/** The API takes no longer bodies. */
+const MAX_BODY_LENGTH = 65_536;
+
+/**
+ * The callbacks of one address of a payment that are kept in 24 hours. Each question has an address
+ * of its own, so no flood at one address keeps an outcome at another from being heard. Gateways
+ * send one or two.
+ */
+export const MAX_CALLBACKS_A_DAY = 50;
+/** Bodies that are longer than this share MAX_LONG_BYTES_A_DAY. Those of gateways are shorter. */
+const LONG_BODY_BYTES = 8_192;
+export const MAX_LONG_BYTES_A_DAY = 262_144;
+
+/** Of the same address, in the last 24 hours. */
+const HEARD_TODAY = `callbacks
+  WHERE merchant_id = :merchant_id AND payment_id = :payment_id AND payment_kind = :payment_kind
+    AND address = :address AND asked_at IS NOT DISTINCT FROM CAST(:asked_at AS timestamptz)
+    AND received_at > now() - interval '1 day'`;
+
+/**
+ * True while there is room. Copies of what is kept fill half of it only: a callback that says
+ * something new finds its place as long as there were fewer contents than the limit.
+ */
+const HAS_ROOM = `(heard < :most OR (NOT is_known AND contents < :most))
+  AND (octet_length(body) <= :long OR long_bytes + octet_length(body) <= :most_long)`;
+
+/**
+ * Stores a genuine callback with its job, whatever it contains.
+ * @returns its id, or null when it was dropped, since its address has had too many today.
+ */
+export async function storeCallback(
+  database: Database,
+  gateway: string,
+  place: CallbackPlace,
+  body: string,
+): Promise<string | null> {
+  const stored = await firstRow<{ id: string }>(
+    database,
+    `WITH new AS (
+       SELECT CAST(:body AS text) AS body
+     ), today AS (
+       SELECT count(*) AS heard, count(DISTINCT body) AS contents,
+         coalesce(bool_or(body = (SELECT body FROM new)), false) AS is_known,
+         coalesce(sum(octet_length(body)) FILTER (WHERE octet_length(body) > :long), 0) AS long_bytes
+       FROM ${HEARD_TODAY}
+     ), moved AS (
+       INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address,
+         asked_at, body, next_step, next_step_at, step_no)
+       SELECT CAST(:id AS uuid), :gateway, CAST(:merchant_id AS bigint), :payment_kind,
+         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), body,
+         'process', now(), 1
+       FROM new, today WHERE ${HAS_ROOM}
+       RETURNING *
+     ), ${queued('callback')}
+     SELECT id FROM moved`,
+    {
+      ...rowOf(gateway, place),
+      body: storableText(body, MAX_BODY_LENGTH),
+      queue: queueOf('callback', 'process'),
+      most: MAX_CALLBACKS_A_DAY,
+      long: LONG_BODY_BYTES,
+      most_long: MAX_LONG_BYTES_A_DAY,
+    },
+  );
+  return stored?.id ?? null;
+}
+
+/** The reason of the row that stands for all that were dropped. */
+const DROPPED = 'more callbacks came to this address in a day than are kept';
+
+/**
+ * Notes that callbacks of an address are dropped, once a day: in a row that support sees with the
+ * payment, and as a security event.
+ * @returns false when it was noted before.
+ */
+export async function noteDropped(
+  database: Database,
+  gateway: string,
+  place: CallbackPlace,
+  ip: string | null,
+): Promise<boolean> {
+  return inTransaction(database, async (trx) => {
+    const isFirst = await hasRow(
+      trx,
+      `INSERT INTO callbacks (id, gateway, merchant_id, payment_kind, payment_id, address, asked_at,
+         body, status, problem)
+       SELECT CAST(:id AS uuid), :gateway, CAST(:merchant_id AS bigint), :payment_kind,
+         CAST(:payment_id AS uuid), :address, CAST(:asked_at AS timestamptz), '', 'rejected', :problem
+       WHERE NOT EXISTS (SELECT FROM ${HEARD_TODAY} AND problem = :problem)
+       RETURNING id`,
+      { ...rowOf(gateway, place), problem: DROPPED },
+    );
+    if (isFirst) {
+      const { merchant_id, kind, id } = place;
+      const detail = { gateway, payment_kind: kind, payment_id: id };
+      await recordSecurityEvent(trx, { kind: 'callbacks_dropped', merchant_id, ip, detail });
+    }
+    return isFirst;
+  });
+}
+
+function rowOf(gateway: string, place: CallbackPlace) {
+  return {
+    id: uuidv7(),
+    gateway,
+    merchant_id: place.merchant_id,
+    payment_kind: place.kind,
+    payment_id: place.id,
+    address: place.address ?? 'result',
+    asked_at: place.askedAt ?? null,
+  };
 }

@@ -3,15 +3,16 @@ import { isOutage, isRepeatable, messageOf } from '../../connections/database-er
 import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { CallbackNews, ParsedCallback, ParserOf } from '../gateway-results.ts';
+import { LostRaceError } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payments/payment-store.ts';
-import { LostRaceError } from '../payments/state-machine.ts';
+import { submitStep } from '../payments/schedule.ts';
+import { countNotFound, mayHaveArrived } from '../submission/attempts.ts';
 import { applyVerdict } from './apply-verdict.ts';
 import { type Callback, lockStored } from './callback-store.ts';
-import { hearNotFound } from './hear-not-found.ts';
-import type { Settlement } from './settlement.ts';
+import { reportUnknownPayment } from './contrary-news.ts';
+import type { Settlement } from './settle.ts';
 import { soundContent } from './sound-content.ts';
 import { awaitsConfirmation, putOffUnconfirmed } from './unconfirmed.ts';
-import { reportUnknownPayment } from './unknown-payment.ts';
 
 export type CallbackResult =
   | Settlement
@@ -204,4 +205,21 @@ async function finish(
   const set = { status, problem };
   await changeStep(trx, { kind: 'callback', merchant_id, id }, 'none', { set });
   return { result };
+}
+
+/**
+ * Counts a "not found" that came as the callback to a question. Once every attempt is ruled out,
+ * the payment goes again, under the same reference.
+ */
+async function hearNotFound(
+  trx: Transaction,
+  payment: AnyPayment,
+  { asked_at }: Callback,
+  settlingWindowMs: number,
+): Promise<void> {
+  // Anything but an open question means that more is known by now.
+  if (asked_at === null || payment.status !== 'pending' || payment.next_step !== 'poll') return;
+  await countNotFound(trx, payment, asked_at, settlingWindowMs);
+  if (await mayHaveArrived(trx, payment)) return;
+  await changeStep(trx, refOf(payment), submitStep(payment));
 }

@@ -5,7 +5,7 @@ import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import type { AnyPayment, MerchantPayment } from '../payments/payment-store.ts';
 import { type Transition, transition } from '../payments/transition.ts';
 import { createEvent } from '../webhooks/create-event.ts';
-import type { News } from './settlement.ts';
+import type { News } from './settle.ts';
 
 /** Completes a payment with a movement that is its own: status, event and journal. */
 export async function completePayment<P extends MerchantPayment>(

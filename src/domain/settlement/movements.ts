@@ -3,7 +3,7 @@ import { firstRow, hasRow, rows, type Transaction } from '../../connections/data
 import type { Succeeded } from '../gateway-results.ts';
 import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
 import { claimed, directionOf } from './receipts.ts';
-import type { News } from './settlement.ts';
+import type { News } from './settle.ts';
 
 /** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
 export interface Movement {
@@ -165,4 +165,33 @@ export async function fillReceipt(
      WHERE merchant_id = :merchant_id AND movements.id = :movement_id RETURNING movements.id`,
     { ...payment, movement_id: movement.id, trans_id, direction: directionOf(payment.kind) },
   );
+}
+
+/** Every change of where a movement is booked. */
+const REBOOKINGS: Readonly<Record<Movement['booked'], readonly Movement['booked'][]>> = {
+  suspense: ['settled', 'returning', 'cleared'],
+  returning: ['cleared', 'suspense'],
+  settled: ['undone'],
+  // A return that was undone has left the money of its collection undecided.
+  cleared: ['suspense'],
+  undone: [],
+};
+
+/**
+ * Records that a movement is booked elsewhere now. Its journal belongs in the same transaction.
+ * @throws Error when the movement cannot go there from where it is booked
+ */
+export async function rebookMovement(
+  trx: Transaction,
+  ref: MovementRef,
+  booked: Movement['booked'],
+): Promise<void> {
+  const from = Object.entries(REBOOKINGS).filter(([, to]) => to.includes(booked));
+  const isRebooked = await hasRow(
+    trx,
+    `UPDATE movements SET booked = :booked
+     WHERE merchant_id = :merchant_id AND id = :id AND booked = ANY (:from) RETURNING id`,
+    { ...ref, booked, from: from.map(([name]) => name) },
+  );
+  if (!isRebooked) throw new Error(`Movement ${ref.id} cannot be booked as ${booked}`);
 }

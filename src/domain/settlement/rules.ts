@@ -2,17 +2,21 @@ import { hasRow, type Transaction } from '../../connections/database.ts';
 import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { Failed } from '../gateway-results.ts';
 import { collectedLines, paidOutLines, reversedLines } from '../payments/journals.ts';
-import type { Collection, Return, Reversal } from '../payments/kinds.ts';
-import { awaitsRefund, type Payout } from '../payments/kinds.ts';
+import {
+  awaitsRefund,
+  type Collection,
+  type Payout,
+  type Return,
+  type Reversal,
+} from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { createReturn } from '../returns/create-return.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 import { completePayment, failPayment, moveToCompleted } from './end-payment.ts';
-import { findMovement, mismatchOf } from './movements.ts';
-import { rebookMovement } from './rebook-movement.ts';
-import type { News, SettlingRules } from './settlement.ts';
+import { findMovement, mismatchOf, rebookMovement } from './movements.ts';
+import type { News, SettlingRules } from './settle.ts';
 import { postMovement, postToSuspense } from './suspense.ts';
 
 /** Returns the rules of the payment's kind. */

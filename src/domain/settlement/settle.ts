@@ -1,9 +1,60 @@
 import type { Transaction } from '../../connections/database.ts';
-import type { Verdict } from '../gateway-results.ts';
+import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
+import type { Failed, ParserOf, Succeeded, Verdict } from '../gateway-results.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
 import { applyVerdict } from './apply-verdict.ts';
 import { drainCallbacks } from './drain-callbacks.ts';
-import type { Settlement, Source } from './settlement.ts';
+import type { Movement } from './movements.ts';
+
+/** The effect of a verdict, in words for support and logs. */
+export type Settlement =
+  | 'completed'
+  | 'failed'
+  /** Known already. At most it filled empty columns. */
+  | 'repeat'
+  /** A failure, while a success that was heard later waits to be confirmed. The gateway is asked. */
+  | 'put_off'
+  /** Success after a recorded failure: the money is in suspense and on its way back. */
+  | 'late_success'
+  /** It contradicts the payment: recorded as a discrepancy, without a change of status. */
+  | 'discrepancy';
+
+/** Where a verdict comes from. */
+interface Source {
+  /** For the history: 'submission', 'poll', 'callback', 'statement' or 'support'. */
+  cause: string;
+  /** When the verdict arrived, or when the gateway was asked for it. Without it: now. */
+  heardAt?: Date;
+  /** Reads the payment's stored callbacks, which are applied before a failure. */
+  parserOf: ParserOf;
+}
+
+/** A verdict with its cause, and with the time at which it was heard. Null: now. */
+export type News<V extends Verdict> = V & { cause: string; heardAt: Date | null };
+
+/** The rules of one kind of payment for news that is neither a repeat nor contrary. */
+export interface SettlingRules<P extends AnyPayment> {
+  /**
+   * Returns why a movement cannot be booked as the payment's own, or null when it can. The
+   * payment has no movement so far.
+   */
+  problemOf(
+    trx: Transaction,
+    payment: P,
+    news: Succeeded,
+  ): Promise<DiscrepancyKind | null> | DiscrepancyKind | null;
+  /** Tells whether the money must go back by itself, because it came after the failure. */
+  comesTooLate?(payment: P): boolean;
+  /** Moves the payment and books its movement. */
+  complete(
+    trx: Transaction,
+    payment: P,
+    news: News<Succeeded>,
+    movement: Movement,
+  ): Promise<'completed' | 'late_success'>;
+  /** Fails an open payment without any known movement. */
+  fail(trx: Transaction, payment: P, news: News<Failed>): Promise<void>;
+}
 
 /**
  * Applies a gateway's verdict to a payment that this transaction has locked. A failure comes

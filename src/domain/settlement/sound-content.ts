@@ -1,5 +1,5 @@
 import type { CallbackNews, ParsedCallback, Verdict } from '../gateway-results.ts';
-import { storableText } from '../storable-text.ts';
+import { storableText } from '../text.ts';
 
 const MAX_TEXT_LENGTH = 500;
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
-import type { AuditedChange } from '../audited-change.ts';
+import type { AuditedChange } from '../audit/audit.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-as-asked.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';

@@ -1,9 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
-import { recordAudit } from '../audit.ts';
-import type { Audited, AuditedChange } from '../audited-change.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import { type Audited, type AuditedChange, recordAudit } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import {
   APPROVAL_ACTIONS,
   type ApprovalActionName,

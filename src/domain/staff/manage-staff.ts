@@ -7,8 +7,8 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { hasStaff } from './require-staff.ts';
 import { STAFF_COLUMNS, type StaffMember } from './staff.ts';

@@ -1,5 +1,5 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { SecurityEvent, SecurityEventKind } from '../security/security-events.ts';
 import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
 import { hashOf, prefixOf } from './staff-token.ts';

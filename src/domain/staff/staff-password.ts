@@ -1,6 +1,6 @@
 import { type Database, hasRow } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
-import { auditedFor } from '../audited-change.ts';
+import { auditedFor } from '../audit/audit.ts';
 import { hashPassword } from '../identity/password.ts';
 import { takeBackLogIn } from '../security/log-in-limit.ts';
 import { failedLogIn, requireFewFailures } from './log-in-staff.ts';

@@ -8,8 +8,8 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { newTotpSecret, otpauthUri, timeStepOf } from '../identity/totp.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import { accountHash, accountHashes } from '../security/account-hash.ts';
 import { countLogIn, forgetFailures, takeBackLogIn } from '../security/log-in-limit.ts';
 import { StaffRefusal } from './require-staff.ts';

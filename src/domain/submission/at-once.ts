@@ -4,7 +4,7 @@ import { type AnyPayment, lockedByKey, type PaymentRef } from '../payments/payme
 import { paymentColumns } from '../payments/payment-summary.ts';
 import { pollStep } from '../payments/schedule.ts';
 import { moving } from '../payments/transition.ts';
-import { brakeOnRow } from './brakes.ts';
+import { brakeOnRow } from './call-limits.ts';
 
 /*
  * The common case of a submission: nothing holds the payment, and its first attempt is taken. Each

@@ -1,6 +1,6 @@
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import type { AnyPayment } from '../payments/payment-store.ts';
-import { storableText } from '../storable-text.ts';
+import { storableText } from '../text.ts';
 import { LONGEST_CALL_MS } from './call-limits.ts';
 
 /**
@@ -158,5 +158,36 @@ export async function countNotFound(
       asked_at: askedAt,
       settling_ms: settlingWindowMs,
     },
+  );
+}
+
+/** Reads the gateway's references in the acknowledgements of a payment. */
+export async function acknowledgedReferences(
+  trx: Transaction,
+  payment: AnyPayment,
+): Promise<string[]> {
+  const found = await rows<{ external_ref: string }>(
+    trx,
+    `SELECT external_ref FROM attempts
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND external_ref IS NOT NULL`,
+    payment,
+  );
+  return found.map(({ external_ref }) => external_ref);
+}
+
+/** Records the gateway's reference of an attempt, also of an old one. */
+export async function keepReference(
+  trx: Transaction,
+  payment: AnyPayment,
+  attemptNo: number,
+  external_ref: string,
+): Promise<void> {
+  await rows(
+    trx,
+    `UPDATE attempts SET external_ref = :external_ref
+     WHERE merchant_id = :merchant_id AND payment_kind = :kind AND payment_id = :id
+       AND attempt_no = :attempt_no`,
+    { ...payment, external_ref, attempt_no: attemptNo },
   );
 }

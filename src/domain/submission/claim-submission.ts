@@ -11,9 +11,8 @@ import {
 import { pollStep, putOffStep } from '../payments/schedule.ts';
 import { claimAtOnce } from './at-once.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
-import { brakeOn } from './brakes.ts';
-import { MAX_CLAIM_AGE_MS } from './call-limits.ts';
-import { parkUntaken } from './untaken.ts';
+import { brakeOn, MAX_CLAIM_AGE_MS } from './call-limits.ts';
+import { parkUntaken } from './record-submission.ts';
 
 /** The right to make one call to the gateway. */
 export interface SubmissionClaim {

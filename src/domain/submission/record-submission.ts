@@ -9,9 +9,14 @@ import { transition } from '../payments/transition.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { askAfterFailure } from '../settlement/taken-after-failure.ts';
-import { acknowledgedReferences, keepReference } from './acknowledged-references.ts';
 import { acknowledgeAtOnce } from './at-once.ts';
-import { type AttemptResult, answerAttempt } from './attempts.ts';
+import {
+  type AttemptResult,
+  acknowledgedReferences,
+  answerAttempt,
+  countAttempts,
+  keepReference,
+} from './attempts.ts';
 import type { SubmissionClaim } from './claim-submission.ts';
 
 /** What recording the answer of a gateway needs. */
@@ -172,4 +177,67 @@ function wasFailedByCallback(trx: Transaction, payment: AnyPayment): Promise<boo
        AND to_status = 'failed' AND cause = 'callback'`,
     payment,
   );
+}
+
+/**
+ * Records a call that ended in a bug of the driver. The request may have left, so the gateway is
+ * asked before the next try. After the last try the step stays, since the failed job parks the row.
+ * @returns whether this was the last try.
+ */
+export async function recordBug(
+  database: Database,
+  { payment: claimed, attemptNo }: SubmissionClaim,
+  message: string,
+  { pollFirstMs, tries }: { pollFirstMs: number; tries: number },
+): Promise<boolean> {
+  return withPaymentLocked(database, refOf(claimed), async (trx, payment) => {
+    if (!payment) throw new Error(`${claimed.kind} ${claimed.id} is gone`);
+    const isNews = await answerAttempt(trx, payment, attemptNo, 'unknown', {
+      detail: `${BUG}${message}`,
+    });
+    if (!isNews || !isOpen(payment)) return false;
+    const isLast = (await countAttempts(trx, payment, BUG)) >= tries;
+    if (!isLast) await changeStep(trx, refOf(payment), pollStep(payment, pollFirstMs));
+    return isLast;
+  });
+}
+
+/** Begins the detail of an attempt whose driver threw. */
+const BUG = 'bug of the driver: ';
+
+const PARKED_UNTAKEN = 'overdue: the gateway has not taken it';
+
+/** Tells whether a payment is parked because it could not be sent before its deadline. */
+export function isParkedUntaken({ parked_reason }: AnyPayment): boolean {
+  return parked_reason === PARKED_UNTAKEN;
+}
+
+/** Puts a payment on the support list. Support may fail it, since no attempt was taken. */
+export async function parkUntaken(trx: Transaction, payment: AnyPayment): Promise<void> {
+  await changeStep(trx, refOf(payment), { park: PARKED_UNTAKEN });
+  await exchangeFinding(trx, payment, 'overdue', 'never_taken');
+}
+
+/** Lists a parked payment as overdue again, because it may have been sent after all. */
+export async function doubtUntaken(trx: Transaction, payment: AnyPayment): Promise<void> {
+  await exchangeFinding(trx, payment, 'never_taken', 'overdue');
+}
+
+/** The same finding would not open a second time. After more attempts it is another one. */
+async function exchangeFinding(
+  trx: Transaction,
+  payment: AnyPayment,
+  before: 'overdue' | 'never_taken',
+  kind: 'overdue' | 'never_taken',
+): Promise<void> {
+  await supersedeDiscrepancies(trx, refOf(payment), [before]);
+  await openDiscrepancy(trx, {
+    kind,
+    payment: refOf(payment),
+    amount_cents: payment.amount_cents,
+    details: {
+      deadline_at: payment.deadline_at.toISOString(),
+      attempts: await countAttempts(trx, payment),
+    },
+  });
 }

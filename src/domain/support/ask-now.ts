@@ -1,6 +1,6 @@
 import { changeStep } from '../../jobs/outbox.ts';
-import type { Audited } from '../audited-change.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import type { Audited } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { POLL_NOW } from '../payments/schedule.ts';

@@ -5,9 +5,9 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import type { AuditedChange } from '../audited-change.ts';
+import type { AuditedChange } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import type { ReplayAction, ReplayRefusal } from './decide-replay.ts';
 import type { FailedJobFilter } from './failed-job-store.ts';
 

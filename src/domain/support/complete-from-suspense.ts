@@ -2,21 +2,25 @@ import { firstRow, rows, type Transaction } from '../../connections/database.ts'
 import { violates } from '../../connections/database-errors.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { type JournalLine, postNewJournal } from '../ledger/post-journal.ts';
 import { commissionOn, type Rate } from '../money.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import {
   acceptedLines,
   collectedLines,
   paidOutLines,
   reversedLines,
 } from '../payments/journals.ts';
-import type { Collection, Return, Reversal } from '../payments/kinds.ts';
-import { awaitsRefund, type Payout } from '../payments/kinds.ts';
+import {
+  awaitsRefund,
+  type Collection,
+  type Payout,
+  type Return,
+  type Reversal,
+} from '../payments/kinds.ts';
 import { type AnyPayment, findPayment, refOf } from '../payments/payment-store.ts';
 import { transition } from '../payments/transition.ts';
-import { findMovement, type Movement } from '../settlement/movements.ts';
-import { rebookMovement } from '../settlement/rebook-movement.ts';
+import { findMovement, type Movement, rebookMovement } from '../settlement/movements.ts';
 import { postMovement } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';
 

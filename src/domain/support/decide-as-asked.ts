@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Transaction } from '../../connections/database.ts';
-import type { Audited, AuditedChange } from '../audited-change.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import type { Audited, AuditedChange } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import { type Decided, decideWithin } from './decide-discrepancy.ts';
 import type { DiscrepancyCase } from './discrepancy-cases.ts';

@@ -1,10 +1,10 @@
 import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
-import type { Audited, AuditedChange } from '../audited-change.ts';
+import type { Audited, AuditedChange } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { formatAmount } from '../money.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type DiscrepancyCase, findCase } from './discrepancy-cases.ts';
-import { type JournalRow, journalsOf } from './payment-journals.ts';
+import { type JournalRow, journalsOf } from './payment-file.ts';
 import { type Decision, type ResolveOptions, resolveDiscrepancy } from './resolve-discrepancy.ts';
 
 /** A discrepancy before and after the decision about it. */

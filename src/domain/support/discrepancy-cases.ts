@@ -5,8 +5,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
-import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
-import type { Evidence } from '../discrepancies/evidence.ts';
+import type { DiscrepancyKind, Evidence } from '../discrepancies/discrepancy.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentStatus } from '../payments/payment.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';

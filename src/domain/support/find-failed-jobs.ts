@@ -1,7 +1,11 @@
 import type { Database } from '../../connections/database.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
-import type { FailedJob } from './failed-job-store.ts';
-import { type FailedJobFilter, type FailedJobPage, listFailedJobs } from './failed-job-store.ts';
+import { OperatorRefusal } from '../errors.ts';
+import {
+  type FailedJob,
+  type FailedJobFilter,
+  type FailedJobPage,
+  listFailedJobs,
+} from './failed-job-store.ts';
 import { requirePayments } from './find-payments.ts';
 
 /** A filter with anything that names a payment, as `findPayments` takes it. */

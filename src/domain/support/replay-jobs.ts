@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
-import type { Audited, AuditedChange } from '../audited-change.ts';
-import type { FailedJob } from './failed-job-store.ts';
-import { listFailedJobs } from './failed-job-store.ts';
+import type { Audited, AuditedChange } from '../audit/audit.ts';
+import { type FailedJob, listFailedJobs } from './failed-job-store.ts';
 import { planReplay, type Replay, replayFailedJob } from './replay-failed-job.ts';
 
 const SECOND_MS = 1_000;

@@ -1,7 +1,6 @@
 import type { DiscrepancyKind } from '../discrepancies/discrepancy.ts';
 import type { Failed } from '../gateway-results.ts';
-import { isOpen, MACHINES, type Payment } from '../payments/payment.ts';
-import { canMove } from '../payments/state-machine.ts';
+import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts';
 
 /**
  * The decisions that support can take about a discrepancy.
@@ -120,3 +119,15 @@ const FAILED_HERE_CODE = 1;
 export function failedHere(description: string): Failed {
   return { outcome: 'failed', code: FAILED_HERE_CODE, description, externalRef: null };
 }
+
+/** What each decision about a discrepancy says, for people. */
+export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
+  completed: 'The payment is complete',
+  'accept-amount': 'The payment is complete, with the amount that moved',
+  failed:
+    'The payment has failed, and a payout goes back into the wallet. What went out all the same is our loss',
+  returned: 'The money goes back, or has come back',
+  same: 'It is the money that completed the payment, under its right receipt',
+  undo: 'The payment did not complete after all, or its money has come back',
+  dismissed: 'There is nothing to do',
+};

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
 import { supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import type { Rate } from '../money.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
@@ -12,7 +12,6 @@ import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts'
 import { findMovement, type Movement } from '../settlement/movements.ts';
 import { goOnAsFailed } from '../settlement/taken-after-failure.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
-import { correctReceipt } from './correct-receipt.ts';
 import {
   casesOf,
   type Discrepancy,
@@ -22,10 +21,9 @@ import {
   hasOtherQuestion,
   markResolved,
 } from './discrepancy-cases.ts';
-import { clearMovement, failIfUndecided, returnMovement } from './leave-suspense.ts';
 import { DECIDED_BY_WORD, type Resolution } from './resolution.ts';
-import { settleByHand } from './settle-by-hand.ts';
-import { undoPayment } from './undo-payment.ts';
+import { correctReceipt, settleByHand } from './settle-by-hand.ts';
+import { clearMovement, failIfUndecided, returnMovement, undoPayment } from './undo-payment.ts';
 
 export interface Decision {
   as: Resolution;

@@ -1,9 +1,12 @@
-import type { Transaction } from '../../connections/database.ts';
+import { rows, type Transaction } from '../../connections/database.ts';
+import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
-import type { AnyPayment } from '../payments/payment-store.ts';
-import { ownerOfReceipt } from '../settlement/receipts.ts';
+import { type AnyPayment, refOf } from '../payments/payment-store.ts';
+import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
+import { ownerOfReceipt, releaseReceipt } from '../settlement/receipts.ts';
 import { settle } from '../settlement/settle.ts';
+import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { isUnderWay } from '../submission/attempts.ts';
 import { failedHere, type Resolution } from './resolution.ts';
 
@@ -54,5 +57,36 @@ async function refuseReceiptOfAnother(trx: Transaction, payment: AnyPayment, tra
   if (!other || (other.id === payment.id && other.merchant_id === payment.merchant_id)) return;
   throw new OperatorRefusal(
     `Receipt ${transId} is that of ${other.kind} ${other.id} of merchant ${other.merchant_id}`,
+  );
+}
+
+/**
+ * Puts a movement from suspense in the place of the one that completed the payment: money has moved
+ * once, and support had given another receipt for it. The other receipt is free again.
+ */
+export async function correctReceipt(
+  trx: Transaction,
+  payment: AnyPayment,
+  movement: Movement,
+): Promise<void> {
+  const wrong = (await movementsOf(trx, payment)).find(({ booked }) => booked === 'settled')!;
+  await rebookMovement(trx, wrong, 'undone');
+  await releaseReceipt(trx, payment, wrong.trans_id);
+  await rebookMovement(trx, movement, 'settled');
+  const cents = suspenseCents(payment.kind, movement.amount_cents);
+  await postMovement(trx, movement, 'cleared', [
+    { account: 'suspense', amount_cents: -cents },
+    { account: 'gateway_float', amount_cents: cents },
+  ]);
+  await rows(
+    trx,
+    `UPDATE ${STEP_TABLES[payment.kind].table}
+     SET trans_id = :trans_id, payment_completed_at = :completed_at
+     WHERE merchant_id = :merchant_id AND id = :id`,
+    {
+      ...refOf(payment),
+      trans_id: movement.trans_id,
+      completed_at: movement.completed_at ?? payment.payment_completed_at,
+    },
   );
 }

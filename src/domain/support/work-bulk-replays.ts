@@ -6,8 +6,8 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { isOutage, isReadOnlyError, messageOf } from '../../connections/database-errors.ts';
-import { recordAudit } from '../audit.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import { recordAudit } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { mayActAs, STAFF_ROLES } from '../staff/staff.ts';
 import {
   type BulkReplay,

@@ -1,5 +1,5 @@
 import type { Database } from '../../connections/database.ts';
-import type { Audited } from '../audited-change.ts';
+import type { Audited } from '../audit/audit.ts';
 import { pauseChannel, pausedChannels } from '../channels/channel-store.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';

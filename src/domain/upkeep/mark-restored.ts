@@ -5,7 +5,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import { type AnyPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { POLL_NOW } from '../payments/schedule.ts';
 import { assumeSent } from '../submission/attempts.ts';
-import { doubtUntaken, isParkedUntaken } from '../submission/untaken.ts';
+import { doubtUntaken, isParkedUntaken } from '../submission/record-submission.ts';
 import { WHY_MAYBE_SENT } from './restore-mark.ts';
 
 /** The number of payments that one transaction marks. */

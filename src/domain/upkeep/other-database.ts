@@ -1,5 +1,5 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import { OperatorRefusal } from '../errors.ts';
 
 /** A database that is not the one that the service was last told to work on. */
 interface OtherDatabase {

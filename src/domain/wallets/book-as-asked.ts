@@ -1,6 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
-import type { AuditedChange } from '../audited-change.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import type { AuditedChange } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { type BookedEntry, bookAuditedEntry, type OperatorEntry } from './operator-entries.ts';
 
 /** An entry as it waits for a second person. The reason of the request is that of the entry. */

@@ -91,3 +91,16 @@ const TRANS_ID = `(
 export const TRANSACTION_COLUMNS = `listed.transaction_id, listed.account, listed.type, listed.amount_cents,
   listed.balance_after_cents, listed.ref_no, listed.counterparty, ${TRANS_ID} AS trans_id, listed.description,
   listed.created_at`;
+
+/** Reads the balances of a merchant's wallets in cents. A missing wallet is left out. */
+export async function walletBalances(
+  database: Database,
+  merchantId: number,
+): Promise<Partial<Record<WalletKind, number>>> {
+  const wallets = await rows<{ kind: string; balance_cents: number }>(
+    database,
+    'SELECT kind, balance_cents FROM wallets WHERE merchant_id = :merchant_id',
+    { merchant_id: merchantId },
+  );
+  return Object.fromEntries(wallets.map((wallet) => [wallet.kind, wallet.balance_cents]));
+}

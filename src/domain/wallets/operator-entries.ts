@@ -1,10 +1,10 @@
 import { v5 as uuidv5 } from 'uuid';
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
-import type { AuditedChange } from '../audited-change.ts';
+import type { AuditedChange } from '../audit/audit.ts';
+import { OperatorRefusal } from '../errors.ts';
 import { postJournal, type WalletKind } from '../ledger/post-journal.ts';
-import { lockMerchant } from '../merchants/manage-merchants.ts';
+import { lockMerchant } from '../merchants/merchant.ts';
 import { formatAmount } from '../money.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
 
 export type OperatorEntryKind = 'topup' | 'adjustment';
 

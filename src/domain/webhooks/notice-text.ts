@@ -1,6 +1,6 @@
-import { clockTime } from '../zone.ts';
+import { clockTime } from '../period.ts';
 import { OPENS_AFTER } from './endpoint.ts';
-import type { Notice } from './tell-notices.ts';
+import type { Notice } from './notices.ts';
 
 /** An e-mail as plain text. */
 export interface NoticeText {

@@ -1,8 +1,7 @@
 import { rows, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
-import type { Audited } from '../audited-change.ts';
-import { Refusal } from '../errors.ts';
-import { OperatorRefusal } from '../operator-refusal.ts';
+import type { Audited } from '../audit/audit.ts';
+import { OperatorRefusal, Refusal } from '../errors.ts';
 import { probeNow } from './endpoint-store.ts';
 import { findWebhook, type Webhook } from './webhook-file.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { certificatesFromText } from '../../connections/certificates.ts';
+import { certificatesFromText } from '../../connections/address.ts';
 import { httpUrl, oneOf, parsed } from '../../process/setting-types.ts';
 import { centsOf } from './messages.ts';
 import { securityCredential } from './security-credential.ts';

@@ -1,4 +1,4 @@
-import { storableText } from '../../domain/storable-text.ts';
+import { storableText } from '../../domain/text.ts';
 
 /**
  * Readers of what Daraja writes. They take text for numbers and numbers for text, one object for a

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTime } from '../../connections/in-time.ts';
+import { inTime } from '../../connections/timing.ts';
 import { type Deadline, deadlineIn, isPast, msUntil } from '../../domain/deadline.ts';
 import type { AccessToken, TokenStore } from '../../domain/gateway-accounts/access-token.ts';
 

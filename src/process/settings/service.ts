@@ -1,4 +1,5 @@
 import { totpOperationsFromText } from '../../domain/identity/require-totp.ts';
+import { trustedProxiesFromText } from '../networks.ts';
 import {
   contact,
   duration,
@@ -10,7 +11,6 @@ import {
   SECRET,
   text,
 } from '../setting-types.ts';
-import { trustedProxiesFromText } from '../trusted-proxies.ts';
 
 const MINUTE_MS = 60_000;
 const MAX_PORT = 65_535;

@@ -1,4 +1,4 @@
-import { certificatesFromText } from '../../connections/certificates.ts';
+import { certificatesFromText } from '../../connections/address.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from '../key-ring.ts';
 import { flag, integer, oneOf, parsed, SECRET, url } from '../setting-types.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inPlace } from '../../../src/api/middleware/check-places.ts';
+import { inPlace } from '../../../src/api/middleware/throttle-failures.ts';
 
 const OF_NETWORK = 10;
 const OF_STRANGERS = 20;

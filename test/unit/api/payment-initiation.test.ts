@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { gatewayFor } from '../../../src/api/routes/payment-initiation.ts';
+import { gatewayFor } from '../../../src/api/routes/payments.ts';
 import { rejection } from '../../support/payments.ts';
 
 const MPESA = 63902;

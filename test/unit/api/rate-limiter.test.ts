@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { createRateLimiter } from '../../../src/api/rate-limiter.ts';
-import { atMost } from '../../../src/http/at-most.ts';
+import { createRateLimiter } from '../../../src/api/middleware/rate-limit.ts';
+import { atMost } from '../../../src/http/refused-events.ts';
 
 /** Refilled so slowly that no test lives to see another request. */
 const ONE = { perMinute: 0.001, burst: 1 };

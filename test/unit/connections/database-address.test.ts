@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { connectionSettings, isUnverified } from '../../../src/connections/database-address.ts';
+import { connectionSettings, isUnverified } from '../../../src/connections/address.ts';
 
 const PLAIN = 'postgres://malipo:p%40ss@db.example:5432/malipo';
 

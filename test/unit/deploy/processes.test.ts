@@ -42,7 +42,7 @@ describe('What is deployed', () => {
     const types = ['release', 'web', 'console', ...PROCESS_TYPES, 'worker'];
     expect([...procfile.keys()]).to.have.members(types);
     for (const type of PROCESS_TYPES) {
-      expect(procfile.get(type)).to.equal(`node dist/src/workers/main.js ${type}`);
+      expect(procfile.get(type)).to.equal(`node dist/src/main/workers.js ${type}`);
     }
   });
 
@@ -69,7 +69,7 @@ describe('What is deployed', () => {
     const started = UNITS.map(
       (unit) => /^ExecStart=(.+)$/m.exec(read(`deploy/systemd/${unit}`))![1],
     );
-    const each = '/bin/sh -c \'exec /usr/bin/node dist/src/workers/main.js "$${0%%%%-*}"\' %i';
+    const each = '/bin/sh -c \'exec /usr/bin/node dist/src/main/workers.js "$${0%%%%-*}"\' %i';
     const others = ['release', 'web', 'console'].map((name) => `/usr/bin/${procfile.get(name)}`);
     expect(started).to.have.members([...others, each]);
     const wanted = [...read('deploy/systemd/malipo.target').matchAll(/malipo-worker@(\w+)-1/g)];

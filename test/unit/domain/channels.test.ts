@@ -4,7 +4,7 @@ import {
   channelOfPhone,
   channelsFromText,
 } from '../../../src/domain/channels/channel.ts';
-import { isKenyanMobile } from '../../../src/domain/phone.ts';
+import { isKenyanMobile } from '../../../src/domain/text.ts';
 
 const M_PESA = 63902;
 const AIRTEL = 63903;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isKenyanMobile, kenyanMobileIn, maskPhones } from '../../../src/domain/phone.ts';
+import { isKenyanMobile, kenyanMobileIn, maskPhones } from '../../../src/domain/text.ts';
 
 const MOBILES = [
   '+254712345678',

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
-import { isOpen, MACHINES, type PaymentStatus } from '../../../src/domain/payments/payment.ts';
 import {
   assertCanMove,
   canMove,
   IllegalTransitionError,
-} from '../../../src/domain/payments/state-machine.ts';
+  isOpen,
+  MACHINES,
+  type PaymentStatus,
+} from '../../../src/domain/payments/payment.ts';
 import { PAYMENT_KINDS } from '../../support/payment-kinds.ts';
 
 const STATES: readonly PaymentStatus[] = ['pending', 'processing', 'completed', 'failed'];

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { countEnded, MAX_MERCHANTS } from '../../../src/metrics/ended-payments.ts';
-import { createMeters } from '../../../src/metrics/meters.ts';
+import { countEnded, createMeters, MAX_MERCHANTS } from '../../../src/metrics/meters.ts';
 
 const ENDED = {
   kind: 'collection',

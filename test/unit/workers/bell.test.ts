@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Bell } from '../../../src/workers/bell.ts';
+import { Bell } from '../../../src/workers/dispatcher.ts';
 
 /** Longer than any test may take. */
 const FOR_EVER_MS = 3_600_000;

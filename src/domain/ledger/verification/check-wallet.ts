@@ -1,7 +1,6 @@
 import { firstRow, type Transaction } from '../../../connections/database.ts';
 import { formatAmount } from '../../money.ts';
 import type { WalletKind } from '../post-journal.ts';
-import type { Finding } from './breaks.ts';
 import {
   CHAIN_START,
   findWalletCheckpoint,
@@ -9,8 +8,7 @@ import {
   type WalletCheckpoint,
   type WalletRef,
 } from './checkpoints.ts';
-import type { CheckOptions } from './scope.ts';
-import { eachRow } from './snapshot.ts';
+import { type CheckOptions, eachRow, type Finding } from './checks.ts';
 
 /** The part of a wallet's chain that was read, and its number of entries. */
 interface CheckedChain extends VerifiedChain {

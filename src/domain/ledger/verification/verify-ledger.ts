@@ -1,9 +1,7 @@
 import { type Database, firstRow, rows, type Transaction } from '../../../connections/database.ts';
 import { PAYMENT_KINDS } from '../../payments/payment-summary.ts';
 import { WALLET_KINDS } from '../post-journal.ts';
-import { BREAK_KINDS, type Break, type BreakKind, type Finding } from './breaks.ts';
-import { checkAccounts } from './check-accounts.ts';
-import { checkJournals } from './check-journals.ts';
+import { checkAccounts, checkJournals } from './check-accounts.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkWallet } from './check-wallet.ts';
 import {
@@ -13,8 +11,15 @@ import {
   saveJournalCheckpoint,
   saveWalletCheckpoint,
 } from './checkpoints.ts';
-import { type CheckOptions, scopeOf } from './scope.ts';
-import { inSnapshot } from './snapshot.ts';
+import {
+  BREAK_KINDS,
+  type Break,
+  type BreakKind,
+  type CheckOptions,
+  type Finding,
+  inSnapshot,
+  scopeOf,
+} from './checks.ts';
 
 export interface VerifyOptions extends Partial<CheckOptions> {
   /** Checks only this merchant. */

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { literal } from '../../../../src/api/documentation/samples/literal.ts';
-import { codeSamples } from '../../../../src/api/documentation/samples/samples.ts';
+import { codeSamples, literal } from '../../../../src/api/documentation/samples.ts';
 import { type Endpoint, endpoints, takesKey } from '../../../../src/api/endpoints/endpoints.ts';
 
 const all = Object.entries<Endpoint>(endpoints);

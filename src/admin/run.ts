@@ -1,0 +1,70 @@
+import type { Writable } from 'node:stream';
+import type { Service } from '../service/service.ts';
+import { FAILED, failureOf } from './failure.ts';
+import { loadNouns } from './nouns.ts';
+import type { Input } from './options/new-password.ts';
+import { columnsOf, type Output, showAs } from './output/display.ts';
+import { jsonText } from './output/document.ts';
+import { print, printAll } from './output/print.ts';
+import { perform } from './perform.ts';
+import { readCommandLine } from './program.ts';
+import type { Order } from './verb.ts';
+
+/** The surroundings of the command line besides the database. `process` is one. */
+export interface Terminal {
+  env: NodeJS.ProcessEnv;
+  stdin: Input;
+  stdout: Output;
+  stderr: Writable;
+}
+
+/** Connects to the database. Help and a wrong command line do without it. */
+export type BootService = (environment: NodeJS.ProcessEnv) => Promise<Service>;
+
+/**
+ * Does what the arguments say. Prints the answer on standard output, or one line on standard
+ * error. @returns the exit status: 0, 1 for a failure, 2 for a wrong command line.
+ */
+export async function runAdmin(
+  args: string[],
+  bootService: BootService,
+  terminal: Terminal = process,
+): Promise<number> {
+  let changes = false;
+  try {
+    const order = readCommandLine(args, terminal.env, await loadNouns(args));
+    if (typeof order !== 'string') changes = order.verb.changes;
+    const { output, status, warning } = await respond(order, bootService, terminal);
+    if (warning) await print(terminal.stderr, `${warning}\n`);
+    if (output !== null) await print(terminal.stdout, `${output}\n`);
+    return status;
+  } catch (error) {
+    const { status, line } = failureOf(error, changes);
+    await print(terminal.stderr, `${line}\n`);
+    return status;
+  }
+}
+
+/** Does what was ordered. @returns what to print, or null when it is printed already. */
+async function respond(
+  order: string | Order,
+  bootService: BootService,
+  { env, stdin, stdout }: Terminal,
+) {
+  if (typeof order === 'string') return { output: order, status: 0, warning: null };
+  const service = order.verb.isLocal ? null : await bootService(env);
+  try {
+    const display = { zone: order.zone, columns: columnsOf(stdout, env) };
+    const answer = await showAs(display, () => perform(service, order, stdin));
+    const status = answer.isFailure ? FAILED : 0;
+    const { stream, warning } = answer;
+    if (stream) {
+      await printAll(stdout, stream);
+      return { output: null, status, warning };
+    }
+    const output = order.isJson ? jsonText(answer.data) : answer.lines.join('\n');
+    return { output, status, warning };
+  } finally {
+    await service?.database.destroy();
+  }
+}

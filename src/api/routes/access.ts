@@ -1,0 +1,138 @@
+import { Refusal } from '../../domain/errors.ts';
+import { issueAppTokens, logInUser, refreshTokens } from '../../domain/identity/log-in.ts';
+import { changeOwnPassword } from '../../domain/identity/own-password.ts';
+import { endSession, listSessions, logOut } from '../../domain/identity/own-sessions.ts';
+import {
+  beginTotp,
+  confirmTotp,
+  disableTotp,
+  replaceRecoveryCodes,
+} from '../../domain/identity/own-totp.ts';
+import { personOf } from '../../domain/identity/person.ts';
+import type { ApiContext } from '../context.ts';
+import { endpoints } from '../endpoints/endpoints.ts';
+import { type AuthenticatedCall, mount, mountPublic } from '../middleware/mount.ts';
+import { limitRevoked, limitTokens } from '../middleware/rate-limit.ts';
+import { throttleFailures } from '../middleware/throttle-failures.ts';
+import { envelopeOf, pageRequestOf } from '../pagination.ts';
+import { sessionRecord } from '../presenters.ts';
+import { UUID } from '../schemas/fields.ts';
+
+/** Tokens must not stay in any cache. */
+const headers = { 'Cache-Control': 'no-store' };
+
+export function addAuthRoutes(context: ApiContext): void {
+  const { database, config } = context;
+
+  mountPublic(context, endpoints.issueAppTokens, async ({ body, ip }) => {
+    const credentials = { app_key: String(body.app_key), app_secret: String(body.app_secret) };
+    await limitTokens(context, ip);
+    const tokens = await throttleFailures(context, ip, null, () =>
+      issueAppTokens(database, config, credentials, ip),
+    );
+    return { headers, body: { ...tokens, message: 'Token issued' } };
+  });
+
+  mountPublic(context, endpoints.refreshTokens, async ({ body, ip }) => {
+    await limitTokens(context, ip);
+    const tokens = await limitRevoked(context, () =>
+      refreshTokens(database, config.jwtKeys, String(body.refresh), ip),
+    );
+    return { headers, body: { ...tokens, message: 'Token refreshed' } };
+  });
+
+  mountPublic(context, endpoints.logIn, async ({ body, ip }) => {
+    const email = String(body.email).toLowerCase();
+    await limitTokens(context, ip);
+    const otp = body.otp === undefined ? undefined : String(body.otp);
+    const credentials = { email, password: String(body.password), otp };
+    const tokens = await throttleFailures(context, ip, email, () =>
+      logInUser(database, config, credentials, ip),
+    );
+    return { headers, body: { ...tokens, message: 'Logged in' } };
+  });
+}
+
+/** Serves what people change about their own access. */
+export function addOwnAccessRoutes(context: ApiContext): void {
+  addSessionRoutes(context);
+  addPasswordRoutes(context);
+  addTotpRoutes(context);
+}
+
+function addSessionRoutes(context: ApiContext): void {
+  const { database, config } = context;
+
+  mount(context, endpoints.logOut, async ({ caller }) => {
+    await logOut(database, caller);
+    return { body: { message: 'Logged out' } };
+  });
+
+  mount(context, endpoints.listSessions, async ({ caller, query }) => {
+    const person = personOf(caller);
+    const page = await listSessions(database, person, pageRequestOf(query));
+    const present = sessionRecord(person.family);
+    return { body: envelopeOf(config, endpoints.listSessions, query, page, present) };
+  });
+
+  mount(context, endpoints.endSession, async ({ caller, params: { id = '' } }) => {
+    if (!UUID.test(id)) throw new Refusal('session_not_found');
+    await endSession(database, personOf(caller), id);
+    return { body: { message: 'Session ended' } };
+  });
+}
+
+function addPasswordRoutes(context: ApiContext): void {
+  mount(context, endpoints.changePassword, async (call) => {
+    const { caller, body } = call;
+    const [oldPassword, newPassword] = [String(body.old_password), String(body.new_password)];
+    await limited(context, call, () =>
+      changeOwnPassword(context.database, personOf(caller), oldPassword, newPassword),
+    );
+    return { headers, body: { message: 'Password changed' } };
+  });
+}
+
+function addTotpRoutes(context: ApiContext): void {
+  const { database, config } = context;
+  const { secretsKeys } = config;
+
+  mount(context, endpoints.beginTotp, async (call) => {
+    const password = String(call.body.password);
+    const begin = () => beginTotp(database, secretsKeys, personOf(call.caller), password);
+    return { headers, body: await limited(context, call, begin) };
+  });
+
+  mount(context, endpoints.confirmTotp, async (call) => {
+    const otp = String(call.body.otp);
+    const confirm = () => confirmTotp(database, secretsKeys, personOf(call.caller), otp);
+    return { headers, body: { recovery_codes: await limited(context, call, confirm) } };
+  });
+
+  mount(context, endpoints.disableTotp, async (call) => {
+    const { password, otp } = both(call);
+    const person = personOf(call.caller);
+    await limited(context, call, () => disableTotp(database, secretsKeys, person, password, otp));
+    return { headers, body: { message: 'One-time passwords are off' } };
+  });
+
+  mount(context, endpoints.replaceRecoveryCodes, async (call) => {
+    const { password, otp } = both(call);
+    const person = personOf(call.caller);
+    const replace = () => replaceRecoveryCodes(database, secretsKeys, person, password, otp);
+    return { headers, body: { recovery_codes: await limited(context, call, replace) } };
+  });
+}
+
+function both({ body }: AuthenticatedCall): { password: string; otp: string } {
+  return { password: String(body.password), otp: String(body.otp) };
+}
+
+/** Counts wrong passwords of a session with those of log-ins: it may be stolen. */
+function limited<Result>(
+  context: ApiContext,
+  { caller, ip }: AuthenticatedCall,
+  check: () => Promise<Result>,
+): Promise<Result> {
+  return throttleFailures(context, ip, caller.email, check);
+}

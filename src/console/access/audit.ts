@@ -1,0 +1,54 @@
+import { type Audited, auditedFor, type Read, recordRead } from '../../domain/audit/audit.ts';
+import { accountHash } from '../../domain/security/account-hash.ts';
+import { recordSecurityEvent } from '../../domain/security/security-events.ts';
+import type { StaffMember, StaffRole } from '../../domain/staff/staff.ts';
+import { requireStillMember } from '../../domain/staff/staff-session.ts';
+import { staffAccount } from '../../domain/staff/staff-totp.ts';
+import { ROUTES, type RouteName } from '../routes.ts';
+import type { OpenVisit, Visit } from '../visit.ts';
+
+/** The routes that need a role. */
+export type RouteWithRole = {
+  [Name in RouteName]: (typeof ROUTES)[Name]['role'] extends StaffRole ? Name : never;
+}[RouteName];
+
+/**
+ * Makes changes in the name of the member, each with its line in the audit log. Each transaction
+ * checks again that the member may use the route.
+ * @param action is noun and verb, as the command line names it
+ */
+export function auditedBy(
+  { service, member, session }: Visit,
+  route: RouteWithRole,
+  { action, reason }: { action: string; reason: string },
+): Audited {
+  const { role } = ROUTES[route];
+  return auditedFor(service.database, { actor: member.email, action, reason }, (trx) =>
+    requireStillMember(trx, session, role),
+  );
+}
+
+/**
+ * Writes into the audit log what the member is about to see, as the command line does. While the
+ * database can only be read, the page is shown all the same, and says that the log lacks it.
+ */
+export async function recordView(
+  { service: { database, logger }, member, warnings }: Visit,
+  read: Omit<Read, 'actor'>,
+): Promise<void> {
+  const actor = member.email;
+  const warning = await recordRead(database, { ...read, actor });
+  if (warning === null) return;
+  warnings.push(warning);
+  logger.warn('a read is not in the audit log', { actor, action: read.action });
+}
+
+/** Records that a member is in: with all that is asked for, not with the password alone. */
+export async function recordLogIn(
+  { service: { database, config }, ip }: OpenVisit,
+  { email, totp }: StaffMember,
+): Promise<void> {
+  const account_hash = accountHash(config.secretsKeys, staffAccount(email));
+  const event = { kind: 'log_in', staff: email, ip, account_hash, detail: { totp } } as const;
+  await recordSecurityEvent(database, event);
+}

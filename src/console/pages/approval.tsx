@@ -1,0 +1,200 @@
+import { OperatorRefusal } from '../../domain/errors.ts';
+import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
+import { decideApproval, decisionsFor } from '../../domain/staff/approvals.ts';
+import { auditedBy } from '../access/audit.ts';
+import { pathTo } from '../routes.ts';
+import { FormProblem } from '../shell/fields.tsx';
+import { kes, MerchantLink, Time } from '../shell/links.tsx';
+import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
+import { Badge } from '../shell/status.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Answer, Visit } from '../visit.ts';
+import { ACTION_WORDS, Approvals, readApproval, readApprovals, TONES } from './approvals.tsx';
+
+/** The names of the decisions in the audit log. */
+const ACTIONS = {
+  approved: 'approval.approve',
+  rejected: 'approval.reject',
+  withdrawn: 'approval.withdraw',
+} as const;
+
+/** Requests that wait for a second person. */
+export const approvalHandlers = {
+  approvals: async (visit: Visit): Promise<Answer> => {
+    const lists = await readApprovals(visit);
+    return { page: <Approvals visit={visit} lists={lists} />, title: 'Approvals' };
+  },
+
+  approval: async (visit: Visit): Promise<Answer> => show(visit, await readApproval(visit)),
+
+  decideApproval: async (visit: Visit): Promise<Answer> => {
+    const request = await readApproval(visit);
+    try {
+      await decide(visit, request);
+      return { goTo: pathTo('approval', { id: request.id }) };
+    } catch (error) {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      // Somebody else may have decided meanwhile.
+      return show(visit, await readApproval(visit), error);
+    }
+  },
+};
+
+async function decide(visit: Visit, { id }: Approval): Promise<void> {
+  const { service, form, member } = visit;
+  const as = decisionIn(form.as);
+  const reason = givenReason(visit);
+  const audited = auditedBy(visit, 'decideApproval', { action: ACTIONS[as], reason });
+  const options = { ...service.config, parserOf: service.parserOf };
+  await audited((trx) => decideApproval(trx, id, { as, by: member.email, reason }, options));
+}
+
+function decisionIn(text = ''): keyof typeof ACTIONS {
+  if (Object.hasOwn(ACTIONS, text)) return text as keyof typeof ACTIONS;
+  throw new OperatorRefusal('Say whether you approve or reject this');
+}
+
+function show(visit: Visit, request: Approval, refusal?: OperatorRefusal): Answer {
+  const decisions = decisionsFor(visit.member, request);
+  const problem = refusal?.message;
+  const page = <ApprovalPage {...{ visit, request, decisions, problem }} />;
+  return { page, title: `Approval: ${request.subject}`, ...(refusal && { status: 422, refusal }) };
+}
+
+/** The words of each decision about somebody else's request. */
+const DECISION_WORDS: Readonly<Partial<Record<ApprovalDecision, string>>> = {
+  approved: 'Approve: it is done at once',
+  rejected: 'Reject: it is not done',
+};
+
+interface ApprovalPageProps {
+  visit: Visit;
+  request: Approval;
+  /** The decisions that this member may make. */
+  decisions: readonly ApprovalDecision[];
+  problem?: string | undefined;
+}
+
+/** One request: what will happen, who wants it and why, and the decision. */
+function ApprovalPage({ visit, request, decisions, problem }: ApprovalPageProps) {
+  const { action, subject, preview } = request;
+  return (
+    <>
+      <h1>
+        {ACTION_WORDS[action]}: {subject}
+      </h1>
+      <section class="card">
+        <Facts request={request} />
+        <h2>What will happen</h2>
+        <p class="soft">
+          As it was foreseen when it was asked for, <Time at={request.requested_at} />.
+        </p>
+        <ul>
+          {preview.split('\n').map((line) => (
+            <li>{line}</li>
+          ))}
+        </ul>
+        <Subject request={request} />
+      </section>
+      {decisions.length === 0 ? (
+        <>
+          <FormProblem words={problem} />
+          <p class="soft">{noDecision(request)}</p>
+        </>
+      ) : (
+        <DecisionForm {...{ visit, request, decisions, problem }} />
+      )}
+    </>
+  );
+}
+
+function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps) {
+  const { id, requested_by } = request;
+  const isOwn = decisions.includes('withdrawn');
+  return (
+    <ReasonForm
+      {...{ visit, problem, back: pathTo('approvals') }}
+      action={pathTo('decideApproval', { id })}
+      verb={isOwn ? 'Withdraw the request' : 'Decide'}
+    >
+      {isOwn ? (
+        <>
+          <p>You have asked for this, so somebody else must approve it.</p>
+          <input type="hidden" name="as" value="withdrawn" />
+        </>
+      ) : (
+        <fieldset>
+          <legend>Your decision about the request of {requested_by}</legend>
+          {decisions.map((as) => (
+            <p>
+              <label>
+                <input type="radio" name="as" value={as} required checked={visit.form.as === as} />{' '}
+                {DECISION_WORDS[as]}
+              </label>
+            </p>
+          ))}
+        </fieldset>
+      )}
+    </ReasonForm>
+  );
+}
+
+function noDecision({ decision }: Approval): string {
+  return decision === null
+    ? 'Your role cannot decide about this.'
+    : 'This is decided. Nothing is left to do.';
+}
+
+function Facts({ request }: { request: Approval }) {
+  const { merchant_id, amount_cents, requested_by, reason, requested_at } = request;
+  const { decision, decided_by, decided_at, decision_reason } = request;
+  return (
+    <dl>
+      <dt>Asked by</dt>
+      <dd>
+        {requested_by}, <Time at={requested_at} />
+      </dd>
+      <dt>Reason</dt>
+      <dd>{VEILED.text(reason)}</dd>
+      {merchant_id !== null && (
+        <>
+          <dt>Merchant</dt>
+          <dd>
+            <MerchantLink merchant_id={merchant_id} />
+          </dd>
+        </>
+      )}
+      {amount_cents !== null && (
+        <>
+          <dt>Amount</dt>
+          <dd>{kes(amount_cents)}</dd>
+        </>
+      )}
+      {decision && decided_at && (
+        <>
+          <dt>Decision</dt>
+          <dd>
+            <Badge tone={TONES[decision]} words={decision} /> by {decided_by},{' '}
+            <Time at={decided_at} />: {VEILED.text(decision_reason ?? '')}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+/** The pages of the things that requests are about, by the first words of their subjects. */
+const PAGES = { discrepancy: 'discrepancy', 'bulk replay': 'bulkReplay' } as const;
+
+/** The page of the thing itself. A bulk replay has none before it is approved. */
+function Subject({ request: { subject, decision } }: { request: Approval }) {
+  const [, what = '', id] = /^([a-z ]+) ([\da-f-]{36})$/.exec(subject) ?? [];
+  if (!Object.hasOwn(PAGES, what) || (what === 'bulk replay' && decision !== 'approved')) {
+    return null;
+  }
+  return (
+    <p>
+      <a href={pathTo(PAGES[what as keyof typeof PAGES], { id })}>See the {what}</a>
+    </p>
+  );
+}

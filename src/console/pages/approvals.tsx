@@ -1,0 +1,130 @@
+import type { ApprovalActionName } from '../../domain/staff/approval-actions.ts';
+import {
+  type Approval,
+  type ApprovalDecision,
+  findApproval,
+  listDecidedApprovals,
+  listOpenApprovals,
+} from '../../domain/staff/approval-store.ts';
+import { recordView } from '../access/audit.ts';
+import { ConsoleError } from '../console-error.ts';
+import { pathTo } from '../routes.ts';
+import { Money, Time } from '../shell/links.tsx';
+import { idIn, uuidIn } from '../shell/read-fields.ts';
+import { Badge, type Tone } from '../shell/status.tsx';
+import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Visit } from '../visit.ts';
+
+/** The requests that wait for a second person, and those that were decided. */
+interface ApprovalLists {
+  open: ListPage<Approval>;
+  decided: ListPage<Approval>;
+}
+
+/** Reads a page of each list. The two are turned separately. */
+export async function readApprovals(visit: Visit): Promise<ApprovalLists> {
+  const { service, query } = visit;
+  const pageOf = (list: typeof listOpenApprovals, name: keyof ApprovalLists) => {
+    const after = idIn(query, name);
+    return listPage(
+      (limit) => list(service.database, { after, limit }),
+      ({ id }) => id,
+    );
+  };
+  const lists = {
+    open: await pageOf(listOpenApprovals, 'open'),
+    decided: await pageOf(listDecidedApprovals, 'decided'),
+  };
+  const count = lists.open.rows.length + lists.decided.rows.length;
+  const read = { action: 'approval.list', merchant_id: null, subject: 'approval', lookedFor: {} };
+  await recordView(visit, { ...read, rows: count });
+  return lists;
+}
+
+/** Finds a request, and records that it was read. @throws ConsoleError 404 */
+export async function readApproval(visit: Visit): Promise<Approval> {
+  const id = uuidIn(visit.params, 'id');
+  const found = await findApproval(visit.service.database, id);
+  if (!found) throw new ConsoleError(404, 'There is no such request');
+  const { merchant_id } = found;
+  const read = { action: 'approval.show', merchant_id, subject: `approval ${id}`, lookedFor: {} };
+  await recordView(visit, { ...read, rows: 1 });
+  return found;
+}
+
+/** What somebody asks for. */
+export const ACTION_WORDS: Readonly<Record<ApprovalActionName, string>> = {
+  'discrepancy.resolve': 'Decide',
+  'jobs.replay': 'Replay',
+  'wallet.topup': 'Top up',
+  'wallet.adjust': 'Adjust',
+};
+
+/** The colours of decisions. */
+export const TONES: Readonly<Record<ApprovalDecision, Tone>> = {
+  approved: 'good',
+  rejected: 'bad',
+  withdrawn: 'plain',
+};
+
+/** Shows the requests that wait for a second person, and below them those that were decided. */
+export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists }) {
+  const { open, decided } = lists;
+  const path = pathTo('approvals');
+  return (
+    <>
+      <h1>Approvals</h1>
+      <p class="soft">
+        Large decisions about money, and replays of many jobs, wait here for a second person.
+      </p>
+      <h2>Open</h2>
+      {open.rows.length === 0 ? (
+        <Empty>Nothing waits for a second person.</Empty>
+      ) : (
+        <Table caption="Open requests" rows={open.rows} columns={[...COMMON, REASON]} />
+      )}
+      <NextPage {...{ path, name: 'open', next: open.next }} />
+      <h2>Decided</h2>
+      {decided.rows.length === 0 ? (
+        <Empty>No request has been decided yet.</Empty>
+      ) : (
+        <Table caption="Decided requests" rows={decided.rows} columns={[...COMMON, DECISION]} />
+      )}
+      <NextPage
+        {...{ path, name: 'decided', next: decided.next }}
+        query={{ open: visit.query.open ?? '' }}
+      />
+    </>
+  );
+}
+
+const COMMON: readonly Column<Approval>[] = [
+  { heading: 'Asked', cell: ({ requested_at }) => <Time at={requested_at} /> },
+  {
+    heading: 'For',
+    cell: ({ id, action, subject }) => (
+      <a href={pathTo('approval', { id })}>
+        {ACTION_WORDS[action]}: {subject}
+      </a>
+    ),
+  },
+  { heading: 'By', cell: ({ requested_by }) => requested_by },
+  {
+    heading: 'Amount',
+    isNumber: true,
+    cell: ({ amount_cents }) => (amount_cents === null ? '–' : <Money cents={amount_cents} />),
+  },
+];
+
+const REASON: Column<Approval> = { heading: 'Reason', cell: ({ reason }) => VEILED.text(reason) };
+
+const DECISION: Column<Approval> = {
+  heading: 'Decision',
+  cell: ({ decision, decided_by }) =>
+    decision && (
+      <>
+        <Badge tone={TONES[decision]} words={decision} /> {decided_by}
+      </>
+    ),
+};

@@ -1,0 +1,147 @@
+import type { AmountRule } from '../../domain/channels/channel.ts';
+import { CHANNEL, pause, resume } from '../channels/actions.tsx';
+import { type ChannelState, readChannels } from '../channels/query.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { actionHandlers } from '../shell/action.ts';
+import { kes, Time } from '../shell/links.tsx';
+import { Badge } from '../shell/status.tsx';
+import { type Column, Table } from '../shell/table.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Answer, Visit } from '../visit.ts';
+
+/** The ways to move money, and what stops them. They are nobody's data, so no read is recorded. */
+export const channelHandlers = {
+  channels: async (visit: Visit): Promise<Answer> => {
+    const channels = await readChannels(visit.service);
+    return { page: <ChannelsPage visit={visit} channels={channels} />, title: 'Channels' };
+  },
+
+  ...actionHandlers('channelPause', CHANNEL, () => pause),
+  ...actionHandlers('channelResume', CHANNEL, () => resume),
+};
+
+const WHOLE_SHILLING_CENTS = 100;
+
+/** The page of all channels. Those without a driver only have their names. */
+function ChannelsPage({ visit, channels }: { visit: Visit; channels: ChannelState[] }) {
+  const inUse = channels.filter(({ driver, pause }) => driver !== null || pause !== null);
+  const others = channels.filter((channel) => !inUse.includes(channel));
+  return (
+    <>
+      <h1>Channels</h1>
+      {inUse.length === 0 ? (
+        <p class="warning">
+          No channel has a driver, so nobody can pay. Set <code>CHANNELS</code>, as the handbook
+          says, and restart.
+        </p>
+      ) : (
+        <Table rows={inUse} columns={columnsFor(visit)} caption="Channels in use" />
+      )}
+      <h2>Without a driver</h2>
+      <p class="card soft">
+        {others.map(({ code, name }) => `${name} (${code})`).join(', ') || 'None'}
+      </p>
+    </>
+  );
+}
+
+const columnsFor = (visit: Visit): Column<ChannelState>[] => [
+  {
+    heading: 'Channel',
+    cell: ({ code, name, driver }) => (
+      <>
+        {name} ({code}), {driver ?? 'no driver'}
+      </>
+    ),
+  },
+  { heading: 'State', cell: (state) => <State {...state} /> },
+  { heading: 'Amounts', cell: (state) => <Limits {...state} /> },
+  { heading: 'Float', cell: (state) => <Floats {...state} /> },
+  { heading: 'Trouble', cell: (state) => <Trouble {...state} /> },
+  { heading: 'Do', cell: (state) => <Moves visit={visit} state={state} /> },
+];
+
+function State({ driver, pause }: ChannelState) {
+  if (!pause && driver === null) return <Badge tone="plain" words="not in use" />;
+  if (!pause) return <Badge tone="good" words="open" />;
+  const { what, paused_at, paused_by, reason } = pause;
+  return (
+    <>
+      <Badge tone="bad" words={`paused: ${what?.join(', ') ?? 'everything'}`} /> since{' '}
+      <Time at={paused_at} />
+      {paused_by !== null && ` by ${paused_by}: ${VEILED.text(reason ?? '')}`}
+    </>
+  );
+}
+
+function Limits({ route }: ChannelState) {
+  return (
+    <>
+      {Object.entries(route).map(([kind, { amounts }]) => (
+        <div>
+          {kind}: {limitsOf(amounts)}
+        </div>
+      ))}
+    </>
+  );
+}
+
+function limitsOf({ minCents, maxCents, stepCents }: AmountRule): string {
+  const whole = stepCents >= WHOLE_SHILLING_CENTS ? ', whole shillings' : '';
+  return `${kes(minCents)} to ${kes(maxCents)}${whole}`;
+}
+
+function Floats({ floats }: ChannelState) {
+  if (floats.length === 0) return <span class="soft">not known</span>;
+  return (
+    <>
+      {floats.map(({ gateway, available_cents, heard_at, limitCents }) => (
+        <div>
+          {gateway}: {kes(available_cents)}{' '}
+          {limitCents !== null && available_cents < limitCents && (
+            <Badge tone="bad" words={`below ${kes(limitCents)}`} />
+          )}{' '}
+          at <Time at={heard_at} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Trouble({ trouble, polledOnly }: ChannelState) {
+  if (!trouble && !polledOnly) return <span class="soft">none</span>;
+  return (
+    <>
+      {trouble && (
+        <div>
+          {trouble.count} of our own in the last day, the last at <Time at={trouble.last_at} />:{' '}
+          {VEILED.text(trouble.last_trouble)}
+        </div>
+      )}
+      {polledOnly && (
+        <div>
+          Callbacks do not arrive: {polledOnly.by_poll} payments of the last half hour ended by
+          questions.
+        </div>
+      )}
+    </>
+  );
+}
+
+function Moves({ visit, state: { code, name, pause } }: { visit: Visit; state: ChannelState }) {
+  if (!mayUse(visit.member.role, 'channelPauseForm')) return <span class="soft">admins only</span>;
+  return (
+    <>
+      {(pause === null || pause.what !== null) && (
+        <a href={pathTo('channelPauseForm', { code })} aria-label={`Pause ${name}`}>
+          Pause
+        </a>
+      )}{' '}
+      {pause && (
+        <a href={pathTo('channelResumeForm', { code })} aria-label={`Resume ${name}`}>
+          Resume
+        </a>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,203 @@
+import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
+import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
+import { DECIDED_BY_WORD, RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
+import { decide, MAX_RECEIPT_LENGTH } from '../discrepancies/decision.tsx';
+import { mayUse, pathTo } from '../routes.ts';
+import { actionHandlers, type Resource } from '../shell/action.ts';
+import { MerchantLink, Time } from '../shell/links.tsx';
+import { StatusBadges } from '../shell/status.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Answer, Visit } from '../visit.ts';
+import {
+  Cents,
+  Discrepancies,
+  type DiscrepancyFile,
+  movedCents,
+  PaymentOf,
+  readDiscrepancies,
+  readDiscrepancy,
+} from './discrepancies.tsx';
+
+const DISCREPANCY: Resource<DiscrepancyFile> = {
+  find: readDiscrepancy,
+  nameOf: ({ found }) => `Discrepancy: ${found.kind}`,
+  pathOf: ({ found: { id } }) => pathTo('discrepancy', { id }),
+};
+
+/** What does not add up, and the decisions about it. */
+export const discrepancyHandlers = {
+  discrepancies: async (visit: Visit): Promise<Answer> => {
+    const page = await readDiscrepancies(visit);
+    return { page: <Discrepancies visit={visit} page={page} />, title: 'Discrepancies' };
+  },
+
+  discrepancy: async (visit: Visit): Promise<Answer> => {
+    const file = await readDiscrepancy(visit);
+    return { page: <Discrepancy visit={visit} file={file} />, title: DISCREPANCY.nameOf(file) };
+  },
+
+  ...actionHandlers('decideDiscrepancy', DISCREPANCY, () => decide),
+};
+
+/** One discrepancy: what was found, and every way out. */
+function Discrepancy({ visit, file }: { visit: Visit; file: DiscrepancyFile }) {
+  const { found } = file;
+  return (
+    <>
+      <h1>
+        {found.kind}: {DISCREPANCY_KINDS[found.kind]}
+      </h1>
+      <section class="card">
+        <Facts found={found} />
+      </section>
+      <h2>What was found</h2>
+      {found.evidence.map((each) => (
+        <EvidenceCard each={each} />
+      ))}
+      {!found.evidence_complete && <p class="warning">There was more than is kept.</p>}
+      <h2>Decision</h2>
+      <WaysOut visit={visit} file={file} />
+    </>
+  );
+}
+
+function Facts({ found }: { found: DiscrepancyCase }) {
+  const { merchant_id, gateway, trans_id, opened_at, status, account, moved_account } = found;
+  return (
+    <dl>
+      <dt>Since</dt>
+      <dd>
+        <Time at={opened_at} />
+      </dd>
+      <dt>Payment</dt>
+      <dd>
+        <PaymentOf found={found} />{' '}
+        {status && <StatusBadges {...{ status, overdue: false, parked_reason: null }} />}
+      </dd>
+      <dt>Merchant</dt>
+      <dd>
+        <MerchantLink merchant_id={merchant_id} />
+      </dd>
+      <dt>Gateway</dt>
+      <dd>{gateway}</dd>
+      <dt>Receipt</dt>
+      <dd>{trans_id ?? '–'}</dd>
+      <dt>Account</dt>
+      <dd>{account === null ? '–' : VEILED.account(account)}</dd>
+      <dt>Asked for</dt>
+      <dd>
+        <Cents cents={found.asked_cents} />
+      </dd>
+      <dt>Moved</dt>
+      <dd>
+        <Cents cents={movedCents(found)} />
+      </dd>
+      <dt>In suspense</dt>
+      <dd>
+        <Cents cents={found.suspense_cents} />
+        {moved_account !== null && `, account ${VEILED.account(moved_account)}`}
+      </dd>
+    </dl>
+  );
+}
+
+function EvidenceCard({ each }: { each: Evidence }) {
+  const { found_at, amount_cents, details, decided } = each;
+  return (
+    <section class="card">
+      <h3>
+        <Time at={new Date(found_at)} /> {decided && <span class="soft">(decided before)</span>}
+      </h3>
+      <dl>
+        {amount_cents !== null && (
+          <>
+            <dt>amount</dt>
+            <dd>
+              <Cents cents={amount_cents} />
+            </dd>
+          </>
+        )}
+        {Object.entries(details).map(([name, value]) => (
+          <>
+            <dt>{name.replace(/_cents$/, '').replaceAll('_', ' ')}</dt>
+            <dd>{detail(name, value)}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** Shows a fact of the gateway's. Those that may name a customer are hidden. */
+function detail(name: string, value: unknown) {
+  if (value === null) return '–';
+  if (name.endsWith('_cents') && typeof value === 'number') return <Cents cents={value} />;
+  if (name.endsWith('_at') && typeof value === 'string' && !Number.isNaN(Date.parse(value))) {
+    return <Time at={new Date(value)} />;
+  }
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  if (name === 'account') return VEILED.account(text);
+  return name === 'description' || typeof value === 'object' ? VEILED.text(text) : text;
+}
+
+function WaysOut({ visit, file: { found, request } }: { visit: Visit; file: DiscrepancyFile }) {
+  if (found.allowed.length === 0) return <Resolved found={found} />;
+  if (request) {
+    return (
+      <p class="warning">
+        {request.requested_by} has asked for a decision.{' '}
+        <a href={pathTo('approval', { id: request.id })}>It waits for a second person</a>.
+      </p>
+    );
+  }
+  if (!mayUse(visit.member.role, 'decideDiscrepancy')) {
+    return <p class="soft">Support decides: {found.allowed.join(', ')}.</p>;
+  }
+  return <Choice found={found} />;
+}
+
+function Resolved({ found }: { found: DiscrepancyCase }) {
+  const { resolution, resolved_by, resolved_reason, resolved_at } = found;
+  return (
+    <p class="card">
+      Resolved as {resolution}
+      {resolved_by && ` by ${resolved_by}`}
+      {resolved_at && (
+        <>
+          , <Time at={resolved_at} />
+        </>
+      )}
+      {resolved_reason && `: ${VEILED.text(resolved_reason)}`}
+    </p>
+  );
+}
+
+function Choice({ found: { id, kind, allowed } }: { found: DiscrepancyCase }) {
+  const takesReceipt =
+    allowed.includes('completed') && DECIDED_BY_WORD.has(kind) && kind !== 'never_taken';
+  return (
+    <form class="card" method="get" action={pathTo('decideDiscrepancyForm', { id })}>
+      <fieldset>
+        <legend>Your decision</legend>
+        {allowed.map((as) => (
+          <p>
+            <label>
+              <input type="radio" name="as" value={as} required /> {RESOLUTION_WORDS[as]}{' '}
+              <span class="soft">({as})</span>
+            </label>
+          </p>
+        ))}
+      </fieldset>
+      {takesReceipt && (
+        <p class="field">
+          <label for="trans_id">Receipt, if it has completed and you know it</label>
+          <input id="trans_id" name="trans_id" maxLength={MAX_RECEIPT_LENGTH} />
+        </p>
+      )}
+      <p class="buttons">
+        <button type="submit">See what will happen</button>
+        <a href={pathTo('discrepancies')}>Do nothing</a>
+      </p>
+    </form>
+  );
+}

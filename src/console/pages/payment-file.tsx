@@ -1,0 +1,58 @@
+import { validate as isUuid } from 'uuid';
+import type { GatewayPaymentKind } from '../../domain/gateway-results.ts';
+import type { PaymentRef } from '../../domain/payments/payment-store.ts';
+import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
+import { type PaymentFile, readPaymentFile } from '../../domain/support/payment-file.ts';
+import { recordView } from '../access/audit.ts';
+import { ConsoleError } from '../console-error.ts';
+import type { Visit } from '../visit.ts';
+
+const MERCHANT_ID = /^\d{1,15}$/;
+
+/** Returns the payment that the address names. @throws ConsoleError when it names none */
+export function refIn({ params }: Pick<Visit, 'params'>): PaymentRef {
+  const { kind = '', merchant_id = '', id = '' } = params;
+  const isKind = (PAYMENT_KINDS as readonly string[]).includes(kind);
+  if (!isKind || !MERCHANT_ID.test(merchant_id) || !isUuid(id)) throw unknownPayment();
+  return { kind: kind as GatewayPaymentKind, merchant_id: Number(merchant_id), id };
+}
+
+/** Reads the file of the payment that the address names. @throws ConsoleError without one */
+export async function fileOf(visit: Visit): Promise<PaymentFile> {
+  const file = await readPaymentFile(visit.service.database, refIn(visit));
+  if (!file) throw unknownPayment();
+  return file;
+}
+
+function unknownPayment(): ConsoleError {
+  return new ConsoleError(404, 'There is no such payment. Look for it with the search');
+}
+
+declare module 'express-session' {
+  interface SessionData {
+    /** The payments that the member has opened last. */
+    seen: string[];
+  }
+}
+
+/** A session remembers so many. One that it has forgotten is recorded again. */
+const MAX_SEEN = 50;
+
+/**
+ * Writes into the audit log that the member sees a payment.
+ * @param isNew is false for a page that belongs to one which the member has opened: the same
+ * payment again is no new read
+ */
+export async function recordPaymentView(
+  visit: Visit,
+  { payment }: PaymentFile,
+  { isNew = false, action = 'payment.show' } = {},
+): Promise<void> {
+  const { session } = visit.req;
+  const { merchant_id, kind, id } = payment;
+  const subject = `${kind} ${id}`;
+  const seen = session.seen ?? [];
+  if (!isNew && seen.includes(subject)) return;
+  await recordView(visit, { action, merchant_id, subject, lookedFor: {}, rows: 1 });
+  if (!seen.includes(subject)) session.seen = [...seen, subject].slice(-MAX_SEEN);
+}

@@ -1,0 +1,272 @@
+import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
+import { isOpen } from '../../domain/payments/payment.ts';
+import { type AnyPayment, accountOf } from '../../domain/payments/payment-store.ts';
+import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
+import { whyNotAsked } from '../../domain/support/ask-now.ts';
+import type { PaymentFile } from '../../domain/support/payment-file.ts';
+import { ask, PAYMENT, replay, resend } from '../payment/actions.ts';
+import { mayUse, pathTo, type RouteName } from '../routes.ts';
+import { actionHandlers } from '../shell/action.ts';
+import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
+import { RevealForm } from '../shell/reason-form.tsx';
+import { StatusBadges } from '../shell/status.tsx';
+import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
+import type { Answer, Visit } from '../visit.ts';
+import { fileOf, recordPaymentView } from './payment-file.tsx';
+import { nameOf, nextWords, summaryFor, timelineOf } from './payment-timeline.ts';
+
+/** The page of a payment, its live part, and what can be done about it. */
+export const paymentHandlers = {
+  payment: async (visit: Visit): Promise<Answer> => {
+    const file = await fileOf(visit);
+    await recordPaymentView(visit, file, { isNew: true });
+    return { page: <PaymentPage visit={visit} file={file} />, title: nameOf(file.payment) };
+  },
+
+  paymentLive: async (visit: Visit): Promise<Answer> => {
+    const file = await fileOf(visit);
+    await recordPaymentView(visit, file);
+    return { part: <Live visit={visit} file={file} /> };
+  },
+
+  /** Shows personal data for this one time. */
+  paymentReveal: async (visit: Visit): Promise<Answer> => {
+    const file = await fileOf(visit);
+    await recordPaymentView(visit, file, { isNew: true, action: 'payment.reveal' });
+    const page = <PaymentPage visit={visit} file={file} isRevealed />;
+    return { page, title: nameOf(file.payment) };
+  },
+
+  /** Whoever reloads a revealed page sees the payment veiled. */
+  paymentRevealed: async ({ params }: Visit): Promise<Answer> => ({
+    goTo: pathTo('payment', params),
+  }),
+
+  ...actionHandlers('paymentAsk', PAYMENT, () => ask),
+  ...actionHandlers('paymentReplay', PAYMENT, () => replay),
+  ...actionHandlers('paymentResend', PAYMENT, () => resend),
+};
+
+interface Shown {
+  visit: Visit;
+  file: PaymentFile;
+}
+
+/** The page of a payment. While it moves, it refreshes itself. Revealed data stays as it is. */
+function PaymentPage({ isRevealed = false, ...shown }: Shown & { isRevealed?: boolean }) {
+  return (
+    <div id="live">{isRevealed ? <Content {...shown} veil={LIFTED} /> : <Live {...shown} />}</div>
+  );
+}
+
+/** What refreshes itself. When nothing more can happen, it comes without the poller. */
+function Live({ visit, file }: Shown) {
+  const { payment, steps, events } = file;
+  // An event without a delivery is about to get one.
+  const isUntold = events.some(({ status }) => status === null);
+  const isMoving = isOpen(payment) || steps.length > 0 || isUntold;
+  return (
+    <>
+      {isMoving && (
+        <div
+          id="poller"
+          hx-get={pathTo('paymentLive', { ...payment })}
+          hx-trigger="every 2s"
+          hx-target="#live"
+          hx-swap="innerMorph"
+        />
+      )}
+      <Content visit={visit} file={file} veil={VEILED} />
+    </>
+  );
+}
+
+function Content({ visit, file, veil }: Shown & { veil: Veil }) {
+  const { payment, related } = file;
+  return (
+    <>
+      <h1>
+        {nameOf(payment)} <StatusBadges {...payment} />
+      </h1>
+      <div class="cards">
+        <section class="card">
+          <h2>What happens next</h2>
+          {nextWords(file).map((words) => (
+            <p>{words}</p>
+          ))}
+        </section>
+        <section class="card">
+          <h2>For the merchant</h2>
+          <p id="summary">{summaryFor(file, veil)}</p>
+          <p class="buttons">
+            <button type="button" class="quiet" data-copy="summary">
+              Copy
+            </button>
+          </p>
+        </section>
+      </div>
+      <Actions visit={visit} file={file} />
+      <section class="card">
+        <h2>The payment</h2>
+        <Facts payment={payment} veil={veil} />
+        {!veil.isLifted ? (
+          <RevealForm visit={visit} route="paymentReveal" />
+        ) : (
+          <p class="note">
+            Personal data is shown, and this page stands still.{' '}
+            <a href={pathTo('payment', { ...payment })}>Hide it</a>
+          </p>
+        )}
+      </section>
+      {related.length > 0 && <Related related={related} />}
+      <Timeline file={file} veil={veil} />
+    </>
+  );
+}
+
+function Related({ related }: { related: PaymentSummary[] }) {
+  return (
+    <section class="card">
+      <h2>Related payments</h2>
+      <ul>
+        {related.map((payment) => (
+          <li>
+            <PaymentLink payment={payment} ref_no={payment.ref_no} /> <StatusBadges {...payment} />{' '}
+            <Money cents={payment.amount_cents} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Timeline({ file, veil }: { file: PaymentFile; veil: Veil }) {
+  return (
+    <section class="card">
+      <h2>What happened</h2>
+      <ol class="timeline">
+        {timelineOf(file, veil).map(({ at, source, what, details, tone }) => (
+          <li class={tone}>
+            <span class="soft">
+              <Time at={at} /> {source}
+            </span>
+            <p>{what}</p>
+            {details.map((line) => (
+              <p class="hint">{line}</p>
+            ))}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+interface Offer {
+  /** Why it is offered. */
+  about: string;
+  verb: string;
+  route: RouteName;
+  params: Record<string, unknown>;
+}
+
+/** What can be done now, each with a link to a page that says first what will happen. */
+function Actions({ visit, file }: { visit: Visit; file: PaymentFile }) {
+  const offers = offersOf(file).filter(({ route }) => mayUse(visit.member.role, route));
+  if (offers.length === 0) return null;
+  return (
+    <section class="card">
+      <h2>What you can do</h2>
+      <ul class="offers">
+        {offers.map(({ about, verb, route, params }) => (
+          <li>
+            <span>{about}</span>
+            <a class="button" href={pathTo(route, { ...file.payment, ...params })}>
+              {verb}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function offersOf(file: PaymentFile): Offer[] {
+  const { payment, discrepancies, failedJobs, events } = file;
+  return [
+    ...discrepancies
+      .filter(({ resolved_at }) => resolved_at === null)
+      .map(({ id, kind }) => ({
+        about: `A discrepancy: ${DISCREPANCY_KINDS[kind]}`,
+        ...({ verb: 'Open', route: 'discrepancy', params: { id } } as const),
+      })),
+    ...failedJobs
+      .filter(({ state }) => state === 'waiting')
+      .map(({ id, step, error }) => ({
+        about: `A job failed for good (${step}): ${VEILED.text(error)}`,
+        ...({ verb: 'Replay', route: 'paymentReplayForm', params: { job: id } } as const),
+      })),
+    ...(whyNotAsked(payment) === null
+      ? [
+          {
+            about: 'The gateway is asked by itself, and can be asked at once',
+            ...({ verb: 'Ask now', route: 'paymentAskForm', params: {} } as const),
+          },
+        ]
+      : []),
+    ...events
+      .filter(({ status }) => status !== null)
+      .map(({ id, type, status, attempts }) => ({
+        about: `The webhook ${type} is ${status} after ${attempts} attempts`,
+        ...({ verb: 'Resend', route: 'paymentResendForm', params: { webhook: id } } as const),
+      })),
+  ];
+}
+
+/** What a payment is, and what it is known by. */
+function Facts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
+  const { kind, merchant_id, amount_cents, channel, gateway, reference } = payment;
+  const { trans_id, external_ref, created_at, deadline_at, id } = payment;
+  const { result_code, result_description } = payment;
+  return (
+    <dl>
+      <dt>Amount</dt>
+      <dd>
+        <Money cents={amount_cents} />
+      </dd>
+      <dt>{kind === 'collection' ? 'From' : 'To'}</dt>
+      <dd>{veil.account(accountOf(payment))}</dd>
+      <dt>Merchant</dt>
+      <dd>
+        <MerchantLink merchant_id={merchant_id} />
+      </dd>
+      <dt>Channel</dt>
+      <dd>
+        {channel}, by {gateway}
+      </dd>
+      <dt>Id</dt>
+      <dd>{id}</dd>
+      <dt>Our reference</dt>
+      <dd>{reference}</dd>
+      <dt>Gateway’s reference</dt>
+      <dd>{external_ref ?? 'not known'}</dd>
+      <dt>Receipt</dt>
+      <dd>{trans_id ?? 'none'}</dd>
+      {result_code !== null && (
+        <>
+          <dt>Result</dt>
+          <dd>
+            {result_code}: {veil.text(result_description ?? 'no words')}
+          </dd>
+        </>
+      )}
+      <dt>Asked for</dt>
+      <dd>
+        <Time at={created_at} />
+      </dd>
+      <dt>Deadline</dt>
+      <dd>
+        <Time at={deadline_at} />
+      </dd>
+    </dl>
+  );
+}

@@ -1,0 +1,379 @@
+import { auditedFor } from '../../domain/audit/audit.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import { beginComparison } from '../../domain/reconciliation/comparison-lease.ts';
+import {
+  type ImportResult,
+  listImports,
+  type StatementImport,
+} from '../../domain/reconciliation/import-store.ts';
+import {
+  MAX_PREVIEWED_MISSING,
+  type StatementPreview,
+} from '../../domain/reconciliation/preview-statement.ts';
+import { compareImport } from '../../domain/reconciliation/reconcile-statement.ts';
+import { comparisonWith } from '../../service/reconciliation.ts';
+import { auditedBy, recordView } from '../access/audit.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { Facts, Money, PaymentLink, Time } from '../shell/links.tsx';
+import { idIn } from '../shell/read-fields.ts';
+import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
+import { StatusBadges } from '../shell/status.tsx';
+import { type Column, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Answer, Visit } from '../visit.ts';
+import { statementIn } from './read-statement.ts';
+import { StatementForm } from './statement-form.tsx';
+import {
+  breaksOf,
+  ImportList,
+  importOf,
+  type LineBreak,
+  State,
+  storeDraft,
+  whyNotAlone,
+} from './statements.tsx';
+
+const TITLE = 'Reconciliation';
+
+/** Statements of gateways: upload or fetch one, see what it would do, compare it, and past ones. */
+export const reconciliationHandlers = {
+  reconciliation: async (visit: Visit): Promise<Answer> => {
+    const after = idIn(visit.query, 'after');
+    const page = await listPage(
+      (limit) => listImports(visit.service.database, { after, limit }),
+      ({ id }) => id,
+    );
+    return { page: <ImportList visit={visit} page={page} />, title: TITLE };
+  },
+
+  statementForm: async (visit: Visit): Promise<Answer> => ({
+    page: <StatementForm visit={visit} />,
+    title: TITLE,
+  }),
+
+  statementNew: async (visit: Visit): Promise<Answer> => {
+    try {
+      const reason = givenReason(visit);
+      const draft = await statementIn(visit);
+      const audited = auditedBy(visit, 'statementNew', { action: 'reconcile.check', reason });
+      const id = await storeDraft(visit.service.database, audited, draft);
+      return { goTo: pathTo('statement', { import: id }) };
+    } catch (error) {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      const page = <StatementForm visit={visit} problem={error.message} />;
+      return { page, title: TITLE, status: 422, refusal: error };
+    }
+  },
+
+  statement: async (visit: Visit): Promise<Answer> => shown(visit, await importOf(visit)),
+
+  statementLive: async (visit: Visit): Promise<Answer> => {
+    const statement = await importOf(visit);
+    const breaks = await breaksOf(visit, statement);
+    return { part: <Live {...{ visit, statement, breaks }} /> };
+  },
+
+  statementRun: async (visit: Visit): Promise<Answer> => {
+    const statement = await importOf(visit);
+    try {
+      await begin(visit, statement);
+      return { goTo: pathTo('statement', visit.params) };
+    } catch (error) {
+      if (!(error instanceof OperatorRefusal)) throw error;
+      return { ...(await shown(visit, await importOf(visit), error.message)), refusal: error };
+    }
+  },
+};
+
+async function shown(visit: Visit, statement: StatementImport, problem?: string) {
+  const breaks = await breaksOf(visit, statement);
+  await recordView(visit, {
+    ...{ action: 'reconcile.show', merchant_id: null, subject: `statement ${statement.id}` },
+    ...{ lookedFor: {}, rows: breaks.rows.length },
+  });
+  const page = <StatementPage {...{ visit, statement, breaks, problem }} />;
+  return { page, title: TITLE, status: problem === undefined ? 200 : 422 };
+}
+
+/**
+ * Begins the comparison, and does not wait for its end: the gateway may be asked about many
+ * payments. The row says that it goes on. If the process stops, it may be begun again.
+ */
+async function begin(visit: Visit, statement: StatementImport): Promise<void> {
+  const { service } = visit;
+  const { id, gateway: name, channel, period_from: from, period_to: to } = statement;
+  const reason = givenReason(visit);
+  const problem = whyNotAlone(visit, statement);
+  if (problem !== null) throw new OperatorRefusal(problem);
+  const gateway = service.gateways.get(name);
+  if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
+  const audited = auditedBy(visit, 'statementRun', { action: 'reconcile.run', reason });
+  await audited(async (trx) => {
+    if (!(await beginComparison(trx, id))) {
+      throw new OperatorRefusal('Its comparison is under way, or has ended');
+    }
+    const details = { import_id: id, begun: true };
+    return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
+  });
+  const { covers, complete_until } = statement;
+  const scope = { import_id: id, gateway: name, channel, period: { from, to } };
+  // Whoever logs out meanwhile has begun it all the same.
+  const operator = { actor: visit.member.email, action: 'reconcile.run', reason };
+  service.comparisons.start(id, (stopping) =>
+    compareImport(
+      service.database,
+      auditedFor(service.database, operator),
+      { ...scope, covers, complete_until },
+      { ...comparisonWith(service, gateway), stopping },
+    ),
+  );
+}
+
+interface Props {
+  visit: Visit;
+  statement: StatementImport;
+  breaks: ListPage<LineBreak, number>;
+  problem?: string | undefined;
+}
+
+/** A statement: what its comparison would find, or has found. */
+function StatementPage(props: Props) {
+  const { period_from, period_to, gateway } = props.statement;
+  return (
+    <>
+      <h1>
+        Statement of {gateway}, {period_from} to {period_to}
+      </h1>
+      <div id="live">
+        <Live {...props} />
+      </div>
+    </>
+  );
+}
+
+/** The part that refreshes itself while the comparison goes on. */
+function Live(props: Props) {
+  const { statement, breaks } = props;
+  const { id, channel, source, brought_by, imported_at, covers, complete_until } = statement;
+  const { started_at, is_running, result } = statement;
+  const path = pathTo('statement', { import: id });
+  return (
+    <>
+      <p>
+        <State statement={statement} />
+      </p>
+      <section class="card">
+        <Facts
+          facts={[
+            ['Channel', channel],
+            ['From', brought_by === null ? source : `${source}, brought by ${brought_by}`],
+            ['Imported', <Time at={imported_at} />],
+            ['Has all lines of', covers.join(', ') || 'unknown: what it lacks is not looked for'],
+            ['Complete until', complete_until && <Time at={complete_until} />],
+          ]}
+        />
+      </section>
+      {result === null && started_at === null && <Decision {...props} />}
+      {is_running && <Running statement={statement} />}
+      {result === null && started_at !== null && !is_running && <Stopped {...props} />}
+      {result !== null && (
+        <>
+          <Results result={result} />
+          <Breaks breaks={breaks.rows} />
+          <NextPage path={path} next={breaks.next} />
+          <Missing result={result} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Decision({ visit, statement, problem }: Props) {
+  const { preview, id } = statement;
+  if (!preview) return null;
+  const why = whyNotAlone(visit, statement);
+  return mayUse(visit.member.role, 'statementRun') && why === null ? (
+    <ReasonForm
+      {...{ visit, problem, back: pathTo('reconciliation') }}
+      action={pathTo('statementRun', { import: id })}
+      verb="Compare and settle"
+    >
+      <Forecast preview={preview} />
+    </ReasonForm>
+  ) : (
+    <section class="card">
+      {why && <p class="warning">{why}.</p>}
+      <Forecast preview={preview} />
+    </section>
+  );
+}
+
+function Running({ statement: { id, started_at } }: Pick<Props, 'statement'>) {
+  return (
+    <>
+      <div
+        hx-get={pathTo('statementLive', { import: id })}
+        hx-trigger="every 2s"
+        hx-target="#live"
+        hx-swap="innerMorph"
+      />
+      <p class="note">
+        The comparison goes on since <Time at={started_at!} />. You may leave this page.
+      </p>
+    </>
+  );
+}
+
+function Stopped({ visit, statement: { id, started_at }, problem }: Props) {
+  const words = (
+    <p>
+      The comparison that began on <Time at={started_at!} /> has stopped before its end, because its
+      process ended or met an error. What it has done stands. It can simply be begun again: it goes
+      on where it was, and books nothing twice.
+    </p>
+  );
+  return mayUse(visit.member.role, 'statementRun') ? (
+    <ReasonForm
+      {...{ visit, problem, back: pathTo('reconciliation') }}
+      action={pathTo('statementRun', { import: id })}
+      verb="Begin it again"
+    >
+      {words}
+    </ReasonForm>
+  ) : (
+    <section class="card">{words}</section>
+  );
+}
+
+function Results({ result }: { result: NonNullable<StatementImport['result']> }) {
+  const { lines, outside, answered, failed, missing_count } = result;
+  return (
+    <section class="card">
+      <Facts
+        facts={[
+          ['Lines that match', lines.matched],
+          ['Lines that were news, and are booked', lines.settled],
+          ['Lines that differ from the books', lines.contradicts],
+          ['Lines of nothing that we know', lines.unknown],
+          ['Booked movements that it lacks', missing_count],
+          ['Lines outside of the days', outside],
+          ['Payments that the gateway has answered about', answered],
+          ['Payments that failed by it', failed],
+        ]}
+      />
+    </section>
+  );
+}
+
+/** The lines that are no part of the books, each beside our records. */
+function Breaks({ breaks }: { breaks: LineBreak[] }) {
+  if (breaks.length === 0) return null;
+  return (
+    <>
+      <h2>In the statement, and not like that in the books</h2>
+      <p class="soft">Each is a discrepancy, or belongs to one.</p>
+      <Table rows={breaks} columns={BREAKS} caption="Breaks" />
+    </>
+  );
+}
+
+const BREAKS: readonly Column<LineBreak>[] = [
+  {
+    heading: "The gateway's line",
+    cell: ({ line_no, kind, reference, trans_id, account, completed_at, amount_cents }) => (
+      <>
+        <strong>
+          {kind} <Money cents={amount_cents} />
+        </strong>
+        <br />
+        receipt {trans_id ?? 'none'}, reference {reference ?? 'none'}
+        {account !== null && `, ${VEILED.account(account)}`}
+        <br />
+        <Time at={completed_at} /> <span class="soft">line {line_no}</span>
+      </>
+    ),
+  },
+  {
+    heading: 'Our record',
+    cell: ({ payments }) =>
+      payments.length === 0
+        ? 'No payment has this reference or receipt'
+        : payments.map((payment) => (
+            <div>
+              <PaymentLink payment={payment} ref_no={payment.ref_no} />{' '}
+              <Money cents={payment.amount_cents} /> <StatusBadges {...payment} />
+              <br />
+              merchant {payment.merchant_id}, {VEILED.account(payment.account)},{' '}
+              <Time at={payment.created_at} />
+            </div>
+          )),
+  },
+];
+
+/** The movements that are booked here and not in the statement. */
+function Missing({ result: { missing, missing_count } }: { result: ImportResult }) {
+  if (missing.length === 0) return null;
+  return (
+    <>
+      <h2>In the books, and not in the statement</h2>
+      <p class="soft">
+        Each is a discrepancy.
+        {missing_count > missing.length && ` The first ${missing.length} of ${missing_count}.`}
+      </p>
+      <Table rows={missing} columns={MISSING} caption="Missing in the statement" />
+    </>
+  );
+}
+
+const MISSING: readonly Column<ImportResult['missing'][number]>[] = [
+  { heading: "The gateway's line", cell: () => 'none' },
+  {
+    heading: 'Our record',
+    cell: ({ kind, merchant_id, payment_id: id, trans_id }) => (
+      <>
+        <PaymentLink payment={{ kind, merchant_id, id }} />
+        <br />
+        merchant {merchant_id}, receipt {trans_id ?? 'none'}
+      </>
+    ),
+  },
+  { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },
+];
+
+/** What the comparison of a statement would find now. */
+function Forecast({ preview }: { preview: StatementPreview }) {
+  const { lines, outside, known, settles, differs, unexplained, unseen, missing } = preview;
+  const atLeast = missing >= MAX_PREVIEWED_MISSING ? 'at least ' : '';
+  return (
+    <>
+      <h2>What will happen</h2>
+      <ul>
+        <li>
+          Of {lines} lines, {known} repeat what is booked: nothing happens.
+        </li>
+        <li>{settles} name an open payment with the same amount: it ends as completed.</li>
+        <li>
+          {differs} name a payment that has ended, or another amount: late money is booked, and a
+          difference becomes a discrepancy.
+        </li>
+        <li>
+          {unexplained} name no payment, or several: each becomes a discrepancy, unless phone,
+          amount and time tell which collection it is.
+        </li>
+        {unseen > 0 && <li>{unseen} more lines were not looked at one by one.</li>}
+        {outside > 0 && <li>{outside} lines are outside of the days, and count all the same.</li>}
+        <li>
+          {atLeast}
+          {missing} booked movements are not in it: each becomes a discrepancy.
+        </li>
+        <li>
+          {preview.ruled_out} overdue payments are not in it: the gateway is asked about each, and
+          those fail that it does not know better.
+        </li>
+        <li>
+          The comparison decides anew: more may become known until then. It books nothing twice.
+        </li>
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+import type { MerchantRecord } from '../../domain/merchants/merchant.ts';
+import {
+  latestTransactions,
+  type PlacedTransaction,
+  walletBalances,
+} from '../../domain/wallets/list-transactions.ts';
+import { recordView } from '../access/audit.ts';
+import { ConsoleError } from '../console-error.ts';
+import { MERCHANT } from '../merchants/merchant.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { Facts, Money, Time } from '../shell/links.tsx';
+import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Answer, Visit } from '../visit.ts';
+
+/** Microseconds and the id of a transaction. */
+const PLACE = /^(\d{1,16})_([0-9a-f-]{36})$/;
+
+/** The wallets of a merchant, with their transactions. */
+export const walletHandlers = {
+  wallets: async (visit: Visit): Promise<Answer> => {
+    const { database } = visit.service;
+    const merchant = await MERCHANT.find(visit);
+    const { id: merchant_id } = merchant;
+    const after = placeIn(visit.query);
+    const balances = await walletBalances(database, merchant_id);
+    const page = await listPage(
+      (limit) => latestTransactions(database, merchant_id, { after, limit }),
+      ({ created_us, transaction_id }) => `${created_us}_${transaction_id}`,
+    );
+    await recordView(visit, {
+      ...{ action: 'wallet.show', merchant_id, subject: `wallets of merchant ${merchant_id}` },
+      lookedFor: { merchant_id },
+      rows: page.rows.length,
+    });
+    const shown = <WalletsPage {...{ visit, merchant, balances, page }} />;
+    return { page: shown, title: `Wallets of ${merchant.name}` };
+  },
+};
+
+function placeIn({ after }: Visit['query']) {
+  if (!after) return undefined;
+  const [, createdUs, id] = PLACE.exec(after) ?? [];
+  if (createdUs === undefined || id === undefined) {
+    throw new ConsoleError(404, 'There is no such page');
+  }
+  return { createdUs: Number(createdUs), id };
+}
+
+interface Props {
+  visit: Visit;
+  merchant: MerchantRecord;
+  /** In cents. A missing wallet is left out. */
+  balances: { collection?: number; payout?: number };
+  page: ListPage<PlacedTransaction, string>;
+}
+
+/** What a merchant has, and how it came to that. */
+function WalletsPage({ visit, merchant, balances, page: { rows, next } }: Props) {
+  const { id: merchant_id, name } = merchant;
+  const path = pathTo('wallets', visit.params);
+  return (
+    <>
+      <h1>Wallets</h1>
+      <p>
+        of{' '}
+        <a href={pathTo('merchant', { merchant_id })}>
+          {name} (merchant {merchant_id})
+        </a>
+      </p>
+      <section class="card">
+        <Balances balances={balances} />
+        {mayUse(visit.member.role, 'walletTopup') && (
+          <p class="buttons">
+            <a class="button quiet" href={pathTo('walletTopupForm', visit.params)}>
+              Top up
+            </a>
+            <a class="button quiet" href={pathTo('walletAdjustForm', visit.params)}>
+              Adjust
+            </a>
+          </p>
+        )}
+      </section>
+      <h2>Transactions, newest first</h2>
+      {rows.length > 0 ? (
+        <Table rows={rows} columns={COLUMNS} caption="Transactions" />
+      ) : (
+        <Empty>No money has moved yet.</Empty>
+      )}
+      <NextPage path={path} next={next} />
+    </>
+  );
+}
+
+/** The balances of a merchant's wallets. */
+export function Balances({ balances: { collection, payout } }: Pick<Props, 'balances'>) {
+  const balance = (cents?: number) => (cents === undefined ? 'missing' : <Money cents={cents} />);
+  return (
+    <Facts
+      facts={[
+        ['Collection wallet', balance(collection)],
+        ['Payout wallet', balance(payout)],
+      ]}
+    />
+  );
+}
+
+const COLUMNS: readonly Column<PlacedTransaction>[] = [
+  { heading: 'Time', cell: ({ created_at }) => <Time at={created_at} /> },
+  { heading: 'Wallet', cell: ({ account }) => account.replace('wallet:', '') },
+  { heading: 'Type', cell: ({ type }) => type.replaceAll('_', ' ') },
+  { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },
+  {
+    heading: 'Balance after',
+    cell: ({ balance_after_cents }) => <Money cents={balance_after_cents} />,
+    isNumber: true,
+  },
+  {
+    heading: 'Reference',
+    cell: ({ ref_no }) =>
+      ref_no === null ? (
+        ''
+      ) : (
+        <a href={`${pathTo('search')}?${new URLSearchParams({ q: ref_no })}`}>{ref_no}</a>
+      ),
+  },
+  {
+    heading: 'With',
+    cell: ({ counterparty }) => (counterparty === null ? '' : VEILED.account(counterparty)),
+  },
+  { heading: 'Text', cell: ({ description }) => VEILED.text(description ?? '') },
+];

@@ -1,0 +1,289 @@
+import { DEFAULT_ZONE, startOfDay } from '../../domain/period.ts';
+import {
+  ENDPOINT_STATES,
+  type EndpointKey,
+  type EndpointState,
+  listAllEndpoints,
+  type SupportEndpoint,
+} from '../../domain/webhooks/all-endpoints.ts';
+import {
+  type ListedDelivery,
+  listDeliveries,
+  UNDELIVERED,
+} from '../../domain/webhooks/list-deliveries.ts';
+import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-deliveries.ts';
+import { attemptsOf } from '../../domain/webhooks/webhook-file.ts';
+import { recordView } from '../access/audit.ts';
+import { mayUse, pathTo } from '../routes.ts';
+import { actionHandlers } from '../shell/action.ts';
+import { ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
+import { MerchantLink, PaymentLink, Time } from '../shell/links.tsx';
+import { idIn, numberIn, textIn, wordIn } from '../shell/read-fields.ts';
+import { Badge, type Tone } from '../shell/status.tsx';
+import {
+  type Column,
+  Empty,
+  type ListPage,
+  listPage,
+  NextPage,
+  PAGE_SIZE,
+  Table,
+} from '../shell/table.tsx';
+import { VEILED } from '../shell/veil.ts';
+import type { Answer, Visit } from '../visit.ts';
+import { ENDPOINT, recover, resend, WEBHOOK } from '../webhook-endpoints/actions.tsx';
+import { endpointIn, recordWebhookView, webhookIn } from '../webhook-endpoints/query.ts';
+import { WebhookPage } from './webhook.tsx';
+
+const recovery = actionHandlers('endpointRecover', ENDPOINT, () => recover);
+
+export const webhookEndpointHandlers = {
+  endpoints: async (visit: Visit): Promise<Answer> => {
+    const merchant_id = numberIn(visit.query, 'merchant');
+    const state = wordIn(visit.query, 'state', ENDPOINT_STATES);
+    const narrowed = { merchant_id, state, after: afterIn(visit), countUpTo: MAX_WAITING_COUNTED };
+    const page = await listPage(
+      (limit) => listAllEndpoints(visit.service.database, { ...narrowed, limit }),
+      (last) => `${last.state}/${last.merchant_id}/${last.endpoint}`,
+    );
+    await recordView(visit, {
+      ...{ action: 'webhooks.endpoints', subject: 'webhooks', merchant_id: merchant_id ?? null },
+      ...{ lookedFor: { merchant_id, state }, rows: page.rows.length },
+    });
+    const { query } = visit;
+    return { page: <EndpointsPage {...{ query, page }} />, title: 'Webhook endpoints' };
+  },
+
+  endpoint: async (visit: Visit): Promise<Answer> => {
+    const endpoint = await endpointIn(visit);
+    const status = wordIn(visit.query, 'status', UNDELIVERED) ?? 'pending';
+    const { merchant_id } = endpoint;
+    const narrowed = { merchant_id, endpoint: endpoint.endpoint, status };
+    const after = idIn(visit.query, 'after');
+    const page = await listPage(
+      (limit) => listDeliveries(visit.service.database, { ...narrowed, after, limit }),
+      ({ id }) => id,
+    );
+    await recordView(visit, {
+      ...{ action: 'webhooks.list', subject: 'webhooks', merchant_id },
+      lookedFor: { endpoint: endpoint.endpoint, status },
+      rows: page.rows.length,
+    });
+    const shown = <EndpointPage visit={visit} {...{ endpoint, status, page }} />;
+    return { page: shown, title: endpoint.endpoint };
+  },
+
+  ...recovery,
+  /** Without a first day it takes the last days, so that the form says which. */
+  endpointRecoverForm: async (visit: Visit): Promise<Answer> => {
+    if (visit.query.since) return recovery.endpointRecoverForm(visit);
+    const query = new URLSearchParams({ ...visit.query, since: dayBefore(RECOVERED_DAYS) });
+    return { goTo: `${pathTo('endpointRecoverForm', visit.params)}?${query}` };
+  },
+
+  webhook: async (visit: Visit): Promise<Answer> => webhookPage(visit, 'webhooks.show'),
+  /** Shows personal data for this one time. */
+  webhookReveal: async (visit: Visit): Promise<Answer> => webhookPage(visit, 'webhooks.reveal'),
+  /** Whoever reloads a revealed page sees the webhook veiled. */
+  webhookRevealed: async ({ params }: Visit): Promise<Answer> => ({
+    goTo: pathTo('webhook', params),
+  }),
+  ...actionHandlers('webhookResend', WEBHOOK, () => resend),
+};
+
+const RECOVERED_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+/** Returns the day of Nairobi that was so many days ago, YYYY-MM-DD. */
+function dayBefore(days: number): string {
+  const offsetMs = -startOfDay('1970-01-01', DEFAULT_ZONE).getTime();
+  return new Date(Date.now() + offsetMs - days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** The last endpoint of the page before: all parts of the place in the order of the list. */
+function afterIn({ query }: Visit): EndpointKey | undefined {
+  const [state, merchant, ...endpoint] = (textIn(query, 'after') ?? '').split('/');
+  if (!state) return undefined;
+  const key = { state, merchant: merchant ?? '' };
+  return {
+    state: wordIn(key, 'state', ENDPOINT_STATES)!,
+    merchant_id: numberIn(key, 'merchant') ?? 0,
+    endpoint: endpoint.join('/'),
+  };
+}
+
+async function webhookPage(
+  visit: Visit,
+  action: 'webhooks.show' | 'webhooks.reveal',
+): Promise<Answer> {
+  const webhook = await webhookIn(visit);
+  const attempts = await attemptsOf(visit.service.database, webhook, PAGE_SIZE);
+  await recordWebhookView(visit, webhook, action);
+  const isRevealed = action === 'webhooks.reveal';
+  const page = <WebhookPage visit={visit} {...{ webhook, attempts, isRevealed }} />;
+  return { page, title: `Webhook ${webhook.id}` };
+}
+
+const TONES: Readonly<Record<EndpointState, Tone>> = {
+  held: 'bad',
+  failing: 'warn',
+  working: 'good',
+};
+
+/** The receivers of all merchants, those that do not work first. */
+function EndpointsPage({
+  query,
+  page: { rows, next },
+}: {
+  query: Visit['query'];
+  page: ListPage<SupportEndpoint>;
+}) {
+  const path = pathTo('endpoints');
+  return (
+    <>
+      <h1>Webhook endpoints</h1>
+      <Filters path={path}>
+        <TextFilter name="merchant" label="Merchant" query={query} type="number" />
+        <ChoiceFilter name="state" label="State" query={query} choices={ENDPOINT_STATES} />
+      </Filters>
+      {rows.length === 0 ? (
+        <Empty>No endpoint fits. One is listed from its first webhook on.</Empty>
+      ) : (
+        <Table rows={rows} columns={ENDPOINTS} caption="Webhook endpoints" />
+      )}
+      <NextPage {...{ path, query, next }} />
+    </>
+  );
+}
+
+const ENDPOINTS: readonly Column<SupportEndpoint>[] = [
+  { heading: 'State', cell: ({ state }) => <Badge tone={TONES[state]} words={state} /> },
+  { heading: 'Merchant', cell: ({ merchant_id }) => <MerchantLink merchant_id={merchant_id} /> },
+  {
+    heading: 'Endpoint',
+    cell: (row) => <a href={pathTo('endpoint', { ...row })}>{row.endpoint}</a>,
+  },
+  { heading: 'Failing since', cell: ({ failing_since: at }) => at && <Time at={at} /> },
+  { heading: 'Last failure', cell: (row) => failureOf(row) },
+  { heading: 'Last success', cell: ({ last_success_at: at }) => at && <Time at={at} /> },
+  { heading: 'Waiting', cell: ({ waiting }) => countWords(waiting), isNumber: true },
+  { heading: 'Next probe', cell: ({ next_probe_at: at }) => at && <Time at={at} /> },
+];
+
+/** The status of an answer, or the error without one. */
+function failureOf({
+  last_status,
+  last_error,
+}: Pick<ListedDelivery, 'last_status' | 'last_error'>): string | null {
+  if (last_status !== null) return `answered ${last_status}`;
+  return last_error === null ? null : VEILED.text(last_error);
+}
+
+function countWords(count: number): string {
+  return count < MAX_WAITING_COUNTED ? String(count) : `at least ${count}`;
+}
+
+interface EndpointProps {
+  visit: Visit;
+  endpoint: SupportEndpoint;
+  status: string;
+  page: ListPage<ListedDelivery>;
+}
+
+/** One receiver: why it is held, what waits for it, and what can be done. */
+function EndpointPage({ visit, endpoint, status, page: { rows, next } }: EndpointProps) {
+  const path = pathTo('endpoint', { ...endpoint });
+  return (
+    <>
+      <h1>
+        {endpoint.endpoint} <Badge tone={TONES[endpoint.state]} words={endpoint.state} />
+      </h1>
+      <Facts endpoint={endpoint} />
+      {mayUse(visit.member.role, 'endpointRecoverForm') && (
+        <p class="buttons">
+          <a class="button" href={pathTo('endpointRecoverForm', { ...endpoint })}>
+            Send webhooks again
+          </a>
+        </p>
+      )}
+      <h2>Webhooks that have not arrived</h2>
+      <Filters path={path}>
+        <ChoiceFilter
+          {...{ name: 'status', label: 'Status', query: visit.query }}
+          choices={UNDELIVERED.filter((word) => word !== 'pending')}
+          all="pending"
+        />
+      </Filters>
+      {rows.length === 0 ? (
+        <Empty>No webhook to this endpoint is {status}.</Empty>
+      ) : (
+        <Table rows={rows} columns={DELIVERIES} caption="Webhooks, oldest first" />
+      )}
+      <NextPage {...{ path, next, query: visit.query }} />
+    </>
+  );
+}
+
+const STATE_WORDS: Readonly<Record<EndpointState, string>> = {
+  held: 'Five attempts in a row have failed. Its webhooks wait, and one at a time is sent as a probe. The first that is taken lets the others go.',
+  failing: 'The last attempt has failed. Each webhook is tried again by itself.',
+  working: 'The last attempt has not failed.',
+};
+
+function Facts({ endpoint }: { endpoint: SupportEndpoint }) {
+  const { state, merchant_id, failing_since, last_failure_at, last_success_at } = endpoint;
+  return (
+    <section class="card">
+      <p>{STATE_WORDS[state]}</p>
+      <dl>
+        <dt>Merchant</dt>
+        <dd>
+          <a href={`${pathTo('search')}?merchant=${merchant_id}`}>{merchant_id}</a>
+        </dd>
+        <dt>Failing since</dt>
+        <dd>{failing_since ? <Time at={failing_since} /> : 'it is not'}</dd>
+        <dt>Last failure</dt>
+        <dd>
+          {last_failure_at ? (
+            <>
+              {failureOf(endpoint)}, at <Time at={last_failure_at} />
+            </>
+          ) : (
+            'none'
+          )}
+        </dd>
+        <dt>Last success</dt>
+        <dd>{last_success_at ? <Time at={last_success_at} /> : 'none'}</dd>
+        <dt>Waiting</dt>
+        <dd>{countWords(endpoint.waiting)}</dd>
+        {endpoint.next_probe_at && (
+          <>
+            <dt>Next probe</dt>
+            <dd>
+              <Time at={endpoint.next_probe_at} />
+            </dd>
+          </>
+        )}
+      </dl>
+    </section>
+  );
+}
+
+const DELIVERIES: readonly Column<ListedDelivery>[] = [
+  { heading: 'Webhook', cell: ({ id }) => <a href={pathTo('webhook', { id })}>{id}</a> },
+  {
+    heading: 'Payment',
+    cell: ({ payment_kind: kind, merchant_id, payment_id: id, ref_no }) => (
+      <PaymentLink payment={{ kind, merchant_id, id }} ref_no={ref_no} />
+    ),
+  },
+  { heading: 'Says', cell: ({ type }) => type },
+  { heading: 'Attempts', cell: ({ attempts }) => attempts, isNumber: true },
+  { heading: 'Last answer', cell: (row) => failureOf(row) },
+  { heading: 'Last attempt', cell: ({ last_attempt_at: at }) => at && <Time at={at} /> },
+  {
+    heading: 'Next',
+    cell: ({ next_attempt_at: at, parked_reason }) =>
+      parked_reason === null ? at && <Time at={at} /> : 'needs a person',
+  },
+];

@@ -1,0 +1,86 @@
+import type { ComponentChildren } from 'preact';
+import { formatAmount } from '../../domain/money.ts';
+import type { PaymentRef } from '../../domain/payments/payment-store.ts';
+import { pathTo } from '../routes.ts';
+
+/** A link to a merchant, by its number. */
+export function MerchantLink({ merchant_id }: { merchant_id: number | null }) {
+  if (merchant_id === null) return '–';
+  return <a href={pathTo('merchant', { merchant_id })}>{merchant_id}</a>;
+}
+
+/** A link to a payment, as its merchant names it. */
+export function PaymentLink({
+  payment,
+  ref_no,
+}: {
+  payment: PaymentRef;
+  ref_no?: string | null | undefined;
+}) {
+  const { kind, merchant_id, id } = payment;
+  return (
+    <a href={pathTo('payment', { kind, merchant_id, id })}>
+      {kind} {ref_no ?? id}
+    </a>
+  );
+}
+
+/** Returns cents as an amount, such as `KES 1,234.50`. */
+export function kes(cents: number): string {
+  const [whole = '', fraction] = formatAmount(cents).split('.');
+  return `KES ${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
+}
+
+/** An amount of cents, in a column of amounts. */
+export function Money({ cents }: { cents: number }) {
+  return <span class="number">{kes(cents)}</span>;
+}
+
+const NAIROBI = new Intl.DateTimeFormat('en-GB', {
+  timeZone: 'Africa/Nairobi',
+  ...{ day: 'numeric', month: 'short', year: 'numeric' },
+  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+});
+
+/** Returns a moment as people in Nairobi write it, such as `23 Nov 2026, 10:07:22`. */
+export function nairobiTime(at: Date): string {
+  return NAIROBI.format(at);
+}
+
+/** A moment in Nairobi. Whoever points at it reads UTC. */
+export function Time({ at }: { at: Date }) {
+  const iso = at.toISOString();
+  return (
+    <time datetime={iso} title={`${iso.slice(0, 19).replace('T', ' ')} UTC`}>
+      {nairobiTime(at)}
+    </time>
+  );
+}
+
+const UNITS_S = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+] as const;
+
+/** Returns a span of time in its largest unit, rounded down, such as `3 min`. */
+export function spanOf(seconds: number): string {
+  const [unit, length] = UNITS_S.find(([, each]) => seconds >= each) ?? ['s', 1];
+  return `${Math.floor(seconds / length)} ${unit}`;
+}
+
+/** What is known of one thing: names, and what stands beside them. Null is left out. */
+export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
+  return (
+    <dl>
+      {facts
+        .filter(([, value]) => value !== null)
+        .map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+    </dl>
+  );
+}

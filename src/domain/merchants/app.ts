@@ -1,0 +1,153 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type Database,
+  firstRow,
+  inTransaction,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
+import { OperatorRefusal } from '../errors.ts';
+import { revokeTokens } from '../identity/revoke-tokens.ts';
+import { asStored } from '../ip-address.ts';
+import type { KeysetPage } from '../lists.ts';
+import { type Differences, updateRow } from '../update-row.ts';
+import { type AppRef, type SecretKind, storeSecret } from './app-secrets.ts';
+import { lockMerchant } from './merchant.ts';
+import { holdUpClaims } from './payout-hold.ts';
+
+export const PRODUCTS = ['collections', 'payouts', 'disbursements'] as const;
+export type Product = (typeof PRODUCTS)[number];
+
+/** An app as its operator sees it, without its secrets. */
+export interface AppRecord {
+  code: number;
+  merchant_id: number;
+  name: string;
+  app_key: string;
+  products: Product[];
+  active: boolean;
+  /** The addresses that it may call from. An empty list allows every address. */
+  ip_allow_list: string[];
+  /** Only `chooseWebhookSecret` changes it. */
+  signs_webhooks_with: SecretKind;
+  created_at: Date;
+}
+
+export type AppChanges = Partial<Pick<AppRecord, 'name' | 'products' | 'active' | 'ip_allow_list'>>;
+
+const COLUMNS = `code, merchant_id, name, app_key, products, active, ip_allow_list,
+  signs_webhooks_with, created_at`;
+
+/** The table as `updateRow` takes it. */
+export const APPS = { name: 'apps', key: ['code'], columns: COLUMNS };
+
+export interface AppCredentials {
+  app_code: number;
+  app_key: string;
+  /** Shown once. It also signs the app's webhooks, unless the app chooses a secret for that. */
+  app_secret: string;
+}
+
+const APP_KEY_BYTES = 16;
+
+/** Creates an app of a merchant with fresh credentials. The secret is stored encrypted. */
+export async function createApp(
+  database: Database,
+  secretsKeys: KeyRing,
+  merchantId: number,
+  app: { name: string; products: Product[] },
+): Promise<AppCredentials> {
+  const app_key = `ak_${randomBytes(APP_KEY_BYTES).toString('hex')}`;
+  return inTransaction(database, async (trx) => {
+    const row = await firstRow<AppRef>(
+      trx,
+      `INSERT INTO apps (merchant_id, name, app_key, products)
+       VALUES (:merchant_id, :name, :app_key, :products)
+       RETURNING merchant_id, code AS app_code`,
+      { ...app, merchant_id: merchantId, app_key },
+    );
+    const app_secret = await storeSecret(trx, secretsKeys, 'app', row!);
+    return { app_code: row!.app_code, app_key, app_secret };
+  });
+}
+
+/**
+ * Creates an app for an operator. @returns the app with its secret, which cannot be read again.
+ * @throws OperatorRefusal when there is no such merchant.
+ */
+export async function addApp(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  merchantId: number,
+  { ip_allow_list, ...app }: Pick<AppRecord, 'name' | 'products' | 'ip_allow_list'>,
+): Promise<{ app: AppRecord; app_secret: string }> {
+  await lockMerchant(trx, merchantId);
+  const { app_code, app_secret } = await createApp(trx, secretsKeys, merchantId, app);
+  const updated = await updateApp(trx, app_code, { ip_allow_list });
+  return { app: updated.app, app_secret };
+}
+
+/** Lists apps in the order of their codes, those of one merchant or all. */
+export function listApps(
+  database: Database,
+  { merchant_id, after = 0, limit }: KeysetPage<number> & { merchant_id?: number | undefined },
+): Promise<AppRecord[]> {
+  return rows<AppRecord>(
+    database,
+    `SELECT ${COLUMNS} FROM apps
+     WHERE code > :after AND merchant_id = coalesce(:merchant_id, merchant_id)
+     ORDER BY code LIMIT :limit`,
+    { merchant_id: merchant_id ?? null, after, limit },
+  );
+}
+
+/** Returns the code of the newest app of a merchant, or null. */
+export async function newestAppOf(
+  database: Database | Transaction,
+  merchant_id: number,
+): Promise<number | null> {
+  const row = await firstRow<{ code: number | null }>(
+    database,
+    'SELECT max(code) AS code FROM apps WHERE merchant_id = :merchant_id',
+    { merchant_id },
+  );
+  return row!.code;
+}
+
+/**
+ * Sets columns of an app. A suspension ends all sessions of the app for good.
+ * @returns the app as it is now, what has changed, and how many sessions were ended.
+ * @throws OperatorRefusal when there is no such app.
+ */
+export async function updateApp(
+  trx: Transaction,
+  appCode: number,
+  { ip_allow_list, ...others }: AppChanges,
+): Promise<{ app: AppRecord; changed: Differences; revoked: number }> {
+  if (others.active === false) {
+    await holdUpClaims(trx, (await requireApp(trx, appCode)).merchant_id);
+  }
+  const before = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
+  const wanted: AppChanges = others;
+  if (ip_allow_list) wanted.ip_allow_list = await asStored(trx, ip_allow_list);
+  const { row: app, changed } = await updateRow<AppRecord>(trx, APPS, before, wanted);
+  const subject = { merchant_id: app.merchant_id, app_code: appCode };
+  const revoked = wanted.active === false ? await revokeTokens(trx, subject) : 0;
+  return { app, changed, revoked };
+}
+
+/** Reads an app. @throws OperatorRefusal when there is no such app. */
+export async function requireApp(
+  database: Database | Transaction,
+  appCode: number,
+  lock: 'FOR NO KEY UPDATE' | '' = '',
+): Promise<AppRecord> {
+  const app = await firstRow<AppRecord>(
+    database,
+    `SELECT ${COLUMNS} FROM apps WHERE code = :code ${lock}`,
+    { code: appCode },
+  );
+  if (!app) throw new OperatorRefusal(`There is no app ${appCode}`);
+  return app;
+}

@@ -1,0 +1,59 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/mobile';
+
+/** The longest address that mail servers accept. */
+const MAX_LENGTH = 254;
+/** Only ASCII: all mail servers, and all comparisons that ignore case, treat it alike. */
+const FORM = /^[a-z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$/i;
+
+/** Checks the form of an e-mail address, not whether it exists. */
+export function isEmail(value: string): boolean {
+  return value.length <= MAX_LENGTH && FORM.test(value);
+}
+
+/**
+ * Controls of the reading direction. With them a text shows other words than it has, such as
+ * another amount or name, to whoever decides about a payment.
+ */
+const DIRECTION = /\p{Bidi_Control}/u;
+
+/** Checks that text is what it shows: no control characters, no lone surrogates. */
+export function isPlainText(value: string): boolean {
+  return !/\p{Cc}/u.test(value) && !DIRECTION.test(value) && value.isWellFormed();
+}
+
+/** Makes text storable in Postgres: replaces NUL and lone surrogates, and shortens it. */
+export function storableText(text: string, maxLength: number): string {
+  return text.toWellFormed().replaceAll('\u0000', '\uFFFD').slice(0, maxLength).toWellFormed();
+}
+
+const E164 = /^\+[1-9]\d{1,14}$/;
+
+/** Checks for a Kenyan mobile number in E.164 form. */
+export function isKenyanMobile(value: unknown): value is string {
+  if (typeof value !== 'string' || !E164.test(value)) return false;
+  const phone = parsePhoneNumberFromString(value);
+  // The parser accepts more than E.164, such as a zero after the country code.
+  return phone?.number === value && phone.country === 'KE' && phone.isValid();
+}
+
+const PHONE_IN_TEXT = /(?<!\d)((?:\+|00)?254|0)\d{6}(\d{3})(?!\d)/g;
+
+/** Hides the middle digits of Kenyan phones in a text, in any usual form. */
+export function maskPhones(text: string): string {
+  return (kenyanMobileIn(text.trim()) ?? text).replace(PHONE_IN_TEXT, '$1******$2');
+}
+
+/** Digits with a space, a dash, a dot or a bracket between them, after a plus or not. */
+const AS_WRITTEN = /^\+?\(?\d(?:(?:[ .-]|\) ?| ?\()?\d)*$/;
+/** What people dial in place of the plus. */
+const DIALLED_PLUS = /^00/;
+
+/**
+ * Reads a Kenyan mobile number as people write it: +254712345678, 254712345678, 00254712345678,
+ * 0712 345 678, (0712) 345.678 or 712-345-678. @returns it in E.164 form, or undefined when it is none.
+ */
+export function kenyanMobileIn(text: string): string | undefined {
+  if (!AS_WRITTEN.test(text)) return undefined;
+  const number = parsePhoneNumberFromString(text.replace(DIALLED_PLUS, '+'), 'KE')?.number;
+  return isKenyanMobile(number) ? number : undefined;
+}

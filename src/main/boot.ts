@@ -1,0 +1,56 @@
+import { defaultPoolMax } from '../connections/connection-budget.ts';
+import { type Database, openDatabase } from '../connections/database.ts';
+import { databaseProblem } from '../connections/database-fault.ts';
+import { databaseWarnings } from '../connections/database-warnings.ts';
+import { roleDefaultsProblem, schemaProblem } from '../connections/migrations.ts';
+import { redisCondition } from '../connections/redis.ts';
+import { noteDatabase } from '../domain/upkeep/other-database.ts';
+import { type Config, loadConfig } from '../process/config.ts';
+import { BootError } from '../process/lifecycle.ts';
+import { createLogger, type Logger } from '../process/logger.ts';
+import { createService, type Service } from '../service/service.ts';
+
+/**
+ * Starts a process: reads the configuration, connects, and refuses a database that is
+ * missing, too old, read-only or not migrated, each with one line that says what to do.
+ * @throws ConfigError, BootError
+ */
+export async function boot(
+  processName: string,
+  environment: NodeJS.ProcessEnv = process.env,
+): Promise<Service> {
+  const config = loadConfig(environment);
+  const logger = createLogger(config.logLevel, processName);
+  const poolMax = config.databasePoolMax ?? defaultPoolMax(processName);
+  const database = openDatabase(config, poolMax, `malipo-${processName}`);
+  const isCommand = processName === 'admin';
+  const problem =
+    // Commands that only read are needed most while nothing can be written.
+    (await databaseProblem(database, isCommand ? 'read' : 'write')) ??
+    (await schemaProblem(database)) ??
+    (config.databasePooling === 'transaction' ? await roleDefaultsProblem(database) : null);
+  if (problem) throw new BootError(problem);
+  // A command prints only its own output.
+  if (!isCommand) await warnOfStores(config, logger, database, processName);
+  return createService(config, logger, database);
+}
+
+async function warnOfStores(
+  config: Config,
+  logger: Logger,
+  database: Database,
+  processName: string,
+): Promise<void> {
+  for (const line of await databaseWarnings(database, config, processName)) logger.warn(line);
+  const otherDatabase = await noteDatabase(database);
+  if (otherDatabase) logger.warn(otherDatabase);
+  if (!config.redisUrl) return;
+  // Nobody waits for it, because requests are accepted without Redis too.
+  void redisCondition(config).then(
+    ({ problem, warnings }) => {
+      for (const line of [problem, ...warnings]) if (line) logger.warn(line);
+    },
+    // The queues and the rate limiter report that it is away.
+    () => {},
+  );
+}

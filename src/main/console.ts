@@ -1,0 +1,40 @@
+import { createConsole } from '../console/app.ts';
+import { startBulkReplays } from '../console/bulk-replay-loop.ts';
+import { createComparisons } from '../console/pages/statements.tsx';
+import { startHttpServer } from '../http/http-server.ts';
+import { queueBackendOf } from '../jobs/backend.ts';
+import { openQueueWatch } from '../jobs/queue-watch.ts';
+import { createMetrics } from '../metrics/process-metrics.ts';
+import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
+import { startOperatorServer } from '../process/operator-server.ts';
+import { boot } from './boot.ts';
+
+await runMain(async () => {
+  const service = await boot('console');
+  const { config, logger, database } = service;
+  if (config.malipoEnv === 'production' && !config.consoleUrlIsGiven) {
+    throw new BootError('CONSOLE_URL is required for the console in production');
+  }
+  const queueWatch = openQueueWatch(service, await queueBackendOf(service, 'console'));
+  const registry = createMetrics(service, 'console');
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const operators = await startOperatorServer({ ...service, registry, stopping: signal });
+  const comparisons = createComparisons(service, signal);
+  const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
+  const server = await startHttpServer(
+    { ...listening, setting: 'CONSOLE_PORT' },
+    createConsole({ ...service, comparisons, queueWatch }),
+    signal,
+  );
+  const stopReplays = startBulkReplays(service);
+  shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
+    { name: 'server', close: () => server.close() },
+    { name: 'bulk replays', close: stopReplays },
+    { name: 'comparisons', close: comparisons.ended },
+    { name: 'queues', close: queueWatch.close },
+    operators,
+    { name: 'database', close: () => database.destroy() },
+  ]);
+  logger.info('ready', { port: server.port, url: config.consoleUrl });
+});

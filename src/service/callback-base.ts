@@ -1,0 +1,60 @@
+import type { Database } from '../connections/database.ts';
+import { atMostEvery } from '../connections/timing.ts';
+import { findCallbackBase } from '../domain/upkeep/callback-base.ts';
+import type { Config } from '../process/config.ts';
+import type { Logger } from '../process/logger.ts';
+
+/** The database is asked no more often than this, however many payments go out. */
+const MAX_AGE_MS = 1_000;
+
+export const CALLBACK_BASE_UNKNOWN =
+  'nothing is submitted, because no address for callbacks is known: start a web process, or set PUBLIC_URL';
+
+/** Nothing may be submitted: nobody would hear how it ends. It passes without an operator. */
+export class CallbackBaseUnknownError extends Error {
+  constructor() {
+    super(CALLBACK_BASE_UNKNOWN);
+    this.name = 'CallbackBaseUnknownError';
+  }
+}
+
+export type CallbackBase = ReturnType<typeof createCallbackBase>;
+
+/**
+ * The address at which gateways reach the API: that of the settings, or else what the web process
+ * has recorded. No process derives it from its own port, because only the web process listens there.
+ */
+export function createCallbackBase(
+  { gatewayCallbackUrl }: Pick<Config, 'gatewayCallbackUrl'>,
+  database: Database,
+  logger: Logger,
+) {
+  let recorded: Promise<string | null>;
+  const refresh = atMostEvery(MAX_AGE_MS, async () => {
+    recorded = findCallbackBase(database);
+    await recorded.catch(() => {});
+  });
+  const find = async (): Promise<string | null> => {
+    if (gatewayCallbackUrl !== null) return gatewayCallbackUrl;
+    await refresh();
+    return recorded;
+  };
+  let isUnknown = false;
+  return {
+    /** Returns null while nobody knows it. @throws an outage of the database */
+    find,
+    /**
+     * Logs when it is not known, and when it is known again: a line each, however many payments
+     * wait.
+     * @throws CallbackBaseUnknownError, or an outage of the database
+     */
+    require: async (): Promise<string> => {
+      const url = await find();
+      if (url === null && !isUnknown) logger.warn(CALLBACK_BASE_UNKNOWN);
+      if (url !== null && isUnknown) logger.info('the address for callbacks is known', { url });
+      isUnknown = url === null;
+      if (url === null) throw new CallbackBaseUnknownError();
+      return url;
+    },
+  };
+}

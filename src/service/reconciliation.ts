@@ -1,0 +1,77 @@
+import { databaseNow } from '../connections/database.ts';
+import type { Channel } from '../domain/channels/channel.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
+import type { AnyPayment } from '../domain/payments/payment-store.ts';
+import { momentsOf, type Period, type StatementLine } from '../domain/reconciliation/statement.ts';
+import { queryRequestOf } from '../gateways/query-request.ts';
+import type { Service } from './service.ts';
+
+type Gateway = NonNullable<ReturnType<Service['gateways']['get']>>;
+
+/**
+ * Returns the gateway of a channel whose statement is meant. A driver may have several accounts;
+ * then the operator names one.
+ * @throws OperatorRefusal when the channel has none, or none of this name
+ */
+export function gatewayOf(
+  service: Service,
+  { code, name }: Pick<Channel, 'code' | 'name'>,
+  named: string | undefined,
+): Gateway {
+  const driver = service.drivers.get(service.config.channels.get(code) ?? '');
+  if (!driver) {
+    const why = 'has no driver: CHANNELS does not name one';
+    throw new OperatorRefusal(`Channel ${code} (${name}) ${why}`);
+  }
+  const names = driver.gateways.map((each) => each.name);
+  const only = named ?? (names.length === 1 ? names[0]! : null);
+  const found = only !== null && names.includes(only) && service.gateways.get(only);
+  if (found) return found;
+  throw new OperatorRefusal(`Name the account, one of ${names.join(', ')}`);
+}
+
+/** A statement that was asked for, with how far it is complete. */
+export interface GivenStatement {
+  lines: StatementLine[];
+  source: string;
+  covers: readonly StatementLine['kind'][];
+  complete_until: Date | null;
+}
+
+/**
+ * Asks a gateway for its statement.
+ * @throws OperatorRefusal when it gives none
+ */
+export async function askForStatement(
+  { database }: Pick<Service, 'database'>,
+  gateway: Gateway,
+  period: Period,
+): Promise<GivenStatement> {
+  const { start, end } = momentsOf(period);
+  if (!gateway.statement) {
+    throw new OperatorRefusal(`The driver ${gateway.name} gives no statements: take a file`);
+  }
+  // The gateway may list the newest movements later.
+  const now = await databaseNow(database);
+  const complete_until = new Date(now.getTime() - gateway.settlingWindowMs);
+  const answer = await gateway.statement(start, end);
+  if (answer.outcome !== 'lines') {
+    throw new OperatorRefusal(`The gateway gave no statement: ${answer.reason}`);
+  }
+  const covers = gateway.statementCovers ?? [];
+  return { lines: answer.lines, source: 'gateway', covers, complete_until };
+}
+
+/** Returns what the comparison of a statement needs of its gateway. */
+export function comparisonWith(service: Service, gateway: Gateway) {
+  return {
+    settling_window_ms: gateway.settlingWindowMs,
+    answer_window_ms: gateway.answerWindowMs,
+    ask: async (payment: AnyPayment) => {
+      const base = await service.callbackBase.find();
+      const now = await databaseNow(service.database);
+      return gateway.query(queryRequestOf(service.config, base, payment, now));
+    },
+    parserOf: service.parserOf,
+  };
+}

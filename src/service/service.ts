@@ -1,0 +1,41 @@
+import type { Database } from '../connections/database.ts';
+import { createTokenStore } from '../domain/gateway-accounts/token-store.ts';
+import { createMerchantNames } from '../domain/merchants/find-merchants.ts';
+import { channelRoutes, createDrivers, parserOf } from '../gateways/registry.ts';
+import { createMeters, measuredGateway } from '../metrics/meters.ts';
+import type { Config } from '../process/config.ts';
+import type { Logger } from '../process/logger.ts';
+import { createCallbackBase } from './callback-base.ts';
+
+/** The parts that every process of the service works with. */
+export type Service = ReturnType<typeof createService>;
+
+/**
+ * Puts together what a process works with. Connects to nothing.
+ * @throws BootError when a channel names a driver that does not exist
+ */
+export function createService(config: Config, logger: Logger, database: Database) {
+  const meters = createMeters();
+  const tokens = createTokenStore(database, config.secretsKeys);
+  const drivers = createDrivers(config, { tokens });
+  const accounts = [...drivers.values()].flatMap((driver) => driver.gateways);
+  const gateways = new Map(
+    accounts.map((gateway) => [gateway.name, measuredGateway(gateway, meters)]),
+  );
+  // Channels that have a driver, by code.
+  const channels = channelRoutes(config, drivers);
+  const callbackBase = createCallbackBase(config, database, logger);
+  const merchantName = createMerchantNames(database);
+  return {
+    config,
+    logger,
+    database,
+    meters,
+    gateways,
+    drivers,
+    channels,
+    callbackBase,
+    parserOf: parserOf(gateways),
+    merchantName,
+  };
+}
