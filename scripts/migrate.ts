@@ -7,8 +7,8 @@ import { roleWarning } from '../src/connections/database-warnings.ts';
 import { migrate, setRoleDefaults } from '../src/connections/migrations.ts';
 import { grantRuntimeRights } from '../src/domain/upkeep/runtime-rights.ts';
 import { queueBackendOf } from '../src/jobs/backend.ts';
-import { loadConfig } from '../src/process/config.ts';
 import { BootError, runMain } from '../src/process/lifecycle.ts';
+import { loadConfig } from '../src/service/service.ts';
 
 /**
  * The release step: brings the database, and the queue backend's tables, up to this release. If

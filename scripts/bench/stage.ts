@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { firstRow, openDatabase } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { startEmbeddedPostgres } from '../sandbox/embedded/postgres.ts';
 import { startEmbeddedRedis } from '../sandbox/embedded/redis.ts';
 import { findFreePort } from '../sandbox/processes/port.ts';

@@ -1,6 +1,7 @@
 import { join, relative } from 'node:path';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
-import { type Config, loadConfig } from '../../src/process/config.ts';
+import type { Config } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { darajaSettings } from '../daraja-simulator/service-settings.ts';
 import { makeDatabase, prepareDatabase } from './database.ts';
 import { startEmbeddedPostgres } from './embedded/postgres.ts';

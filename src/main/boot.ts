@@ -5,10 +5,10 @@ import { databaseWarnings } from '../connections/database-warnings.ts';
 import { roleDefaultsProblem, schemaProblem } from '../connections/migrations.ts';
 import { redisCondition } from '../connections/redis.ts';
 import { noteDatabase } from '../domain/upkeep/other-database.ts';
-import { type Config, loadConfig } from '../process/config.ts';
+import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
 import { createLogger, type Logger } from '../process/logger.ts';
-import { createService, type Service } from '../service/service.ts';
+import { createService, loadConfig, type Service } from '../service/service.ts';
 
 /**
  * Starts a process: reads the configuration, connects, and refuses a database that is

@@ -20,7 +20,7 @@ export class ConfigError extends Error {
  * Reads the environment.
  * @throws ConfigError that lists every bad variable at once
  */
-export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given: GivenTexts = {};
   const values: Record<string, unknown> = {};
   const problems: string[] = [];

@@ -3,9 +3,17 @@ import { createTokenStore } from '../domain/gateway-accounts/token-store.ts';
 import { createMerchantNames } from '../domain/merchants/find-merchants.ts';
 import { channelRoutes, createDrivers, parserOf } from '../gateways/registry.ts';
 import { createMeters, measuredGateway } from '../metrics/meters.ts';
-import type { Config } from '../process/config.ts';
+import { type Config, readConfig } from '../process/config.ts';
 import type { Logger } from '../process/logger.ts';
 import { createCallbackBase } from './callback-base.ts';
+
+/**
+ * Reads the configuration of the service.
+ * @throws ConfigError that lists every bad variable at once
+ */
+export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
+  return readConfig(environment);
+}
 
 /** The parts that every process of the service works with. */
 export type Service = ReturnType<typeof createService>;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { createApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 
 const SHOWN_ONCE = /^The webhook secret, which is shown only this once: (whsec_\S+)$/m;

@@ -5,7 +5,7 @@ import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { createApp, updateApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';
 import { rejection } from '../support/payments.ts';

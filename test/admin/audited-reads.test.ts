@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { ACTOR } from '../support/admin-usage.ts';
 import { closedPortUrl } from '../support/gateway-fixtures.ts';

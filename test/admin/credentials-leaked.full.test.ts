@@ -4,7 +4,7 @@ import type { Refusal } from '../../src/domain/errors.ts';
 import { authenticate } from '../../src/domain/identity/authenticate.ts';
 import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { newEvent } from '../support/events.ts';
 import { drillCommands } from '../support/handbook.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { SECOND, SUCCESS } from '../support/collection-stories.ts';
 import { discrepancyOf, hear, makeOverdue } from '../support/discrepancies/scene.ts';

@@ -5,8 +5,7 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import {

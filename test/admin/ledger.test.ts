@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { failedPayout, tamper } from '../support/books.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';

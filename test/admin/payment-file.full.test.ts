@@ -8,8 +8,7 @@ import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { type AddedRows, dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { openQueues } from '../../src/jobs/queues.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { createService } from '../../src/service/service.ts';
+import { createService, loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { FAILURE } from '../support/collection-stories.ts';

@@ -5,7 +5,7 @@ import { createReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { callbackUrl } from '../../src/gateways/callback-address.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { FAILURE, SUCCESS } from '../support/collection-stories.ts';

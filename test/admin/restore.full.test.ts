@@ -9,7 +9,7 @@ import {
   skipEventNumbers,
 } from '../../src/domain/upkeep/skip-numbers.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { newEvent } from '../support/events.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';
 import { insertOldCallbacks, refuseToDelete } from '../support/retention.ts';

@@ -7,8 +7,8 @@ import { type AppCredentials, createApp } from '../../src/domain/merchants/app.t
 import { openSecret } from '../../src/domain/merchants/app-secrets.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { chooseWebhookSecret } from '../../src/domain/merchants/webhook-secrets.ts';
-import { loadConfig } from '../../src/process/config.ts';
 import { keyRingFromText, open, type Sealed } from '../../src/process/key-ring.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 
 /** More than one batch. */

@@ -15,7 +15,7 @@ import {
   recordSecurityEvent,
   type SecurityEvent,
 } from '../../src/domain/security/security-events.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { ACTOR } from '../support/admin-usage.ts';
 import { plansOf } from '../support/plans.ts';

@@ -10,7 +10,7 @@ import { createUser } from '../../src/domain/identity/manage-users.ts';
 import { renewRecoveryCodes } from '../../src/domain/identity/recovery-codes.ts';
 import { setTotp, storeTotpSecret } from '../../src/domain/identity/totp.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { ACTOR } from '../support/admin-usage.ts';
 import { rejection } from '../support/payments.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { makeEndpoint } from '../support/endpoints.ts';
 import { newEvent, outcomeOf } from '../support/events.ts';

@@ -8,8 +8,7 @@ import {
 } from '../../src/domain/webhooks/delivery.ts';
 import { listDeliveries } from '../../src/domain/webhooks/list-deliveries.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { createService } from '../../src/service/service.ts';
+import { createService, loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document, runHere } from '../support/admin.ts';
 import { makeEndpoint } from '../support/endpoints.ts';
 import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 import { deliveriesOf, newEvent } from '../support/events.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../src/domain/webhooks/delivery.ts';
 import { countExhausted } from '../../src/domain/webhooks/list-deliveries.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';

@@ -4,8 +4,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { createMetrics } from '../../src/metrics/process-metrics.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { createService } from '../../src/service/service.ts';
+import { createService, loadConfig } from '../../src/service/service.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
 
 const METRICS_TOKEN = 'a-token-of-thirty-two-characters';

@@ -5,7 +5,7 @@ import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { rows } from '../../src/connections/database.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { allQueues, openQueueStates } from '../../src/jobs/queue-watch.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { PROCESS_TYPES, type ProcessType } from '../../src/workers/start-workers.ts';
 import { request } from '../support/api-client.ts';
 import { backendsUnderTest } from '../support/environment.ts';

@@ -10,7 +10,7 @@ import { renewStatements, statementOf } from '../../src/connections/statement.ts
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { dispatchOutbox } from '../../src/jobs/dispatch-outbox.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { newEvent } from '../support/events.ts';
 import { createTestMerchant } from '../support/test-merchant.ts';

@@ -12,7 +12,7 @@ import { type ServiceProcess, startServiceProcess } from '../../scripts/sandbox/
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { rows } from '../../src/connections/database.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import { collectionBody, payoutBody, reversalBody } from '../support/api-client.ts';

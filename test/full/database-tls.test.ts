@@ -10,7 +10,7 @@ import { type Database, openDatabase, rows } from '../../src/connections/databas
 import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { databaseWarnings } from '../../src/connections/database-warnings.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';
 import { environment } from '../support/environment.ts';
 import { makeFolder } from '../support/make-folder.ts';

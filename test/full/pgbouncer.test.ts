@@ -8,7 +8,7 @@ import { openDatabase, rows } from '../../src/connections/database.ts';
 import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { roleDefaultsProblem } from '../../src/connections/migrations.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { environment } from '../support/environment.ts';

@@ -7,7 +7,7 @@ import { type Program, startProgram } from '../../scripts/sandbox/processes/prog
 import { ROOT_FOLDER, type ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { rows } from '../../src/connections/database.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { PROCESS_TYPES } from '../../src/workers/start-workers.ts';
 import { clientOf, collectionBody } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { ConfigError, loadConfig } from '../../src/process/config.ts';
+import { ConfigError } from '../../src/process/config.ts';
 import { DEVELOPMENT_KEYS } from '../../src/process/key-ring.ts';
+import { loadConfig } from '../../src/service/service.ts';
 
 /** A key of 32 bytes under an id: one text again and again. */
 function key(text: string | number, id = 'own'): string {

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { ConfigError, loadConfig } from '../../src/process/config.ts';
+import { ConfigError } from '../../src/process/config.ts';
 import { DEVELOPMENT_KEYS } from '../../src/process/key-ring.ts';
 import { settings } from '../../src/process/settings.ts';
+import { loadConfig } from '../../src/service/service.ts';
 
 const { properties } = z.toJSONSchema(settings, { unrepresentable: 'any' });
 const SCHEMAS = properties as Record<string, z.core.JSONSchema.JSONSchema>;

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { ConfigError, loadConfig } from '../../src/process/config.ts';
+import { ConfigError } from '../../src/process/config.ts';
 import { isSecret } from '../../src/process/secrets.ts';
 import { settings } from '../../src/process/settings.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { makeFolder } from '../support/make-folder.ts';
 
 const SECRETS = {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { envExample, withSettingsTables } from '../../scripts/settings-documents.ts';
-import { loadConfig } from '../../src/process/config.ts';
 import { settings } from '../../src/process/settings.ts';
+import { loadConfig } from '../../src/service/service.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const NAMES = Object.keys(settings.shape);

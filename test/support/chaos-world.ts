@@ -11,7 +11,7 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { request } from './api-client.ts';
 import { type ChaosGateway, gatewaysOf } from './chaos-gateways.ts';
 import type { Shop } from './chaos-shop.ts';

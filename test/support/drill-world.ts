@@ -14,7 +14,7 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
 import { migrate } from '../../src/connections/migrations.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { environment } from './environment.ts';
 import { startFakeMerchant } from './fake-merchant.ts';
 import { makeFolder } from './make-folder.ts';

@@ -3,7 +3,7 @@ import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { type StackType, startProcess } from '../../scripts/sandbox/stack.ts';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
-import { loadConfig } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createTestDatabase } from './database.ts';
 import { type BackendName, environment } from './environment.ts';

@@ -11,7 +11,8 @@ import {
   refOf,
 } from '../../src/domain/payments/payment-store.ts';
 import { type Settlement, settle } from '../../src/domain/settlement/settle.ts';
-import { type Config, loadConfig } from '../../src/process/config.ts';
+import type { Config } from '../../src/process/config.ts';
+import { loadConfig } from '../../src/service/service.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { createTestMerchant, type TestMerchant } from './test-merchant.ts';
 

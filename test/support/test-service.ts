@@ -8,8 +8,7 @@ import { type Database, openDatabase } from '../../src/connections/database.ts';
 import { installationId } from '../../src/connections/installation.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import {
   PROCESS_TYPES,
   type ProcessType,

@@ -11,8 +11,7 @@ import type { JobData } from '../../src/jobs/job-types.ts';
 import { AFTER_ERROR_MS } from '../../src/jobs/paced-worker.ts';
 import { openQueues, type Queues } from '../../src/jobs/queues.ts';
 import { addStuckWork } from '../../src/metrics/process-metrics.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { createService } from '../../src/service/service.ts';
+import { createService, loadConfig } from '../../src/service/service.ts';
 import {
   createLiveness,
   type Liveness,

@@ -6,8 +6,7 @@ import {
   NOTICE_RETRY_DELAYS_MS,
   takeNotice,
 } from '../../src/domain/webhooks/notices.ts';
-import { loadConfig } from '../../src/process/config.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { tellNotice, tellsNotices } from '../../src/workers/notices.ts';
 import { makeCertificates } from '../support/certificates.ts';
 import { outcomeOf } from '../support/events.ts';

@@ -6,8 +6,7 @@ import type { Registry } from 'prom-client';
 import winston from 'winston';
 import { openDatabase } from '../../../src/connections/database.ts';
 import { addStuckWork, createMetrics } from '../../../src/metrics/process-metrics.ts';
-import { loadConfig } from '../../../src/process/config.ts';
-import { createService } from '../../../src/service/service.ts';
+import { createService, loadConfig } from '../../../src/service/service.ts';
 import { watch } from '../../support/metrics.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

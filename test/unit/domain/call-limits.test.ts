@@ -4,7 +4,8 @@ import {
   MAX_CLAIM_AGE_MS,
   MAX_GATEWAY_TIMEOUT_MS,
 } from '../../../src/domain/submission/call-limits.ts';
-import { ConfigError, loadConfig } from '../../../src/process/config.ts';
+import { ConfigError } from '../../../src/process/config.ts';
+import { loadConfig } from '../../../src/service/service.ts';
 
 describe('The longest call to a gateway', () => {
   const load = (timeoutMs: number) =>
