@@ -32,7 +32,7 @@ export async function up(knex: Knex): Promise<void> {
     END $$;
 
     -- Makes the partitions of this month and of the months after it, so that an insert never
-    -- waits for one. The service may call it, though it may make no table by itself.
+    -- waits for one. The service may call it, though it may make no table otherwise.
     CREATE FUNCTION make_month_partitions(parent text, by_column text, months_ahead integer)
     RETURNS void
     LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -87,7 +87,7 @@ export async function up(knex: Knex): Promise<void> {
     END $$;
 
     -- These two run with the rights of their owner, so they must find nothing of their caller's:
-    -- their names are those of this schema, and nobody else may call them.
+    -- their names belong to this schema, and nobody else may call them.
     DO $do$
     DECLARE
       safeguard text;

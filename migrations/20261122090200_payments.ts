@@ -155,7 +155,7 @@ export async function up(knex: Knex): Promise<void> {
       heard_at timestamptz NOT NULL DEFAULT clock_timestamp(),
       PRIMARY KEY (merchant_id, id)
     ) WITH (${APPENDED});
-    -- A payment that was undone may have moved its money all the same, under the same receipt.
+    -- A payment that was undone may still have moved its money, under the same receipt.
     CREATE UNIQUE INDEX movements_one_per_receipt
       ON movements (merchant_id, payment_kind, payment_id, trans_id) NULLS NOT DISTINCT
       WHERE booked <> 'undone';

@@ -122,10 +122,10 @@ export async function up(knex: Knex): Promise<void> {
       last_status integer,
       last_error text,
       created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
-      -- Not before this time. Also the end of the lease of whoever sends it.
+      -- Not before this time. Also the end of the sender's lease.
       send_at timestamptz NOT NULL,
       tries integer NOT NULL DEFAULT 0,
-      -- Each way of telling by itself, and all that are wanted.
+      -- The ways of telling that are done, and the ways that are wanted.
       emailed_at timestamptz,
       posted_at timestamptz,
       sent_at timestamptz,

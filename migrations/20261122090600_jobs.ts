@@ -33,7 +33,7 @@ export async function up(knex: Knex): Promise<void> {
       merchant_id bigint NOT NULL,
       row_id uuid NOT NULL,
       step_no integer NOT NULL,
-      -- That of its payment.
+      -- The merchant of its payment.
       channel integer,
       error text NOT NULL,
       stack text,

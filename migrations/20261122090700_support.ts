@@ -60,7 +60,7 @@ export async function up(knex: Knex): Promise<void> {
       covers text[] NOT NULL DEFAULT '{}',
       -- It lists every movement before this. NULL: unknown.
       complete_until timestamptz,
-      -- What a comparison would find, for whoever decides about it.
+      -- The findings that a comparison would have, for the person who decides about it.
       preview jsonb,
       -- When its comparison with the books began. NULL: it waits for a decision, and proves nothing.
       started_at timestamptz DEFAULT now(),

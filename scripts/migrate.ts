@@ -35,7 +35,7 @@ await runMain(async () => {
     console.log(warning ?? `The role ${role} has the rights that the service needs, and no others`);
   });
   if (config.databasePooling !== 'transaction') return;
-  // Over the address that the service uses, since they are those of its role.
+  // Over the address that the service uses, since the defaults belong to its role.
   await connected(config, 1, async (database) => {
     const isNew = await orStop('The defaults of the role could not be set', () =>
       setRoleDefaults(database),

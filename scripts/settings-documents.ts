@@ -35,7 +35,7 @@ function tableRow(setting: Setting): string {
 
 const EXAMPLE_HEAD = `# Malipo's environment. Copy this to .env, change what you need, and load it before you start:
 #   set -a; . ./.env; set +a
-# A line that is commented out shows the default, or an example where there is none.
+# A line that is commented out shows the default, or an example without a default.
 `;
 
 /** Returns the text of `.env.example`. */

@@ -9,7 +9,7 @@ const CONCURRENCIES_COUNT = [1, 8, 32];
 const QUICK_CONCURRENCIES_COUNT = [8];
 const WARM_UP_MS = 1_000;
 const HEALTH = 'GET /healthz';
-/** The statement that records a collection, by itself. */
+/** The bare statement that records a collection. */
 const REFERENCE = 'bare INSERT';
 
 /**

@@ -10,7 +10,7 @@ import { type BenchPayment, DECLINED, type Mix, paymentAt } from './payments.ts'
 import { figureOf, say } from './report.ts';
 import type { Service, Stage } from './stage.ts';
 
-/** So many that no merchant's share of webhooks holds the others up. */
+/** Enough merchants that no share of webhooks holds the others up. */
 export const MERCHANTS_COUNT = 8;
 const POLL_INTERVAL_MS = 500;
 const POLLS_PER_LINE_COUNT = 10;

@@ -5,7 +5,7 @@ const TICK_MS = 10;
 
 /**
  * Returns a function that tells the CPU time of processes and their children since, in ms or NaN.
- * Those of one name are counted together.
+ * Processes of one name are counted together.
  */
 export function startCpuCount(
   pids: Iterable<readonly [string, number]>,
@@ -26,7 +26,7 @@ function cpuTimeMs(pid: number): number {
   return children.reduce((sum, child) => sum + (ownTimeMs(child) || 0), ownTimeMs(pid));
 }
 
-/** Adds user and system time, and those of ended children. They stand after the bracketed name. */
+/** Adds user and system time, of ended children too. The figures stand after the bracketed name. */
 function ownTimeMs(pid: number | string): number {
   const fields = contentOf(`/proc/${pid}/stat`).split(') ')[1]?.split(' ').slice(11, 15);
   return fields?.reduce((sum, ticks) => sum + Number(ticks) * TICK_MS, 0) ?? Number.NaN;

@@ -77,7 +77,7 @@ function takeOriginal(paid: Map<string, Paid>): Original | null {
   return null;
 }
 
-/** Answers 502 when the gateway has not acknowledged it in time. It is accepted all the same. */
+/** Answers 502 when the gateway has not acknowledged it in time. It is accepted nevertheless. */
 const ACCEPTED = [200, 502];
 
 async function reverse(

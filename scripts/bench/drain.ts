@@ -31,7 +31,7 @@ export async function measureDrain(stage: Stage): Promise<void> {
   const merchants = await createMerchants(stage, HOT_MERCHANTS_COUNT);
   notes.push(
     `${MERCHANTS_COUNT} merchants, one process of every type, ${SIMULATOR_DELAY_MS} ms until the gateway calls back`,
-    "ratio: per second, as a part of the floor's; of 1 merchant, as a part of that of many",
+    "ratio: per second, as a part of the floor's; of 1 merchant, as a part of the rate of many",
   );
   const some = merchants.slice(0, MERCHANTS_COUNT);
   const floor = await measureFloor(stage, some);
@@ -84,7 +84,7 @@ async function runNoOpJobs(databaseUrl: string, redisUrl?: string): Promise<Roun
   return { latenciesMs, elapsedMs: latenciesMs.at(-1)!, errors: [] };
 }
 
-/** Measures payouts of one merchant, whose wallet each of them debits, next to those of many. */
+/** Measures payouts of one merchant, who has one wallet, beside payouts of many merchants. */
 async function measureHotWallet(stage: Stage, merchants: BenchMerchant[]): Promise<void> {
   const database = stage.connect(HOT_CALLERS_COUNT);
   let next = 0;

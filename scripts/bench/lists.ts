@@ -19,7 +19,7 @@ const CASES = {
     wallet=payout type=collection type=transfer type=topup type=payout wallet=payout&type=topup
     wallet=collection&MONTH wallet=payout&MONTH type=transfer&MONTH wallet=payout&YEARS`,
 };
-/** From so many days ago to so many: an ordinary day and month, and all that there is. */
+/** Periods in days before today: an ordinary day, a month, and everything. */
 const PERIODS = { DAY: [385, 385], MONTH: [400, 371], YEARS: [730, 0] };
 const DAY_MS = 86_400_000;
 const LIMIT_MS = 150;

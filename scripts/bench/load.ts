@@ -10,7 +10,7 @@ const LIMITS = { timeout: 30, sampleInt: 50 };
 export interface Load {
   count?: number;
   durationMs?: number;
-  /** So many are under way at once at most. */
+  /** The most requests under way at once. */
   concurrency: number;
 }
 

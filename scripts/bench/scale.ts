@@ -5,7 +5,7 @@ import { createMerchants } from './payments.ts';
 import { type Stage, startService } from './stage.ts';
 import { drainWarm } from './warm-drain.ts';
 
-/** Processes of each type, as on so many hosts with one PostgreSQL and one Redis. */
+/** Processes of each type, as on this many hosts with one PostgreSQL and one Redis. */
 const COPIES_COUNTS = [1, 2, 4];
 
 /** Measures whether anything but CPU time limits several processes of each type. */

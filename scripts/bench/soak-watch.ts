@@ -12,7 +12,7 @@ const SAMPLES_PER_LINE_COUNT = 10;
 export const WARM_UP_PART = 0.25;
 /** The most that a figure may grow from the first to the last third. */
 const GROWTH_PART = 0.1;
-/** So many seconds' worth of payments may be open or not delivered on top. */
+/** The seconds' worth of payments that may be open or not delivered on top. */
 const BACKLOG_SLACK_S = 2;
 /** No row of the outbox may ever be due for longer. */
 const OUTBOX_MAX_AGE_MS = 5_000;
@@ -20,7 +20,7 @@ const OUTBOX_MAX_AGE_MS = 5_000;
 const MIN_SAMPLES_COUNT = 4;
 export const OLDEST_IN_OUTBOX = 'ms for which the oldest row of the outbox was due';
 
-/** One moment of a soak, `atMs` after it began. The names are those of the report. */
+/** One moment of a soak, `atMs` after it began. The names are the report's names. */
 export type Sample = { atMs: number } & Record<string, number>;
 
 /** Takes a sample every few seconds until the work is done. Each is also a line of a file. */

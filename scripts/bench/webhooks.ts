@@ -19,7 +19,7 @@ const PER_SECOND = 30;
 const PHASE_MS = 30_000;
 const QUICK_PHASE_MS = 10_000;
 const CONCURRENCY = 16;
-/** The 95th percentile may be so many times that without hanging receivers. */
+/** The most that the 95th percentile may be, as a multiple of the run without hanging receivers. */
 const MAX_RATIO = 1.5;
 const GIVE_UP_MS = 60_000;
 const POLL_INTERVAL_MS = 250;

@@ -2,7 +2,7 @@
 export interface Outcome {
   code: number | string;
   description: string;
-  /** The words of a query, if they differ from those of the callback. */
+  /** The words of a query, if they differ from the callback's words. */
   queryDescription?: string;
 }
 

@@ -90,7 +90,7 @@ export function createTransactions(options: TransactionsOptions) {
     find: (identifier: string): Transaction | undefined => byIdentifier.get(identifier),
     /** Oldest first. */
     movements: (): readonly Transaction[] => movements,
-    /** The outcome comes by itself, or by `succeed` when the answer has to wait for it. */
+    /** The outcome comes in time, or by `succeed` when the answer has to wait for it. */
     take(request: TransactionRequest): Transaction {
       const transaction = begin(request);
       const { originatorConversationId, checkoutRequestId } = request;

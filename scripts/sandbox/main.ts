@@ -86,7 +86,7 @@ async function show(sandbox: Sandbox, stops: (() => Promise<unknown>)[]): Promis
     await makeTrouble({ ...sandbox, merchant, receiverUrl, staff: team.colleagues, say });
   } catch (error) {
     if (exitAfterwards) throw error;
-    // Whoever wants to try payments can do so all the same.
+    // Payments can be tried without it.
     say(`\nNot all of the trouble to practise on could be made: ${problemOf(error)}`);
   }
 }

@@ -28,7 +28,7 @@ export interface RunFolder {
 }
 
 /**
- * Makes the folder of a new run in `folder`, and removes those of runs that have ended.
+ * Makes the folder of a new run in `folder`, and removes the folders of runs that have ended.
  * @throws EmbeddedServiceError when `folder` cannot be written
  */
 export function openRunFolder(folder: string): RunFolder {

@@ -28,7 +28,7 @@ const M_PESA = 63902;
 /** Its payments go wrong. */
 const TROUBLED = ['Shida Traders', '+254711000003'] as const;
 
-/** The simulator that serves M-PESA: the general one, or that of Safaricom's Daraja. */
+/** The simulator that serves M-PESA: the general one, or the one of Safaricom's Daraja. */
 export type MpesaGateway = 'simulator' | 'daraja';
 
 function channelsOf(mpesa: MpesaGateway): string {
@@ -61,7 +61,7 @@ export interface Sandbox {
   team: SandboxTeam;
   /** Where its credentials and logs are. */
   folder: string;
-  /** Resolves with what happened when a process ends by itself. */
+  /** Resolves with what happened when a process ends unasked. */
   crashed: Promise<string>;
 }
 

@@ -55,7 +55,7 @@ export class Payments {
     return true;
   }
 
-  /** Accepts a new reference. Its outcome comes by itself, or by `succeed` when it has to wait. */
+  /** Accepts a new reference. Its outcome comes in time, or by `succeed` when it has to wait. */
   take(resource: Resource, request: PaymentRequest, behaviour: Behaviour): Payment {
     const payment = newPayment(resource, request, behaviour);
     this.#byReference.set(request.reference, payment);

@@ -46,7 +46,7 @@ export function defaultPoolMax(processName: string): number {
   return Math.min(sum, POOL_MAX.worker!);
 }
 
-/** Returns the most connections that a process opens to PostgreSQL, with those of its queues. */
+/** Returns the most connections that a process opens to PostgreSQL, with the connections of its queues. */
 export function connectionsAtMost(
   processName: string,
   config: { databasePoolMax?: number | undefined; redisUrl?: string | undefined },

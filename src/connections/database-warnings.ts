@@ -43,7 +43,7 @@ export async function roleWarning(database: Database): Promise<string | null> {
   const found = await firstRow<Role>(database, ROLE).catch(() => undefined);
   if (!found?.isSuperuser && !found?.isOwner) return null;
   const what = found.isSuperuser ? 'is a superuser' : 'owns the tables';
-  return `the role ${found.role} of DATABASE_URL ${what}, so whoever takes over a process can change the books: give the service a role of its own, and DATABASE_MIGRATION_URL that of the owner`;
+  return `the role ${found.role} of DATABASE_URL ${what}, so an intruder in a process can change the books: give the service a role of its own, and DATABASE_MIGRATION_URL the owner's role`;
 }
 
 /** A member of the owner's role can become the owner, so it counts as the owner. */

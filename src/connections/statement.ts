@@ -11,7 +11,7 @@ interface Statement {
 }
 
 /**
- * So many statements are kept at most, in each session too. The service has some two hundred. More
+ * The most statements that are kept, in each session too. The service has some two hundred. More
  * would mean that a text varies with the data: then the rest runs without a name.
  */
 const MAX_KEPT = 1_000;
@@ -43,7 +43,7 @@ export function statementOf(sql: string): Statement {
 
 /**
  * Gives every statement another text and name, because a migration has made the plan of this one
- * stale. No session has a plan of the new ones, whoever lends it.
+ * stale. No session has a plan of the new names, however a pooler lends sessions.
  */
 export function renewStatements(stale: Statement): void {
   // Several may find out at once.

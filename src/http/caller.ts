@@ -63,7 +63,7 @@ export function requestContext(logger: Logger): RequestHandler {
   };
 }
 
-/** Returns the fields of every log line of a request. Whoever learns more adds to them. */
+/** Returns the fields of every log line of a request. A handler that learns more adds to them. */
 export function logFieldsOf(res: Response): LogFields {
   return res.locals.logFields;
 }

@@ -14,7 +14,7 @@ export const SERVER_LIMITS = {
   /** The longest time that a request may take to arrive. Answers take far less. */
   requestTimeout: 30_000,
   headersTimeout: 15_000,
-  /** Node looks for late requests so often. By itself it would only every 30 s. */
+  /** The interval at which Node looks for late requests. Its own default is 30 s. */
   connectionsCheckingInterval: 1_000,
   /** Longer than load balancers keep idle connections, so that they never use a closing one. */
   keepAliveTimeout: 65_000,

@@ -105,7 +105,7 @@ export const IS_HELD = `EXISTS (SELECT FROM webhook_endpoints p
     AND p.endpoint = webhook_deliveries.endpoint AND p.breaker = 'open')`;
 
 /**
- * Reads the deliveries that wait: their endpoints are slow, or no dispatcher admits them. Those of
+ * Reads the deliveries that wait: their endpoints are slow, or no dispatcher admits them. Deliveries of
  * endpoints that do not work are left out.
  */
 export async function readWaitingDeliveries(database: Database): Promise<WaitingDeliveries> {

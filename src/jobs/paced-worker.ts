@@ -34,7 +34,7 @@ export class PacedWorker extends Worker<JobData> {
     try {
       return await super.moveToActive(token, name);
     } catch (error) {
-      // BullMQ waits by itself after the other errors.
+      // BullMQ itself waits after the other errors.
       if (isNotConnectionError(error as Error)) await this.delay();
       throw error;
     }

@@ -211,7 +211,7 @@ export interface StatusOptions {
 
 /**
  * Compares the queues with PostgreSQL, as one JSON document. It does not wait long for the
- * queues: what they do not answer is null, and the rest is there all the same.
+ * queues: a figure that they do not answer is null, and the rest is there.
  */
 export async function readQueueStatus(
   database: Database,

@@ -20,7 +20,7 @@ const COMMAND_TIMEOUT_MS = 5_000;
 const PRODUCER_SILENCE_MS = 6_000;
 /** Longer than a worker ever waits for the next job. */
 const WORKER_SILENCE_MS = 15_000;
-/** About so many entries stay in the queue library's own history, which nobody reads. */
+/** About this many entries stay in the queue library's own history, which nobody reads. */
 const KEPT_EVENTS = 100;
 /** Minutes for which a worker keeps its count of ended jobs. */
 const ENDED_MINUTES = 5;

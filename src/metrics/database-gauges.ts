@@ -18,7 +18,7 @@ export interface DatabaseGauges {
   read?: (trx: Transaction) => Promise<Reading[]>;
 }
 
-/** A gauge at this limit says "at least so many", and is cheap to read however much is open. */
+/** A gauge at this limit says "at least", and is cheap to read however much is open. */
 export const COUNT_LIMIT = 100_000;
 /** As many rows as two rounds of the dispatcher move: the oldest is among them. */
 const OUTBOX_HEAD = 1_000;
@@ -221,7 +221,7 @@ function upToLimit(table: string, condition: string, order: string): string {
   return `(SELECT * FROM ${table} WHERE ${condition} ORDER BY ${order} LIMIT ${COUNT_LIMIT}) AS counted`;
 }
 
-/** SQL: the seconds since a time; 0 when there is none. */
+/** SQL: the seconds since a time; 0 for null. */
 function secondsSince(time: string): string {
   return `CAST(greatest(0, coalesce(extract(epoch FROM now() - ${time}), 0)) AS float8)`;
 }

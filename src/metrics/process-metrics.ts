@@ -15,7 +15,7 @@ import type { Meters } from './meters.ts';
 const PROCESS_GAUGES: GaugeTable = {
   malipo_build_info: ['Always 1: one for each type that this process is of', 'version', 'type'],
   malipo_database_pool_connections: [
-    'Database connections of this process, those of a PostgreSQL queue backend not counted',
+    'Database connections of this process, without the connections of a PostgreSQL queue backend',
     'state',
   ],
   malipo_database_pool_limit: ['Database connections that this process may have'],

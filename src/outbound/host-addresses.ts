@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** Finds the addresses of a host name. @throws Error when there are none, or the signal comes first */
+/** Finds the addresses of a host name. @throws Error without addresses, or when the signal comes first */
 export type FindAddresses = (hostname: string, signal: AbortSignal) => Promise<LookupAddress[]>;
 
 /** The first wait for an answer of a name server. The next one is twice as long. */

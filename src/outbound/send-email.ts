@@ -21,7 +21,7 @@ interface SendOptions {
 
 /**
  * Hands an e-mail to a mail server.
- * @throws Error when the server did not take it, or not in time. It may have it all the same.
+ * @throws Error when the server did not take it, or not in time. It may still have it.
  */
 export async function sendEmail(
   { host, port, secure, isLocal, auth }: SmtpAddress,

@@ -180,7 +180,7 @@ function startDeadline(timeoutMs: number) {
 const KEEP_IDLE_MS = 4_000;
 /** After this new connections are opened, so that a change of addresses is followed. */
 const KEEP_MS = 60_000;
-/** So many idle connections are kept to one host at most. */
+/** The most idle connections that are kept to one host. */
 const MAX_KEPT_COUNT = 10;
 
 /** By the fence that judged their addresses: what one lets pass, another may refuse. */
@@ -203,7 +203,7 @@ function keptConnections({ protocol }: URL, { allowPrivate, blocked }: Fence): A
   const networks = blocked.map(([address, bits]) => `${address}/${bits}`);
   const fence = `${allowPrivate} ${networks.join(',')}`;
   let connections = kept.get(fence);
-  // Those of the one before close when they are idle.
+  // Connections of the agent before close when they are idle.
   if (!connections || performance.now() - connections.openedAt > KEEP_MS) {
     connections = newConnections();
     kept.set(fence, connections);

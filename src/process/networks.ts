@@ -93,7 +93,7 @@ export function isLocalHost(host: string): boolean {
 
 /** Tells whether an address names a host that others can reach, by its look. */
 export function hasReachableHost(address: string): boolean {
-  // The parser takes the path for the host where there is none.
+  // Without a host, the parser takes the path for it.
   if (!/^\w+:\/\/[^/?#]/.test(address) || !URL.canParse(address)) return false;
   const host = new URL(address).hostname.replace(/^\[|\]$|\.$/g, '');
   if (host === '' || /(^|\.)localhost$/.test(host)) return false;

@@ -37,7 +37,7 @@ function keyRules(given: GivenTexts, values: KnownValues): Check[] {
     }),
     [
       given.SECRETS_KEY && given.JWT_KEYS && secrets && tokens && shareKey(secrets, tokens),
-      'JWT_KEYS must not share a key with SECRETS_KEY in production: whoever learns one must not have both',
+      'JWT_KEYS must not share a key with SECRETS_KEY in production: a thief of one must not have both',
     ],
   ];
 }
@@ -57,7 +57,7 @@ function networkRules(
     [given.CONSOLE_URL?.startsWith('http:'), 'CONSOLE_URL must be https in production'],
     [
       given.GATEWAY_CALLBACK_URL?.startsWith('http:'),
-      'GATEWAY_CALLBACK_URL must be https in production: whoever reads a callback’s address can report an outcome',
+      'GATEWAY_CALLBACK_URL must be https in production: a reader of a callback’s address can report an outcome',
     ],
     [
       !given.TRUST_PROXY && !given.TLS_CERT && values.REQUIRE_HTTPS !== false,

@@ -21,7 +21,7 @@ export class CallbackBaseUnknownError extends Error {
 export type CallbackBase = ReturnType<typeof createCallbackBase>;
 
 /**
- * The address at which gateways reach the API: that of the settings, or else what the web process
+ * The address at which gateways reach the API: the setting, or else the address that the web process
  * has recorded. No process derives it from its own port, because only the web process listens there.
  */
 export function createCallbackBase(

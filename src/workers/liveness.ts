@@ -26,7 +26,7 @@ interface Work {
 }
 
 /**
- * Tells whether a process that has work to do does any of it. Probes by itself, at intervals, so
+ * Tells whether a process that has work to do does any of it. Probes at intervals, so
  * that asking for the health costs nothing.
  */
 export function createLiveness(stuckAfterMs = STUCK_AFTER_MS) {

@@ -78,7 +78,7 @@ async function email({ config }: Service, notice: Notice): Promise<Result> {
   return 'sent';
 }
 
-/** The operator's own address may be a private one and in `/etc/hosts`, unlike those of merchants. */
+/** The operator's own address may be private and in `/etc/hosts`. A merchant's address may not. */
 const HOOK_OPTIONS: PostOptions = {
   timeoutMs: NOTICE_TIMEOUT_MS,
   allowPrivate: true,

@@ -74,7 +74,7 @@ async function awaitTurn({ gateways }: Service, queue: string): Promise<void> {
 
 /**
  * Runs the step of a job.
- * @param fields are those of the job's log lines. A step may add to them.
+ * @param fields are the fields of the job's log lines. A step may add to them.
  * @returns false when the job is stale, or its step was put off.
  */
 export function runStep(service: Service, data: JobData, fields: LogFields): Promise<boolean> {

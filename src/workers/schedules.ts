@@ -38,7 +38,7 @@ export function ledgerTickMs({ config }: Service): number {
 
 /**
  * Verifies the ledger when that is due, and writes what is wrong to the log and the
- * database. Nobody renews the lease: whoever finds it over does the next verification, so
+ * database. Nobody renews the lease: the process that finds it over does the next verification, so
  * restarts of processes do not change the schedule.
  */
 export async function verifyOnSchedule(service: Service, stopping: AbortSignal): Promise<void> {
@@ -84,7 +84,7 @@ const RETRY_MS = RETENTION_TICK_MS;
 const BY = { actor: 'schedule', reason: 'Kept for long enough' };
 
 /**
- * Deletes old rows once a day. Nobody renews the lease: whoever finds it over does the next
+ * Deletes old rows once a day. Nobody renews the lease: the process that finds it over does the next
  * run. Only a finished run counts for the day. After a run that failed, was stopped or was
  * killed, another one comes soon. Two runs at once are harmless: each takes batches that the
  * other has not taken.

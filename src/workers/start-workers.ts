@@ -69,7 +69,7 @@ function announceSlots({ database, logger, config }: Service): () => Promise<voi
   const worker = { id: uuidv7(), slots: config.concurrency.webhooks };
   const announce = () =>
     announceWorker(database, worker).catch((error) =>
-      // Nothing is lost: the slots of others count, or those of one worker.
+      // Nothing is lost: the slots of other workers count, or the slots of one.
       logger.debug('slots not announced', { error: messageOf(error) }),
     );
   let announcing = announce();

@@ -128,7 +128,7 @@ describe('admin wallet', () => {
         reason: REASON,
       }),
     );
-    const taken = `Reference R-1 of merchant ${merchant_id} is that of a top-up of 10.00 on the payout wallet already`;
+    const taken = `Reference R-1 of merchant ${merchant_id} is taken: it names a top-up of 10.00 on the payout wallet`;
     await admin.refused([
       [topup('--amount 10.01 --reference R-1'), taken],
       [adjust('--wallet payout --amount 10.00 --reference R-1'), taken],

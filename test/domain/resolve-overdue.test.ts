@@ -68,7 +68,7 @@ describe('A discrepancy of an overdue payment', () => {
     const overdue = await discrepancyOf(scene, 'overdue');
     const { message } = await rejection(resolve(scene, overdue, 'completed', 'THEIRS'));
     expect(message).to.equal(
-      `Receipt THEIRS is that of collection ${other.id} of merchant ${other.merchant_id}`,
+      `Receipt THEIRS belongs to collection ${other.id} of merchant ${other.merchant_id}`,
     );
   });
 

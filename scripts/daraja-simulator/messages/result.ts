@@ -19,7 +19,7 @@ const REFERENCE_ITEM = {
   Value: 'https://internalapi.safaricom.co.ke/mpesa/results/v1/submit',
 };
 
-/** Writes a result. The same form goes to both addresses, that of results and that of timeouts. */
+/** Writes a result. The same form goes to both addresses, for results and for timeouts. */
 export function resultBody(fields: ResultFields, turn: number): object {
   const { outcome, parameters } = fields;
   const list = parameters.map(([Key, Value]) => ({ Key, Value }));

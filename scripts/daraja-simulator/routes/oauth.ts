@@ -18,7 +18,7 @@ export function oauthRoute({ app, ids, tokens, quirks }: World): RequestHandler 
   };
 }
 
-/** Returns the consumer key, or null if key and secret are not those of the app. */
+/** Returns the consumer key, or null if key and secret do not belong to the app. */
 function consumerKeyOf(app: AppSettings, authorization = ''): string | null {
   const encoded = /^Basic ([A-Za-z0-9+/]+={0,2})$/.exec(authorization)?.[1];
   const [, key, secret] =

@@ -49,7 +49,7 @@ function runFolder(folder: string, name: string, user: ServerUser | null) {
 
 /**
  * Ends the server of this data. The server works in its data's folder, which tells it from
- * another process that has its pid by now. On a system without /proc it ends by itself:
+ * another process that has its pid by now. On a system without /proc it ends without help:
  * PostgreSQL looks every minute whether its data is still there.
  */
 async function endServer(dataDir: string): Promise<void> {

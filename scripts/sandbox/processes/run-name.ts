@@ -12,7 +12,7 @@ export function isRunName(name: string): boolean {
   return name.startsWith('run-');
 }
 
-/** Tells whether a name is that of a run whose process is gone. */
+/** Tells whether a name belongs to a run whose process is gone. */
 export function isLeftover(name: string): boolean {
   if (!isRunName(name) || name.startsWith(OWN_PREFIX)) return false;
   const pid = Number.parseInt(name.slice('run-'.length), 10);

@@ -25,7 +25,7 @@ export function findServerUser(): ServerUser | null {
 
 /** Returns the options of spawn() that run a program as `user`; null: as this one. */
 export function runAs(user: ServerUser | null): Partial<ServerUser> {
-  // Node takes signed ids here; those of macOS's "nobody" are above that range.
+  // Node takes signed ids here; the ids of macOS's "nobody" are above that range.
   return user ? { uid: user.uid | 0, gid: user.gid | 0 } : {};
 }
 

@@ -11,7 +11,7 @@ export const AIRTEL_MONEY = 63903;
 export const GATEWAY = 'simulator';
 /** Nobody listens there: the merchant's server is down. */
 const DEAD_SERVER = 'http://127.0.0.1:9';
-/** So many failures in a row, and one more, hold an endpoint. */
+/** The failures in a row that, with one more, hold an endpoint. */
 const UNHEARD_COUNT = 6;
 
 /**

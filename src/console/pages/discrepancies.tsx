@@ -102,7 +102,7 @@ export function Discrepancies({ visit, page }: DiscrepanciesProps) {
         <AgeFilter name="older" label="Older than" query={query} />
       </Filters>
       {page.rows.length === 0 ? (
-        <Empty>Nothing here. Look again without a filter, or be glad.</Empty>
+        <Empty>No discrepancy matches these filters.</Empty>
       ) : (
         <Table caption="Discrepancies" rows={page.rows} columns={COLUMNS} />
       )}

@@ -58,7 +58,7 @@ type Given = Readonly<Record<string, string>>;
 
 /** The jobs that a preview looks at. */
 const MAX_FORESEEN = 1_000;
-/** It counts so many. */
+/** The most jobs that the page counts. */
 export const MAX_COUNTED = 20_000;
 const JOB_FIELD = /^job(\d{1,15})$/;
 export const DEFAULT_RATE = 10;
@@ -66,7 +66,7 @@ export const DEFAULT_RATE = 10;
 /** The fields that a preview hands on to the form below it. */
 const CARRIED = ['all', 'queue', 'error', 'merchant', 'channel', 'older', 'newer'] as const;
 
-/** Reads what the filter of the list has in common with that of a replay. */
+/** Reads the filters that the list and a replay have in common. */
 function filterIn(given: Given): Omit<FailedJobFilter, 'state' | 'bulkReplay'> {
   return {
     queue: textIn(given, 'queue'),
@@ -156,7 +156,7 @@ export const STATE_WORDS: Readonly<Record<FailedJobState, string>> = {
   waiting: 'waits for somebody',
   replayed: 'replayed',
   failed_again: 'replayed, and failed again',
-  moved_on: 'has moved on by itself',
+  moved_on: 'has moved on meanwhile',
 };
 
 /** Tells whether an outcome is a replay, and not a refusal. */

@@ -133,7 +133,7 @@ function FailedJobs({ visit, page }: FailedJobsProps) {
       </p>
       <JobFilter visit={visit} />
       {page.rows.length === 0 ? (
-        <Empty>No job has failed like this. Look again without a filter, or be glad.</Empty>
+        <Empty>No failed job matches these filters.</Empty>
       ) : mayReplay ? (
         <Selection query={query} rows={page.rows} />
       ) : (

@@ -58,7 +58,7 @@ export const merchantHandlers = {
     return { page, title: file.merchant.name };
   },
 
-  /** Whoever reloads a revealed page sees the merchant veiled. */
+  /** A reload of a revealed page shows the merchant veiled. */
   merchantRevealed: async ({ params }: Visit): Promise<Answer> => ({
     goTo: pathTo('merchant', params),
   }),
@@ -195,7 +195,7 @@ function Particulars({
   );
 }
 
-/** A merchant without a value of its own has that of the configuration. */
+/** A merchant without a value of its own has the value of the configuration. */
 function limitsOf(merchant: MerchantRecord, { commissionDefaults, rateLimit }: Config) {
   const { commission_bps, commission_fixed_cents: fixed } = merchant;
   const own = (value: number | null, fallback: number) =>

@@ -180,7 +180,7 @@ const QUEUE_COLUMNS: readonly Column<Queue>[] = [
 function Due({ status: { due, deliveries_waiting: deliveries } }: { status: QueueStatus }) {
   return (
     <>
-      {due.length === 0 && <p class="good">No row has been due for longer than it may be.</p>}
+      {due.length === 0 && <p class="good">No step is late.</p>}
       {due.map(({ kind, count, oldest_ms, sample }) => (
         <p>
           {countWords(count)} {kind} rows are due for {ageOf(oldest_ms)} or less.{' '}

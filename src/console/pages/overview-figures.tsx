@@ -319,7 +319,7 @@ function Webhooks({ gauges }: { gauges: Gauges }) {
         path={`${pathTo('endpoints')}?state=held`}
       />
       <Figure label="Wait for such an endpoint" value={countOf(waiting('held'))} />
-      <Figure label="Wait for a place" value={countOf(waiting('due'))} />
+      <Figure label="Waiting for a free slot" value={countOf(waiting('due'))} />
       <Figure label="Under way" value={countOf(waiting('admitted'))} />
       <Figure label="For a later attempt" value={countOf(waiting('later'))} />
       <Figure

@@ -35,7 +35,7 @@ declare module 'express-session' {
   }
 }
 
-/** A session remembers so many. One that it has forgotten is recorded again. */
+/** The most payments that a session remembers. It records a forgotten one again. */
 const MAX_SEEN = 50;
 
 /**

@@ -81,7 +81,7 @@ function request({ payment, askedBy, history: [first] }: PaymentFile, veil: Veil
     ? `${who} asked for it`
     : first?.cause === 'support'
       ? 'Support began it'
-      : 'It began by itself: late money goes back';
+      : 'The service began it: late money goes back';
   return moment(payment.created_at, 'request', what, from);
 }
 
@@ -237,7 +237,7 @@ function stateWords(payment: AnyPayment, { payment: stored }: PaymentFile, veil:
   ];
 }
 
-/** Money that came too late goes back by itself, and what does not add up is for a person. */
+/** The service returns money that came too late. A person decides about contradictions. */
 function doubtWords({ payment, related, discrepancies }: PaymentFile): string[] {
   const returns =
     payment.kind === 'collection' ? related.filter(({ kind }) => kind === 'return') : [];
@@ -245,7 +245,7 @@ function doubtWords({ payment, related, discrepancies }: PaymentFile): string[] 
   return [
     ...returns.map(({ amount_cents, status }) => {
       const how = status === 'completed' ? 'has gone back' : 'goes back';
-      return `Money came all the same: ${kes(amount_cents)} ${how} to the customer.`;
+      return `Money came after the failure: ${kes(amount_cents)} ${how} to the customer.`;
     }),
     ...(payment.parked_reason?.startsWith(JOB_FAILED)
       ? ['A fault of ours holds it up. It is not lost, and goes on when the fault is mended.']

@@ -37,7 +37,7 @@ export const paymentHandlers = {
     return { page, title: nameOf(file.payment) };
   },
 
-  /** Whoever reloads a revealed page sees the payment veiled. */
+  /** A reload of a revealed page shows the payment veiled. */
   paymentRevealed: async ({ params }: Visit): Promise<Answer> => ({
     goTo: pathTo('payment', params),
   }),
@@ -208,7 +208,7 @@ function offersOf(file: PaymentFile): Offer[] {
     ...(whyNotAsked(payment) === null
       ? [
           {
-            about: 'The gateway is asked by itself, and can be asked at once',
+            about: 'The service goes on asking the gateway, and you can ask at once',
             ...({ verb: 'Ask now', route: 'paymentAskForm', params: {} } as const),
           },
         ]

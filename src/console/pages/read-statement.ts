@@ -13,7 +13,7 @@ import { type Upload, uploadIn } from '../access/upload.ts';
 import { checkedWords, readField, readOptional } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';
 
-/** The console takes so many lines at once. The command line takes more. */
+/** The most lines of one upload. The command line takes more. */
 export const MAX_UPLOAD_LINES = 50_000;
 const MAX_NAME_LENGTH = 100;
 

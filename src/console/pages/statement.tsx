@@ -117,7 +117,7 @@ async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   });
   const { covers, complete_until } = statement;
   const scope = { import_id: id, gateway: name, channel, period: { from, to } };
-  // Whoever logs out meanwhile has begun it all the same.
+  // A log-out meanwhile does not stop the comparison.
   const operator = { actor: visit.member.email, action: 'reconcile.run', reason };
   service.comparisons.start(id, (stopping) =>
     compareImport(
@@ -254,7 +254,7 @@ function Results({ result }: { result: NonNullable<StatementImport['result']> })
           ['Lines that match', lines.matched],
           ['Lines that were news, and are booked', lines.settled],
           ['Lines that differ from the books', lines.contradicts],
-          ['Lines of nothing that we know', lines.unknown],
+          ['Lines that match no payment', lines.unknown],
           ['Booked movements that it lacks', missing_count],
           ['Lines outside of the days', outside],
           ['Payments that the gateway has answered about', answered],
@@ -361,7 +361,7 @@ function Forecast({ preview }: { preview: StatementPreview }) {
           amount and time tell which collection it is.
         </li>
         {unseen > 0 && <li>{unseen} more lines were not looked at one by one.</li>}
-        {outside > 0 && <li>{outside} lines are outside of the days, and count all the same.</li>}
+        {outside > 0 && <li>{outside} lines are outside of these days. They count too.</li>}
         <li>
           {atLeast}
           {missing} booked movements are not in it: each becomes a discrepancy.

@@ -46,7 +46,7 @@ function WaitingPage({ query, page: { rows, next } }: Props) {
       <h1>Payments that wait</h1>
       <p class="soft">
         A parked payment goes on when a person has decided. An overdue one has not ended in time:
-        the gateway is asked about it all the same. The oldest stands first.
+        the service still asks the gateway about it. The oldest stands first.
       </p>
       <Filters path={path}>
         <ChoiceFilter name="why" label="Why" query={query} choices={REASONS} />

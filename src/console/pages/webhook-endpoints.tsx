@@ -84,7 +84,7 @@ export const webhookEndpointHandlers = {
   webhook: async (visit: Visit): Promise<Answer> => webhookPage(visit, 'webhooks.show'),
   /** Shows personal data for this one time. */
   webhookReveal: async (visit: Visit): Promise<Answer> => webhookPage(visit, 'webhooks.reveal'),
-  /** Whoever reloads a revealed page sees the webhook veiled. */
+  /** A reload of a revealed page shows the webhook veiled. */
   webhookRevealed: async ({ params }: Visit): Promise<Answer> => ({
     goTo: pathTo('webhook', params),
   }),
@@ -94,7 +94,7 @@ export const webhookEndpointHandlers = {
 const RECOVERED_DAYS = 7;
 const DAY_MS = 86_400_000;
 
-/** Returns the day of Nairobi that was so many days ago, YYYY-MM-DD. */
+/** Returns the day in Nairobi `days` days ago, as YYYY-MM-DD. */
 function dayBefore(days: number): string {
   const offsetMs = -startOfDay('1970-01-01', DEFAULT_ZONE).getTime();
   return new Date(Date.now() + offsetMs - days * DAY_MS).toISOString().slice(0, 10);
@@ -226,7 +226,7 @@ function EndpointPage({ visit, endpoint, status, page: { rows, next } }: Endpoin
 
 const STATE_WORDS: Readonly<Record<EndpointState, string>> = {
   held: 'Five attempts in a row have failed. Its webhooks wait, and one at a time is sent as a probe. The first that is taken lets the others go.',
-  failing: 'The last attempt has failed. Each webhook is tried again by itself.',
+  failing: 'The last attempt has failed. Each webhook is tried again.',
   working: 'The last attempt has not failed.',
 };
 

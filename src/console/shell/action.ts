@@ -14,7 +14,7 @@ export type Given = Readonly<Record<string, string>>;
 
 /** The thing that the pages under an address are about. */
 export interface Resource<Subject> {
-  /** Reads it for a request. @throws ConsoleError when there is none */
+  /** Reads it for a request. @throws ConsoleError when it does not exist */
   find(visit: Visit): Promise<Subject>;
   /** Writes into the audit log that the member sees it. */
   recordView?(visit: Visit, subject: Subject): Promise<void>;

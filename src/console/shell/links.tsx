@@ -47,7 +47,7 @@ export function nairobiTime(at: Date): string {
   return NAIROBI.format(at);
 }
 
-/** A moment in Nairobi. Whoever points at it reads UTC. */
+/** A time in Nairobi. Its tooltip shows UTC. */
 export function Time({ at }: { at: Date }) {
   const iso = at.toISOString();
   return (

@@ -38,7 +38,7 @@ export function readOptional<Value>(
   return form[field.name] ? readField(form, field, reader) : undefined;
 }
 
-/** Returns those of the words whose boxes are checked. @param prefix begins the boxes' names */
+/** Returns the words whose boxes are checked. @param prefix begins the boxes' names */
 export function checkedWords<Word extends string>(
   form: Fields,
   prefix: string,
@@ -139,7 +139,7 @@ export async function found<Value>(reading: Promise<Value>): Promise<Value> {
   }
 }
 
-/** Reads a number of an address, such as that of a merchant. @throws ConsoleError for another text */
+/** Reads a number of an address, such as a merchant's id. @throws ConsoleError for another text */
 export function numberInPath(params: Readonly<Record<string, string>>, name: string): number {
   const text = params[name] ?? '';
   if (!/^[1-9]\d{0,14}$/.test(text)) throw new ConsoleError(404, 'There is no such page');

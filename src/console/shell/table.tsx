@@ -77,7 +77,7 @@ interface NextPageProps {
   name?: string;
 }
 
-/** The link to the rows after these. Nothing when there are none. */
+/** The link to the next rows. Renders nothing on the last page. */
 export function NextPage({ path, query = {}, next, name = 'after' }: NextPageProps) {
   if (next === null) return null;
   const given = Object.entries(query).filter(([, value]) => value !== '');

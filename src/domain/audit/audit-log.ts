@@ -13,7 +13,7 @@ export interface AuditRecord extends AuditEntry {
 /** Selects lines of the audit log. Fields that are left out do not matter. */
 export interface AuditFilter {
   actor?: string | undefined;
-  /** The first word of the action: `app` is that of `app.suspend`. */
+  /** The first word of the action, such as `app` of `app.suspend`. */
   noun?: string | undefined;
   merchant_id?: number | undefined;
   /** Changed things as their operator names them, such as `app 5001`. */

@@ -4,7 +4,7 @@ import type { AnyPayment } from '../payments/payment-store.ts';
 import { storableText } from '../text.ts';
 import { pausableOf, pauseChannel } from './channel-store.ts';
 
-/** So many payments in a row that fail by the operator's own trouble pause the channel. */
+/** The payments in a row that must fail by the operator's own trouble to pause the channel. */
 const TROUBLES_UNTIL_PAUSE = 3;
 /** Older troubles are over, or the operator knows them. */
 const COUNTED_HOURS = 24;

@@ -50,9 +50,10 @@ export async function findPayment(
 }
 
 /**
- * Returns the CTE `locked`: the payment `:merchant_id`, `:id`, locked, if nobody else has it locked.
- * The lock is not waited for, so the statement sees what whoever had it has committed. Conditions belong in later CTEs: by one
- * on the status the planner might read an index of open payments that it takes for empty.
+ * Returns the CTE `locked`: the payment `:merchant_id`, `:id`, or no row while it is locked elsewhere.
+ * Skips a locked row, so the statement never works on a stale version. Conditions belong in later
+ * CTEs: for a condition on the status the planner might read an index of open payments that it
+ * takes for empty.
  */
 export function lockedByKey(kind: GatewayPaymentKind): string {
   return `locked AS (

@@ -77,17 +77,16 @@ export const LATE_MOVES: Readonly<
   collection: { completed: UNDONE },
   payout: {
     completed: UNDONE,
-    failed: 'It arrived all the same, before its refund is posted or when support debits it again',
+    failed: 'It arrived after all, before its refund is posted or when support debits it again',
   },
   reversal: {
     completed: UNDONE,
     failed:
-      'The customer was paid all the same, and no other reversal of the collection is open or done',
+      'The customer was paid after all, and no other reversal of the collection is open or done',
   },
   return: {
     completed: UNDONE,
-    failed:
-      'The customer was paid all the same, and support has not given the money back otherwise',
+    failed: 'The customer was paid after all, and support has not given the money back otherwise',
   },
 };
 

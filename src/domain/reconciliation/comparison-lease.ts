@@ -41,7 +41,7 @@ export async function whileLeased<Result>(
   }
 }
 
-/** If this fails, the lease ends by itself. */
+/** If this fails, the lease runs out. */
 async function renew(database: Database, id: string, lease_ms: number): Promise<void> {
   await rows(
     database,

@@ -72,7 +72,7 @@ async function compare(
 
 type ComparedStatement = Omit<CheckedStatement, 'lines' | 'source'> & { import_id: string };
 
-/** The page of an import shows so many missing movements. All of them are discrepancies. */
+/** The most missing movements that an import's page shows. Each one is a discrepancy. */
 const MAX_KEPT_MISSING = 200;
 
 function resultOf({ lines, outside, missing, settled, answered, ruledOut }: Reconciliation) {

@@ -97,7 +97,7 @@ export async function reconcile(
 interface Counts {
   lines: Record<LineResult, number>;
   outside: number;
-  /** The time of the newest line, or the start of the period when there is none. */
+  /** The time of the newest line, or the start of the period without lines. */
   newest: Date;
 }
 

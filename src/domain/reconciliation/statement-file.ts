@@ -63,7 +63,7 @@ export async function readStatement(
   const parser = source.pipe(
     parse({ bom: true, columns: true, info: true, skip_empty_lines: true, trim: true }),
   );
-  // A pipe does not pass errors on, such as that of a missing file.
+  // A pipe does not pass errors on, such as a missing file.
   source.on('error', (error) => parser.destroy(error));
   try {
     for await (const { record, info } of parser) {

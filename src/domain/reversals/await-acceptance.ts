@@ -14,7 +14,7 @@ const LOOK_AFTER_MS = [50, 50, 100, 100, 200, 300, 500];
  * Waits until a committed reversal was sent: acknowledged or ended, or not to be sent yet
  * because the collection's receipt is missing. Holds no connection between two looks.
  * @returns null when that did not come within `waitMs`, or `signal` says that the caller has
- * gone. The submission goes on all the same.
+ * gone. The submission goes on.
  */
 export async function awaitAcceptance(
   database: Database,

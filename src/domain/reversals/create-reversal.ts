@@ -73,7 +73,7 @@ async function refuseSecond(trx: Transaction, request: NewReversal, collection: 
     `SELECT ref_no, status FROM reversals r
      WHERE merchant_id = :merchant_id
        AND (ref_no = :ref_no OR (collection_id = :collection_id
-         -- Money of a failed reversal may have moved all the same. Support decides about it.
+         -- Money of a failed reversal may still have moved. Support decides about it.
          AND (status <> 'failed' OR EXISTS (SELECT FROM movements m
            WHERE m.merchant_id = r.merchant_id AND m.payment_kind = 'reversal'
              AND m.payment_id = r.id AND m.booked = 'suspense')

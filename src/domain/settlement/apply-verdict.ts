@@ -105,7 +105,7 @@ async function applySuccess(
   all: Movement[],
   news: News<Succeeded>,
 ): Promise<Settlement> {
-  // After an undo nothing is a repeat. The money may have moved all the same.
+  // After an undo nothing is a repeat. The money may still have moved.
   const known = all.filter(({ booked }) => booked !== 'undone');
   const repeated = repeatedMovement(known, news);
   if (repeated) return applyRepeat(trx, payment, repeated, news);

@@ -94,7 +94,7 @@ const MAX_BODY_LENGTH = 65_536;
  * send one or two.
  */
 export const MAX_CALLBACKS_A_DAY = 50;
-/** Bodies that are longer than this share MAX_LONG_BYTES_A_DAY. Those of gateways are shorter. */
+/** Bodies that are longer than this share MAX_LONG_BYTES_A_DAY. Gateways' bodies are shorter. */
 const LONG_BODY_BYTES = 8_192;
 export const MAX_LONG_BYTES_A_DAY = 262_144;
 

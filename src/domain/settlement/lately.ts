@@ -13,7 +13,7 @@ export interface LearnedLately {
 
 /** The submissions that are looked at: the last ones that have had time to end by a question. */
 const SAMPLE = { sample: 500, from_minutes: 30, to_minutes: 2 };
-/** So many payments that only questions have settled are no accident. As in the alert. */
+/** From this many payments settled only by questions on, callbacks are missing. As in the alert. */
 const MIN_POLLED = 20;
 
 /**
@@ -104,7 +104,7 @@ const READ_OUTCOMES = `
     SELECT merchant_id, payment_kind, payment_id FROM attempts
     WHERE started_at >= slot.starts_at
       AND started_at < slot.starts_at + :minutes * interval '1 minute'
-      -- Whoever is sent again counts once.
+      -- A payment counts once, however often it was sent.
       AND attempt_no = 1
     ORDER BY started_at DESC LIMIT :sample
   ) attempt

@@ -60,7 +60,7 @@ export async function isOvertaken(
 /** Names a movement of a merchant. */
 export type MovementRef = Pick<Movement, 'merchant_id' | 'id'>;
 
-/** Reads a movement. @throws Error when there is none: the caller has its id from a row. */
+/** Reads a movement. @throws Error when it does not exist: the caller has its id from a row. */
 export async function findMovement(trx: Transaction, ref: MovementRef): Promise<Movement> {
   const movement = await firstRow<Movement>(
     trx,

@@ -3,7 +3,7 @@ import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { AnyPayment, PaymentRef } from '../payments/payment-store.ts';
 
 /*
- * A receipt belongs to one payment. The primary key of `receipts` says so, whoever asks at the
+ * A receipt belongs to one payment. The primary key of `receipts` says so, for all who ask at the
  * same moment: gateway, direction and receipt.
  */
 

@@ -43,7 +43,7 @@ export interface SettlingRules<P extends AnyPayment> {
     payment: P,
     news: Succeeded,
   ): Promise<DiscrepancyKind | null> | DiscrepancyKind | null;
-  /** Tells whether the money must go back by itself, because it came after the failure. */
+  /** Tells whether the service returns the money, because it came after the failure. */
   comesTooLate?(payment: P): boolean;
   /** Moves the payment and books its movement. */
   complete(

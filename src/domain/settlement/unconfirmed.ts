@@ -10,7 +10,7 @@ import type { Callback } from './callback-store.ts';
 import type { Applied } from './drain-callbacks.ts';
 
 /*
- * Whoever learns a callback's address can report a success. Above the operator's limit a callback
+ * Anybody who learns a callback's address can report a success. Above the operator's limit a callback
  * is not believed alone: it waits until the gateway has said the same when it was asked.
  */
 

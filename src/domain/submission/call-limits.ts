@@ -13,7 +13,7 @@ import { IS_OTHER_DATABASE } from '../upkeep/other-database.ts';
 export const LONGEST_CALL_MS = 30_000;
 /** An older claim is not called. Its worker was frozen, or waited long for the database. */
 export const MAX_CLAIM_AGE_MS = 5_000;
-/** A call that is given up ends so much later at the latest, on a busy machine too. */
+/** The longest time that a call takes to end after its timeout, on a busy machine too. */
 const GIVING_UP_MS = 5_000;
 
 /** The longest that `GATEWAY_TIMEOUT_MS` may be, so that all three fit into the bound. */

@@ -28,7 +28,7 @@ export interface Recording {
 }
 
 /**
- * A claim that was too old to be called. Nothing was sent. The gateway is asked all the same
+ * A claim that was too old to be called. Nothing was sent. The gateway is still asked
  * before the payment goes again, because much may have happened since the claim.
  */
 export interface NotCalled {

@@ -63,7 +63,7 @@ interface Alone {
 
 /**
  * Decides about a discrepancy without a second person.
- * @param isAlone tells whether one person may decide about so many cents
+ * @param isAlone tells whether one person may decide about this sum, in cents
  * @throws OperatorRefusal as `decideDiscrepancy`, when it needs a second person, and when the
  * facts have changed
  */

@@ -23,7 +23,7 @@ export interface FailedJob {
   merchant_id: number;
   row_id: string;
   step_no: number;
-  /** That of its payment. Null for a callback of no payment here. */
+  /** The merchant of its payment. Null for a callback about an unknown payment. */
   channel: number | null;
   error: string;
   failed_at: Date;
@@ -211,7 +211,7 @@ const FAILED_JOBS = `
   LEFT JOIN LATERAL (${ROW}) AS r ON true
   LEFT JOIN LATERAL (${PAYMENT}) AS p ON true`;
 
-/** Returns the newest failed job's id; 0 when there is none. */
+/** Returns the newest failed job's id; 0 without failed jobs. */
 export async function newestFailedJob(database: Database): Promise<number> {
   const [newest] = await rows<{ id: number }>(
     database,

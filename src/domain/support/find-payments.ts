@@ -59,7 +59,7 @@ const MAX_PAYMENTS = 100;
 
 /**
  * Finds the payments that a command is about.
- * @throws OperatorRefusal when there is none, or more than a command can be about
+ * @throws OperatorRefusal when no payment matches, or more than one
  */
 export async function requirePayments(
   database: Database,

@@ -15,7 +15,7 @@ export interface SupportFilter extends PaymentFilter, KeysetPage<string> {
 
 /**
  * Lists payments of all merchants that do not go on by themselves (parked) or have not ended in
- * time (overdue), oldest first. Ids sort by time. The conditions are those of the indexes of parked
+ * time (overdue), oldest first. Ids sort by time. The conditions match the indexes of parked
  * and open payments, so no other row is read.
  */
 export async function listForSupport(

@@ -38,7 +38,7 @@ export interface PaymentFile {
   attempts: Row[];
   /** Each with what has become of its money in `booked`. */
   movements: Row[];
-  /** Its own, and those of the returns that give it back. */
+  /** Its own movements, and the movements of its returns. */
   journals: JournalRow[];
   /** What its merchant is told, each with its delivery. More than one if its end was corrected. */
   events: Row[];
@@ -181,7 +181,7 @@ export interface JournalRow {
 }
 
 /**
- * Reads the journals of a payment, oldest first: its own, those of its movements, and those of
+ * Reads the journals of a payment, oldest first: its own, its movements', and the journals of
  * the movements that its discrepancies are about.
  */
 export function journalsOf(

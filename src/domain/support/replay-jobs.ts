@@ -10,9 +10,9 @@ export interface ReplayOrder {
   /** In the order of their replay. */
   jobs: FailedJob[];
   isDryRun: boolean;
-  /** At most so many per second. */
+  /** The most replays per second. */
   rate: number;
-  /** Stops when so many of the replayed jobs have failed again. */
+  /** Stops when this many of the replayed jobs have failed again. */
   stopAfter: number;
 }
 

@@ -17,7 +17,7 @@ export const REPLAY_REFUSAL_WORDS: Readonly<Record<ReplayRefusal, string>> = {
   replayed: 'somebody has replayed it already',
   gone: 'its row is not there any more',
   ended: 'its payment, callback or webhook is final',
-  moved_on: 'it has moved on by itself',
+  moved_on: 'it has moved on meanwhile',
   failed_since: 'a later job of it has failed: replay that one',
   parked_otherwise: 'it waits for another reason',
   discrepancy: 'a discrepancy is open: decide that first',

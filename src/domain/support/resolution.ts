@@ -7,7 +7,7 @@ import { canMove, isOpen, MACHINES, type Payment } from '../payments/payment.ts'
  * - completed: completes the payment with the movement in suspense, or by the gateway's word
  *   that support has.
  * - accept-amount: the same, with the amount that has moved instead of the one asked for.
- * - failed: fails the payment. Money that went out all the same is the operator's loss.
+ * - failed: fails the payment. Money that went out nevertheless is the operator's loss.
  * - returned: the money goes back, or has come back.
  * - same: the movement in suspense is the one that completed the payment. Support had given
  *   another receipt for it.
@@ -78,7 +78,7 @@ export const DECIDED_BY_WORD: ReadonlySet<DiscrepancyKind> = new Set([
 
 function isPossible(as: Resolution, { kind, payment, suspenseCents }: Situation): boolean {
   if (payment && DECIDED_BY_WORD.has(kind)) {
-    // Support has the gateway's word. A payment that has ended by itself needs none.
+    // Support has the gateway's word. A payment that the gateway has ended needs no word.
     return (as === 'dismissed') !== isOpen(payment);
   }
   // The same word ends the asking about one that has failed here.
@@ -125,7 +125,7 @@ export const RESOLUTION_WORDS: Readonly<Record<Resolution, string>> = {
   completed: 'The payment is complete',
   'accept-amount': 'The payment is complete, with the amount that moved',
   failed:
-    'The payment has failed, and a payout goes back into the wallet. What went out all the same is our loss',
+    'The payment has failed, and a payout goes back into the wallet. Money that went out nevertheless is our loss',
   returned: 'The money goes back, or has come back',
   same: 'It is the money that completed the payment, under its right receipt',
   undo: 'The payment did not complete after all, or its money has come back',

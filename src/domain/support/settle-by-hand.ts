@@ -56,7 +56,7 @@ async function refuseReceiptOfAnother(trx: Transaction, payment: AnyPayment, tra
   const other = await ownerOfReceipt(trx, payment, transId);
   if (!other || (other.id === payment.id && other.merchant_id === payment.merchant_id)) return;
   throw new OperatorRefusal(
-    `Receipt ${transId} is that of ${other.kind} ${other.id} of merchant ${other.merchant_id}`,
+    `Receipt ${transId} belongs to ${other.kind} ${other.id} of merchant ${other.merchant_id}`,
   );
 }
 

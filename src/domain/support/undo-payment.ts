@@ -74,7 +74,7 @@ async function refuseReversed(trx: Transaction, collection: Collection): Promise
 }
 
 /**
- * Puts the money in flight again. The refund follows by itself, with the event. If support had
+ * Puts the money in flight again. The refund follows, with the event. If support had
  * debited a refunded payout again, puts the money back into the wallet at once.
  */
 async function undoPayout(trx: Transaction, payout: Payout, isUndecided: boolean): Promise<void> {

@@ -23,7 +23,7 @@ import { replayWithin } from './replay-jobs.ts';
 const LEASE = "interval '30 seconds'";
 /** Bulk replays that one process works on in a round. */
 const MAX_AT_ONCE = 10;
-/** Stops a bulk replay when so many of its jobs have failed again: there is something to mend. */
+/** A bulk replay stops when this many of its jobs have failed again: the cause is still there. */
 export const STOP_AFTER_FAILED_AGAIN = 10;
 
 /** Another process has taken over, or somebody has stopped it. The replay is undone. */
@@ -129,7 +129,7 @@ async function replayNext(
   await recordAudit(trx, { ...audit, details, actor, reason, action: 'jobs.replay' });
 }
 
-/** As on the command line, whoever loses access in the middle of a replay goes no further. */
+/** A member who loses access in the middle of a replay stops it, as on the command line. */
 async function requireStillSupport(trx: Transaction, email: string): Promise<void> {
   const roles = STAFF_ROLES.filter((role) => mayActAs(role, 'support'));
   const may = 'SELECT FROM staff WHERE email = :email AND active AND role = ANY (:roles) FOR SHARE';

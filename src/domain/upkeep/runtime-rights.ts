@@ -7,9 +7,9 @@ const CHANGE = 'SELECT, INSERT, UPDATE';
 const REMOVE = 'SELECT, INSERT, UPDATE, DELETE';
 
 /**
- * The rights of the service's role on every table; null is none. What is not needed is not there:
- * who takes over a process can change no entry, and cannot delete a payment or a line of the audit
- * log. UPDATE of one column alone is for rows that are only locked. Partitions and detached months
+ * The rights of the service's role on every table; null gives no right. The role has no right that
+ * it does not need: an intruder in a process can change no entry, and cannot delete a payment or a
+ * line of the audit log. UPDATE of one column alone is for rows that are only locked. Partitions and detached months
  * have no rights of their own.
  */
 const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
@@ -36,7 +36,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   reversals: CHANGE,
   returns: CHANGE,
   movements: CHANGE,
-  // That of a payment that was undone is free again.
+  // The receipt of a payment that was undone is free again.
   receipts: 'SELECT, INSERT, DELETE',
   attempts: REMOVE,
   callbacks: REMOVE,

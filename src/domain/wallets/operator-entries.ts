@@ -140,7 +140,7 @@ function sameAs(entry: OperatorEntry, first: BookedEntry): BookedEntry {
     first.amount_cents === entry.amount_cents;
   if (isSame) return first;
   throw new OperatorRefusal(
-    `Reference ${entry.reference} of merchant ${entry.merchant_id} is that of ${NAMES[first.kind]} of ${formatAmount(first.amount_cents)} on the ${first.wallet} wallet already`,
+    `Reference ${entry.reference} of merchant ${entry.merchant_id} is taken: it names ${NAMES[first.kind]} of ${formatAmount(first.amount_cents)} on the ${first.wallet} wallet`,
   );
 }
 

@@ -2,13 +2,13 @@ import { firstRow, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { queued } from '../../jobs/outbox.ts';
 
-/** The parts of the running slots, as divisors. Everyone has at least one slot. */
+/** The endpoint's part of the running slots, as a divisor. Each endpoint has at least one slot. */
 const ENDPOINT_PART = 8;
-/** Of an endpoint whose last attempt timed out: each holds its slot for long. */
+/** The part of an endpoint whose last attempt timed out: each attempt holds its slot for long. */
 const TIMING_OUT_PART = 32;
-/** Of a merchant's proven endpoints together, and of its doubtful ones together. */
+/** The part of a merchant's proven endpoints together, and of its doubtful ones together. */
 const MERCHANT_PART = 8;
-/** Of all doubtful endpoints together. The others get what is left. */
+/** The part of all doubtful endpoints together. Proven endpoints get the rest. */
 const DOUBTFUL_PART = 2;
 
 /** A delivery that takes longer makes its endpoint doubtful: it may hang. */
@@ -17,7 +17,7 @@ const SLOW_AFTER_MS = 2_000;
 /** First attempts go before retries, but not before those that have been due for longer. */
 const RETRY_PATIENCE_MS = 60_000;
 
-/** So many endpoints are looked at in a round. With more, the next round goes on with the others. */
+/** The most endpoints that a round looks at. The next round goes on with the others. */
 const MAX_ENDPOINTS = 5_000;
 
 /** The endpoint with which a round ended, if it left some out. */
@@ -31,14 +31,13 @@ export const HAS_DUE = `(SELECT true FROM webhook_deliveries
   ORDER BY next_step_at LIMIT 1)`;
 
 /**
- * Admits due deliveries and puts their jobs into the outbox. What may be under way at once are
- * shares of the slots that run: of an endpoint, of a merchant, and of all doubtful endpoints
- * together. An endpoint is proven while its last attempt succeeded and none takes long. So endpoints
+ * Admits due deliveries and puts their jobs into the outbox. An endpoint, a
+ * merchant, and all doubtful endpoints together each have a share of the slots that run. An endpoint is proven while its last attempt succeeded and none takes long. So endpoints
  * that hang leave half of the slots to those that answer; proven ones that begin to hang are known
  * after two seconds. Where the breaker is open, one delivery at a time goes, when a probe is due.
  * Only the holder of the lock `preparing deliveries` may do it: two at once could exceed the shares
  * together.
- * @param slots are those of all workers together. 0 admits none.
+ * @param slots are the slots of all workers together. 0 admits no delivery.
  * @param walk is where the round begins, and afterwards where the next one does.
  * @returns the number of admitted deliveries.
  */

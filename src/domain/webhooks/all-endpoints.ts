@@ -1,6 +1,6 @@
 import { type Database, rows } from '../../connections/database.ts';
 
-/** The states of an endpoint, those that need somebody first. */
+/** The states of an endpoint. States that need a person come first. */
 export const ENDPOINT_STATES = ['held', 'failing', 'working'] as const;
 export type EndpointState = (typeof ENDPOINT_STATES)[number];
 
@@ -19,7 +19,7 @@ export interface SupportEndpoint {
   last_success_at: Date | null;
   /** The deliveries that wait for a place, for their time or for the endpoint to work. */
   waiting: number;
-  /** Only of one that is held. */
+  /** Null unless the endpoint is held. */
   next_probe_at: Date | null;
 }
 
@@ -31,7 +31,7 @@ export interface EndpointFilter {
   /** Only this one: scheme, host and port. */
   endpoint?: string | undefined;
   state?: EndpointState | undefined;
-  /** Those that wait for each are counted up to here. Undefined: all. */
+  /** The most waiting deliveries to count for each endpoint. Undefined: count all. */
   countUpTo?: number | undefined;
   /** Begins after this one. */
   after?: EndpointKey | undefined;

@@ -14,7 +14,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The delays after each failed attempt. After the last one, no attempt follows by itself. */
+/** The delays after each failed attempt. No attempt follows the last one. */
 export const RETRY_DELAYS_MS: readonly number[] = [
   5 * SECOND_MS,
   30 * SECOND_MS,
@@ -32,7 +32,7 @@ export const RETRY_DELAYS_MS: readonly number[] = [
 /** Each delay is lengthened by up to this share, so that retries of one moment spread out. */
 export const RETRY_JITTER = 0.2;
 
-/** So much of a receiver's `Retry-After` counts: the ladder's longest delay. */
+/** The most of a receiver's `Retry-After` that counts: the ladder's longest delay. */
 export const MAX_RETRY_AFTER_MS = Math.max(...RETRY_DELAYS_MS);
 
 const STATUS_GONE = 410;
@@ -51,7 +51,7 @@ export interface DeliveryRef {
 export interface Delivery extends DeliveryRef {
   app_code: number;
   signs_webhooks_with: SecretKind;
-  /** The valid ones of that kind, encrypted, oldest first. More than one in an overlap. */
+  /** The valid secrets of the app, encrypted, oldest first. Two in an overlap. */
   secrets: Sealed[];
   payment_id: string;
   callback_url: string;
@@ -61,7 +61,7 @@ export interface Delivery extends DeliveryRef {
   body: string;
   sequence: number;
   attempts: number;
-  /** Those before it was sent again by hand. The ladder began anew then. */
+  /** The attempts before it was sent again by hand. The ladder began anew then. */
   attempts_before_resend: number;
 }
 

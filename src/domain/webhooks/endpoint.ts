@@ -22,10 +22,10 @@ export interface Endpoint {
   told_exhausted_at: Date | null;
 }
 
-/** So many failures in a row open the breaker. */
+/** The failures in a row that open the breaker. */
 export const OPENS_AFTER = 5;
 
-/** A receiver that has answered so many deliveries in a row is held back by nothing but its share. */
+/** Only its share limits a receiver that has answered this many deliveries in a row. */
 export const FULL_CONCURRENCY = 32;
 
 const SECOND_MS = 1_000;

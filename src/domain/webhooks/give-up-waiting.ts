@@ -8,10 +8,10 @@ import {
 import { changeStep } from '../../jobs/outbox.ts';
 import { noticeExhausted } from './notices.ts';
 
-/** A delivery that has waited for so long at an open breaker is given up. Twice the whole ladder. */
+/** After this wait at an open breaker a delivery is given up. Twice the whole ladder. */
 const LONGEST_WAIT_DAYS = 7;
 
-/** So many at once. A later round gives up more. */
+/** The most deliveries that one round gives up. */
 const BATCH_SIZE = 200;
 
 interface Waiting {

@@ -57,7 +57,7 @@ export function listOwnDeliveries(
 
 /**
  * Merges the parts that the statuses have in the index `webhook_deliveries_listed`. So the newest of
- * a rare status are found at once, and those of all statuses too.
+ * a rare status are found at once, and the newest of all statuses too.
  */
 function deliveriesIn(statuses: readonly DeliveryStatus[]): string {
   const parts = statuses.map(

@@ -14,7 +14,7 @@ export const WAITS = {
 
 export type Wait = keyof typeof WAITS;
 
-/** Tells what a webhook waits for. @returns null when no attempt follows by itself */
+/** Tells what a webhook waits for. @returns null when no attempt is planned */
 export function waitOf(webhook: Webhook): Wait | null {
   if (webhook.parked_reason !== null) return 'support';
   if (webhook.status !== 'pending') return null;
@@ -44,7 +44,7 @@ export function nextWords(webhook: Webhook, { moment, text }: Wording): string {
     case 'stopped':
       return 'none: the receiver answered 410, which means that it does not want it';
     case 'exhausted':
-      return `none by itself: attempt ${attempts} was the last one of the ladder`;
+      return `none planned: attempt ${attempts} was the last one of the ladder`;
     case 'pending':
       if (!can_be_signed) return `attempt ${attempts! + 1}, ${secretWords(webhook)}`;
       if (isHeld(webhook)) return `attempt ${attempts! + 1}, ${heldWords(webhook, moment)}`;

@@ -97,7 +97,7 @@ export const NOTICE_RETRY_DELAYS_MS: readonly number[] = [
 /** An older notice helps nobody. It stays unsent. */
 const TELL_WITHIN_MS = 24 * HOUR_MS;
 
-/** So many e-mails may go to a merchant in an hour, however many endpoints it names. */
+/** The most e-mails to one merchant in an hour, however many endpoints it names. */
 export const MAX_EMAILS_PER_HOUR = 10;
 
 /** A notice with what is to be told. */

@@ -13,7 +13,7 @@ import { RUNNING_SLOTS } from './worker-slots.ts';
  * Numbers events, plans their deliveries, and admits those that are due and have room. One
  * dispatcher at a time does it. Numbering is committed first, so that it goes on whatever befalls
  * the admission.
- * @param slots are those of one worker. They count while none says that it runs, so that jobs wait in
+ * @param slots are the slots of one worker. They count while no worker reports, so that jobs wait in
  * the queue, where operators look. 0 admits none.
  * @param onNumbered is called once for each event after the commit, unless the process dies.
  * @param walk is where the admission goes on. A dispatcher keeps it.

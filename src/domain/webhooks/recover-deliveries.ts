@@ -91,7 +91,7 @@ function bindingsOf({ until, endpoint, ...recovery }: Recovery) {
   return { ...recovery, until: until ?? null, endpoint: endpoint ?? null };
 }
 
-/** One run sends so many at most: their rows are locked together. */
+/** The most webhooks of one run: their rows are locked together. */
 export const MAX_PER_RUN = 10_000;
 export const MAX_PER_SECOND = 100;
 /** What another run would send is counted up to here. */

@@ -68,7 +68,7 @@ const EXAMPLE_SEQUENCE = 0;
 const MS_PER_SECOND = 1_000;
 
 /**
- * Makes a webhook of no payment, signed as those of an app, so that a merchant can try a receiver.
+ * Makes a webhook about no payment, signed as an app's webhooks, so that a merchant can try a receiver.
  * Its values are made up, and nothing is recorded.
  * @throws Refusal `signing_secret_missing` when the app has no valid secret
  */

@@ -10,7 +10,7 @@ const GONE_AFTER_MS = 3 * ANNOUNCE_INTERVAL_MS;
 export const RUNNING_SLOTS = `(SELECT sum(slots)::integer FROM webhook_workers
   WHERE seen_at > now() - ${GONE_AFTER_MS} * interval '1 millisecond')`;
 
-/** Says that a worker runs with so many slots, and forgets those that have gone. */
+/** Records that a worker runs with this many slots, and removes workers that have gone. */
 export async function announceWorker(
   database: Database,
   worker: { id: string; slots: number },

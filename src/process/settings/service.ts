@@ -64,7 +64,7 @@ export const CONSOLE = {
   STAFF_APPROVAL_LIMIT: integer(0, MAX_APPROVAL_LIMIT_CENTS)
     .default(10_000_000)
     .describe(
-      'The console asks a second member of staff about money above so many cents. Default: KES 100,000.00. `0`: about all',
+      'The console asks a second member of staff about money above this number of cents. Default: KES 100,000.00. `0`: about all',
     ),
 };
 
@@ -120,7 +120,7 @@ export const API = {
   METRICS_TOKEN: text(32)
     .optional()
     .describe(
-      'Makes the API serve `/metrics` of its process too, to whoever sends this as a bearer token. Default: it does not',
+      'Makes the API serve `/metrics` of its process too, to callers that send this as a bearer token. Default: it does not',
     )
     .meta(SECRET),
 };

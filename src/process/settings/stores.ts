@@ -37,7 +37,7 @@ export const STORES = {
   DATABASE_POOL_MAX: integer(2, 200)
     .optional()
     .describe(
-      'Database connections of one process, without those of a PostgreSQL queue backend. Default: by the type of process, 22 in all with one process of each type',
+      'Database connections of one process, without the connections of a PostgreSQL queue backend. Default: by the type of process, 22 in all with one process of each type',
     ),
   REDIS_URL: url('redis', 'rediss')
     .optional()

@@ -47,7 +47,7 @@ export const WEBHOOKS = {
   WEBHOOKS_CONCURRENCY: integer(1, MAX_CONCURRENCY)
     .default(64)
     .describe(
-      'Webhook deliveries under way at once per process. Half of those of all processes are kept for endpoints that answer; one endpoint gets an eighth at most',
+      'Webhook deliveries under way at once per process. Half of the places of all processes are kept for endpoints that answer; one endpoint gets an eighth at most',
     ),
   WEBHOOK_TIMEOUT_MS: duration(100, MAX_WAIT_MS)
     .default(10_000)

@@ -85,7 +85,7 @@ function firstUuidOf(moment: Date): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-0000-0000-000000000000`;
 }
 
-/** Reading so many rows takes far less than a statement's time limit. */
+/** The rows of one read. They take far less than a statement's time limit. */
 const CHUNK_ROWS = 2_000;
 
 /**
