@@ -1,7 +1,7 @@
 import type { Database } from '../../src/connections/database.ts';
+import { NOBODY } from '../../src/domain/access/asker.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
-import { NOBODY } from '../../src/domain/identity/asker.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { createApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { createPayout } from '../../src/domain/payouts/create-payout.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Database, firstRow } from '../../src/connections/database.ts';
-import { createUser, type Role } from '../../src/domain/identity/manage-users.ts';
 import { type AppCredentials, createApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createUser, type Role } from '../../src/domain/merchants/user.ts';
 import type { KeyRing } from '../../src/process/key-ring.ts';
 import { EmbeddedServiceError } from './processes/embedded-service-error.ts';
 import { topUpPayoutWallet } from './top-up.ts';

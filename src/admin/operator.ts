@@ -1,6 +1,6 @@
 import type { Database, Transaction } from '../connections/database.ts';
-import { findStaff, hasStaff, requireStaff, StaffRefusal } from '../domain/staff/require-staff.ts';
-import type { StaffMember } from '../domain/staff/staff.ts';
+import { findStaff, requireStaff, StaffRefusal } from '../domain/staff/require-staff.ts';
+import { hasStaff, type StaffMember } from '../domain/staff/staff.ts';
 import { UsageError } from './options/option.ts';
 import { ACTOR_VARIABLE, type Order } from './verb.ts';
 

@@ -4,10 +4,16 @@ import {
   type ChannelRoute,
   channelByCode,
 } from '../domain/channels/channel.ts';
-import type { Session } from '../domain/identity/own-sessions.ts';
+import type { Session } from '../domain/credentials/sessions.ts';
 import { ANY_AMOUNT, formatAmount } from '../domain/money.ts';
-import type { Collection, Payout } from '../domain/payments/kinds.ts';
-import { asShown, netOf, REVERSAL_STATES, type Reversal } from '../domain/payments/kinds.ts';
+import {
+  asShown,
+  type Collection,
+  netOf,
+  type Payout,
+  REVERSAL_STATES,
+  type Reversal,
+} from '../domain/payments/kinds.ts';
 import type { Payment } from '../domain/payments/payment.ts';
 import type { WalletTransaction } from '../domain/wallets/list-transactions.ts';
 

@@ -1,8 +1,8 @@
 import type { Request } from 'express';
 import type { VNode } from 'preact';
+import type { StaffSession } from '../domain/credentials/staff-session.ts';
 import type { OperatorRefusal } from '../domain/errors.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
-import type { StaffSession } from '../domain/staff/staff-session.ts';
 import type { QueueWatch } from '../jobs/queue-watch.ts';
 import type { Service } from '../service/service.ts';
 import type { Comparisons } from './pages/statements.tsx';

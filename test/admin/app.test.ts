@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { ipAllowList } from '../../src/admin/options/ip-allow-list.ts';
 import { firstRow, inTransaction } from '../../src/connections/database.ts';
-import { authenticate } from '../../src/domain/identity/authenticate.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import { authenticate } from '../../src/domain/access/caller.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { createApp, updateApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { loadConfig } from '../../src/service/service.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
+import { authenticate } from '../../src/domain/access/caller.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import type { Refusal } from '../../src/domain/errors.ts';
-import { authenticate } from '../../src/domain/identity/authenticate.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';

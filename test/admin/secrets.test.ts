@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import { createUser } from '../../src/domain/identity/manage-users.ts';
-import { storeTotpSecret, totpContext } from '../../src/domain/identity/totp.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
+import { storeTotpSecret, totpContext } from '../../src/domain/credentials/one-time-passwords.ts';
 import { type AppCredentials, createApp } from '../../src/domain/merchants/app.ts';
 import { openSecret } from '../../src/domain/merchants/app-secrets.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
-import { chooseWebhookSecret } from '../../src/domain/merchants/webhook-secrets.ts';
+import { chooseWebhookSecret } from '../../src/domain/merchants/rotate-secrets.ts';
+import { createUser } from '../../src/domain/merchants/user.ts';
 import { keyRingFromText, open, type Sealed } from '../../src/process/key-ring.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';

@@ -1,19 +1,20 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { logInUser } from '../../src/domain/identity/log-in.ts';
-import { createUser } from '../../src/domain/identity/manage-users.ts';
+import { logInUser } from '../../src/domain/credentials/log-in.ts';
+import {
+  accountHash,
+  countLogIn,
+  FAILURES_AT_ONCE,
+} from '../../src/domain/credentials/log-in-limit.ts';
 import { createApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
-import { accountHash } from '../../src/domain/security/account-hash.ts';
+import { createUser } from '../../src/domain/merchants/user.ts';
 import {
   allSecurityEvents,
   listSecurityEvents,
-  type SecurityEventFilter,
-} from '../../src/domain/security/list-security-events.ts';
-import { countLogIn, FAILURES_AT_ONCE } from '../../src/domain/security/log-in-limit.ts';
-import {
   recordSecurityEvent,
   type SecurityEvent,
+  type SecurityEventFilter,
 } from '../../src/domain/security/security-events.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';

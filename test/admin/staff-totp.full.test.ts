@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { FAILURES_AT_ONCE } from '../../src/domain/security/log-in-limit.ts';
+import { FAILURES_AT_ONCE } from '../../src/domain/credentials/log-in-limit.ts';
 import { DEVELOPMENT_KEYS } from '../../src/process/key-ring.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { REASON } from '../support/admin-usage.ts';

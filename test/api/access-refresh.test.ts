@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { rows } from '../../src/connections/database.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import type { TokenPair } from '../../src/domain/identity/tokens.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
+import type { TokenPair } from '../../src/domain/credentials/tokens.ts';
 import { request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { valuesThroughApi } from '../support/matrix.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { BASE_PATH } from '../../src/api/context.ts';
 import { endpoints } from '../../src/api/endpoints/endpoints.ts';
-import type { Role } from '../../src/domain/identity/manage-users.ts';
+import type { Role } from '../../src/domain/merchants/user.ts';
 import {
   type Answer,
   collectionBody,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import type { Asker } from '../../src/domain/identity/asker.ts';
+import type { Asker } from '../../src/domain/access/asker.ts';
 import { type Document, runHere } from '../support/admin.ts';
 import { type Client, clientOf, payoutBody, reversalBody } from '../support/api-client.ts';
 import { newCompletedCollection } from '../support/payment-kinds.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { rows } from '../../src/connections/database.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { createApp } from '../../src/domain/merchants/app.ts';
 import { collectionBody, request } from '../support/api-client.ts';
 import { expectRefusal } from '../support/refusals.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import jwt from 'jsonwebtoken';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
-import { hashPassword } from '../../src/domain/identity/password.ts';
+import { hashPassword } from '../../src/domain/credentials/passwords.ts';
 import { type Client, clientOf, request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { eventually } from '../support/eventually.ts';

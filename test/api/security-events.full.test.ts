@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import { accountHash } from '../../src/domain/security/account-hash.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
+import { accountHash } from '../../src/domain/credentials/log-in-limit.ts';
 import { createMetrics } from '../../src/metrics/process-metrics.ts';
 import { request } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
-import { setTotp } from '../../src/domain/identity/totp.ts';
+import { setTotp } from '../../src/domain/credentials/one-time-passwords.ts';
 import { type Client, clientOf, payoutBody, request, reversalBody } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { hasRow, rows } from '../../src/connections/database.ts';
-import { FAILURES_AT_ONCE } from '../../src/domain/security/log-in-limit.ts';
-import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../../src/domain/staff/staff-session.ts';
+import { FAILURES_AT_ONCE } from '../../src/domain/credentials/log-in-limit.ts';
+import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../../src/domain/credentials/staff-session.ts';
 import {
   givePassword,
   logIn,

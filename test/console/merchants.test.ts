@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { passwordHashOf, requireUser } from '../../src/domain/identity/manage-users.ts';
-import { isPassword } from '../../src/domain/identity/password.ts';
+import { isPassword } from '../../src/domain/credentials/passwords.ts';
 import { requireApp } from '../../src/domain/merchants/app.ts';
 import { appSecrets } from '../../src/domain/merchants/app-secrets.ts';
 import { createMerchant, requireMerchant } from '../../src/domain/merchants/merchant.ts';
+import { passwordHashOf, requireUser } from '../../src/domain/merchants/user.ts';
 import { bookOperatorEntry } from '../../src/domain/wallets/operator-entries.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';

@@ -2,10 +2,9 @@ import { createServer } from 'node:http';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
-import { updateStaff } from '../../src/domain/staff/manage-staff.ts';
-import type { StaffRole } from '../../src/domain/staff/staff.ts';
-import { requireStillMember } from '../../src/domain/staff/staff-session.ts';
-import { resetStaffTotp } from '../../src/domain/staff/staff-totp.ts';
+import { requireStillMember } from '../../src/domain/credentials/staff-session.ts';
+import { resetStaffTotp } from '../../src/domain/credentials/staff-totp.ts';
+import { type StaffRole, updateStaff } from '../../src/domain/staff/staff.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accountHash } from '../../src/domain/security/account-hash.ts';
+import { accountHash } from '../../src/domain/credentials/log-in-limit.ts';
 import { recordSecurityEvent } from '../../src/domain/security/security-events.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';

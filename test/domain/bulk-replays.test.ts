@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { v7 as uuidv7 } from 'uuid';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { OperatorRefusal } from '../../src/domain/errors.ts';
-import { createStaff } from '../../src/domain/staff/manage-staff.ts';
-import { hasStaff } from '../../src/domain/staff/require-staff.ts';
+import { createStaff, hasStaff } from '../../src/domain/staff/staff.ts';
 import {
   type BulkFilter,
   type BulkReplay,

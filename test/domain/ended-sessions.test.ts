@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type Database, firstRow, rows, type Transaction } from '../../src/connections/database.ts';
+import { authenticate } from '../../src/domain/access/caller.ts';
+import { issueAppTokens, logInUser, refreshTokens } from '../../src/domain/credentials/log-in.ts';
+import type { TokenPair } from '../../src/domain/credentials/tokens.ts';
 import { Refusal } from '../../src/domain/errors.ts';
-import { authenticate } from '../../src/domain/identity/authenticate.ts';
-import { issueAppTokens, logInUser, refreshTokens } from '../../src/domain/identity/log-in.ts';
-import { rotateAppSecret } from '../../src/domain/identity/rotate-app-secret.ts';
-import type { TokenPair } from '../../src/domain/identity/tokens.ts';
 import { updateApp } from '../../src/domain/merchants/app.ts';
 import { revokeCredentials, updateMerchant } from '../../src/domain/merchants/merchant.ts';
+import { rotateAppSecret } from '../../src/domain/merchants/rotate-secrets.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import { createTestUser, type TestMerchant, type TestUser } from '../support/test-merchant.ts';

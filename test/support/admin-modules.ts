@@ -15,7 +15,7 @@ export function loadAdmin(): Promise<AdminModules> {
 }
 
 async function load() {
-  const { PASSWORD_COST } = await import('../../src/domain/identity/password.ts');
+  const { PASSWORD_COST } = await import('../../src/domain/credentials/passwords.ts');
   PASSWORD_COST.N = CHEAP_N;
   const { runAdmin } = await import('../../src/admin/run.ts');
   const { boot } = await import('../../src/main/boot.ts');

@@ -1,6 +1,6 @@
 import { type Database, inTransaction, rows } from '../../src/connections/database.ts';
+import { NOBODY } from '../../src/domain/access/asker.ts';
 import type { Verdict } from '../../src/domain/gateway-results.ts';
-import { NOBODY } from '../../src/domain/identity/asker.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';

@@ -1,9 +1,13 @@
 import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import type { Database } from '../../src/connections/database.ts';
+import { NOBODY } from '../../src/domain/access/asker.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
-import { NOBODY } from '../../src/domain/identity/asker.ts';
-import type { Collection, Reversal } from '../../src/domain/payments/kinds.ts';
-import { costOf, type Payout } from '../../src/domain/payments/kinds.ts';
+import {
+  type Collection,
+  costOf,
+  type Payout,
+  type Reversal,
+} from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { createPayout, type NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import { createReversal, type NewReversal } from '../../src/domain/reversals/create-reversal.ts';

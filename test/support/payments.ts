@@ -1,7 +1,7 @@
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
+import { NOBODY } from '../../src/domain/access/asker.ts';
 import { createCollection } from '../../src/domain/collections/create-collection.ts';
 import type { Failed, ParserOf, Succeeded, Verdict } from '../../src/domain/gateway-results.ts';
-import { NOBODY } from '../../src/domain/identity/asker.ts';
 import type { Collection, Return } from '../../src/domain/payments/kinds.ts';
 import {
   type AnyPayment,

@@ -1,5 +1,5 @@
 import { type Database, rows } from '../../src/connections/database.ts';
-import type { SecurityEventRecord } from '../../src/domain/security/list-security-events.ts';
+import type { SecurityEventRecord } from '../../src/domain/security/security-events.ts';
 
 /** Reads the security events of a kind, or all, oldest first. */
 export function securityEvents(database: Database, kind?: string): Promise<SecurityEventRecord[]> {

@@ -1,8 +1,8 @@
-import { issueAppTokens, logInUser } from '../../src/domain/identity/log-in.ts';
-import { createUser, type Role } from '../../src/domain/identity/manage-users.ts';
-import type { TokenPair } from '../../src/domain/identity/tokens.ts';
+import { issueAppTokens, logInUser } from '../../src/domain/credentials/log-in.ts';
+import type { TokenPair } from '../../src/domain/credentials/tokens.ts';
 import { createApp, type Product } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { createUser, type Role } from '../../src/domain/merchants/user.ts';
 import type { Service } from '../../src/service/service.ts';
 
 export interface TestMerchant {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { inTransaction } from '../../src/connections/database.ts';
-import { setTotp, storeTotpSecret } from '../../src/domain/identity/totp.ts';
+import { setTotp, storeTotpSecret } from '../../src/domain/credentials/one-time-passwords.ts';
 import type { Service } from '../../src/service/service.ts';
 import type { TestUser } from './test-merchant.ts';
 

@@ -4,7 +4,7 @@ import {
   startEmbeddedRedis,
 } from '../../scripts/sandbox/embedded/redis.ts';
 import { startReaper } from '../../scripts/sandbox/processes/reaper.ts';
-import { PASSWORD_COST } from '../../src/domain/identity/password.ts';
+import { PASSWORD_COST } from '../../src/domain/credentials/passwords.ts';
 import { CHEAP_N } from './cheap-passwords.ts';
 import { environment } from './environment.ts';
 import { REQUIRE_ALL } from './programs.ts';

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import winston from 'winston';
 import { inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
-import { issueAppTokens } from '../../src/domain/identity/log-in.ts';
-import { rotateAppSecret } from '../../src/domain/identity/rotate-app-secret.ts';
+import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import type { SecretKind } from '../../src/domain/merchants/app-secrets.ts';
 import {
   chooseWebhookSecret,
+  rotateAppSecret,
   rotateWebhookSecret,
-} from '../../src/domain/merchants/webhook-secrets.ts';
+} from '../../src/domain/merchants/rotate-secrets.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { deliverWebhook } from '../../src/workers/steps.ts';

@@ -4,8 +4,8 @@ import {
   rows,
   type Transaction,
 } from '../../../src/connections/database.ts';
+import { NOBODY } from '../../../src/domain/access/asker.ts';
 import { createCollection } from '../../../src/domain/collections/create-collection.ts';
-import { NOBODY } from '../../../src/domain/identity/asker.ts';
 import { createPayout } from '../../../src/domain/payouts/create-payout.ts';
 import { recordFailedJob } from '../../../src/jobs/failed-jobs.ts';
 import { queueOf } from '../../../src/jobs/job-types.ts';

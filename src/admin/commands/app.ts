@@ -1,7 +1,7 @@
 import { listApps, PRODUCTS, requireApp } from '../../domain/merchants/app.ts';
 import { SECRET_KINDS, type SecretKind } from '../../domain/merchants/app-secrets.ts';
 import { changeApp, registerApp } from '../../domain/merchants/change-app.ts';
-import { signingOf } from '../../domain/merchants/webhook-secrets.ts';
+import { signingOf } from '../../domain/merchants/rotate-secrets.ts';
 import { ipAllowList } from '../options/ip-allow-list.ts';
 import { optional, required, requireOne, withDefault } from '../options/option.ts';
 import * as read from '../options/readers.ts';

@@ -1,4 +1,4 @@
-import { TOTP_OPERATIONS, type TotpOperation } from '../../domain/identity/require-totp.ts';
+import { TOTP_OPERATIONS, type TotpOperation } from '../../domain/access/require-totp.ts';
 import {
   changeMerchant,
   listMerchants,

@@ -1,6 +1,6 @@
 import type { Audited } from '../../domain/audit/audit.ts';
+import { type RekeyedSecrets, rekeyAllSecrets } from '../../domain/credentials/rekey-secrets.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { type RekeyedSecrets, rekeyAllSecrets } from '../../domain/merchants/rekey-all-secrets.ts';
 import {
   type KeptCallbackKeys,
   keepCallbackKeys,

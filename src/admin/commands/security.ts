@@ -1,12 +1,12 @@
+import { accountHashes } from '../../domain/credentials/log-in-limit.ts';
 import { isIpAddress } from '../../domain/ip-address.ts';
-import { accountHashes } from '../../domain/security/account-hash.ts';
 import {
   allSecurityEvents,
   listSecurityEvents,
+  SECURITY_EVENT_KINDS,
   type SecurityEventFilter,
   type SecurityEventRecord,
-} from '../../domain/security/list-security-events.ts';
-import { SECURITY_EVENT_KINDS } from '../../domain/security/security-events.ts';
+} from '../../domain/security/security-events.ts';
 import type { Service } from '../../service/service.ts';
 import { flag, optional, type ValuesOf } from '../options/option.ts';
 import * as read from '../options/readers.ts';

@@ -1,12 +1,11 @@
-import { OperatorRefusal } from '../../domain/errors.ts';
-import { requireMember } from '../../domain/staff/manage-staff.ts';
-import type { StaffMember } from '../../domain/staff/staff.ts';
 import {
   beginStaffTotp,
   enableStaffTotp,
   resetStaffTotp,
   useStaffTotp,
-} from '../../domain/staff/staff-totp.ts';
+} from '../../domain/credentials/staff-totp.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import { requireMember, type StaffMember } from '../../domain/staff/staff.ts';
 import type { Service } from '../../service/service.ts';
 import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';

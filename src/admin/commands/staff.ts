@@ -1,18 +1,20 @@
 import type { Transaction } from '../../connections/database.ts';
+import { TOKEN_LIFETIME_DAYS } from '../../domain/credentials/staff-token.ts';
+import { forgetStaffFailures } from '../../domain/credentials/staff-totp.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import type { SecurityEventKind } from '../../domain/security/security-events.ts';
 import {
   createStaff,
   type IssuedToken,
   listStaff,
+  mayActAs,
   renewToken,
   requireStillAdmin,
+  STAFF_ROLES,
   type StaffChanges,
+  type StaffMember,
   updateStaff,
-} from '../../domain/staff/manage-staff.ts';
-import { mayActAs, STAFF_ROLES, type StaffMember } from '../../domain/staff/staff.ts';
-import { TOKEN_LIFETIME_DAYS } from '../../domain/staff/staff-token.ts';
-import { forgetStaffFailures } from '../../domain/staff/staff-totp.ts';
+} from '../../domain/staff/staff.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
 import * as read from '../options/readers.ts';

@@ -1,4 +1,4 @@
-import { resetUserTotp } from '../../domain/identity/change-user.ts';
+import { resetUserTotp } from '../../domain/merchants/user.ts';
 import { optional, required } from '../options/option.ts';
 import * as read from '../options/readers.ts';
 import { updateRow, withEndedSessions } from '../output/answers.ts';

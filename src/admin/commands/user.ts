@@ -1,12 +1,13 @@
-import { changeUser, registerUser } from '../../domain/identity/change-user.ts';
+import { hashPassword } from '../../domain/credentials/passwords.ts';
 import {
+  changeUser,
   listUsers,
   ROLES,
+  registerUser,
   requireUser,
   type UserChanges,
   type UserName,
-} from '../../domain/identity/manage-users.ts';
-import { hashPassword } from '../../domain/identity/password.ts';
+} from '../../domain/merchants/user.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { generatePassword, readPassword } from '../options/new-password.ts';
 import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';

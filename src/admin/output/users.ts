@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../domain/identity/manage-users.ts';
+import type { UserRecord } from '../../domain/merchants/user.ts';
 import type { View } from './answers.ts';
 import { rowDocument } from './document.ts';
 

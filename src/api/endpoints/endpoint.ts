@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Role } from '../../domain/identity/manage-users.ts';
 import type { Product } from '../../domain/merchants/app.ts';
+import type { Role } from '../../domain/merchants/user.ts';
 import { envelope, type Schema } from '../schemas/fields.ts';
 import { deprecatedPayments } from '../schemas/queries.ts';
 import { withCreator } from '../schemas/records.ts';

@@ -1,14 +1,14 @@
 import type { Request, Response } from 'express';
 import type { Database, Transaction } from '../../connections/database.ts';
-import { Refusal } from '../../domain/errors.ts';
-import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
 import {
   authenticate,
   type Caller,
   requireApproval,
   requireProduct,
-} from '../../domain/identity/authenticate.ts';
-import { requireTotp } from '../../domain/identity/require-totp.ts';
+} from '../../domain/access/caller.ts';
+import { requireTotp } from '../../domain/access/require-totp.ts';
+import { Refusal } from '../../domain/errors.ts';
+import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
 import { addressOf, logFieldsOf } from '../../http/caller.ts';
 import type { LogFields } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';

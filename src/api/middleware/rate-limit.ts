@@ -1,8 +1,8 @@
 import type { Response } from 'express';
 import type { RedisClient } from '../../connections/redis.ts';
 import { inTime } from '../../connections/timing.ts';
+import type { Caller } from '../../domain/access/caller.ts';
 import { Refusal } from '../../domain/errors.ts';
-import type { Caller } from '../../domain/identity/authenticate.ts';
 import { networkOf } from '../../http/caller.ts';
 import type { ApiContext } from '../context.ts';
 

@@ -1,11 +1,11 @@
-import { type ErrorCode, Refusal } from '../../domain/errors.ts';
-import { accountHash } from '../../domain/security/account-hash.ts';
 import {
+  accountHash,
   countLogIn,
   isOfKnownNetwork,
   type LogInLimit,
   takeBackLogIn,
-} from '../../domain/security/log-in-limit.ts';
+} from '../../domain/credentials/log-in-limit.ts';
+import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { networkOf } from '../../http/caller.ts';
 import type { ApiContext } from '../context.ts';
 import { type BucketUse, type Limit, rateLimited } from './rate-limit.ts';

@@ -1,14 +1,14 @@
-import { Refusal } from '../../domain/errors.ts';
-import { issueAppTokens, logInUser, refreshTokens } from '../../domain/identity/log-in.ts';
-import { changeOwnPassword } from '../../domain/identity/own-password.ts';
-import { endSession, listSessions, logOut } from '../../domain/identity/own-sessions.ts';
+import { issueAppTokens, logInUser, refreshTokens } from '../../domain/credentials/log-in.ts';
+import { changeOwnPassword } from '../../domain/credentials/own-password.ts';
 import {
   beginTotp,
   confirmTotp,
   disableTotp,
   replaceRecoveryCodes,
-} from '../../domain/identity/own-totp.ts';
-import { personOf } from '../../domain/identity/person.ts';
+} from '../../domain/credentials/own-totp.ts';
+import { personOf } from '../../domain/credentials/person.ts';
+import { endSession, listSessions, logOut } from '../../domain/credentials/sessions.ts';
+import { Refusal } from '../../domain/errors.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount, mountPublic } from '../middleware/mount.ts';

@@ -1,10 +1,10 @@
+import { creatorOf } from '../../domain/access/asker.ts';
+import { rateOf } from '../../domain/access/caller.ts';
+import { chooseApp, namedApp } from '../../domain/access/choose-app.ts';
 import { isPortAllowed } from '../../domain/callback-url.ts';
 import { type ChannelRoute, channelOfPhone } from '../../domain/channels/channel.ts';
 import { createCollection } from '../../domain/collections/create-collection.ts';
 import { Refusal } from '../../domain/errors.ts';
-import { creatorOf } from '../../domain/identity/asker.ts';
-import { rateOf } from '../../domain/identity/authenticate.ts';
-import { chooseApp, namedApp } from '../../domain/identity/choose-app.ts';
 import { parseAmount } from '../../domain/money.ts';
 import type { PayoutCategory } from '../../domain/payments/kinds.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';

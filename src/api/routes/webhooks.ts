@@ -1,6 +1,6 @@
 import { inOneTransaction, type Transaction } from '../../connections/database.ts';
+import { chooseApp } from '../../domain/access/choose-app.ts';
 import { Refusal } from '../../domain/errors.ts';
-import { chooseApp } from '../../domain/identity/choose-app.ts';
 import { MAX_COUNT } from '../../domain/lists.ts';
 import { spanOf } from '../../domain/period.ts';
 import { readFeed } from '../../domain/webhooks/event-feed.ts';

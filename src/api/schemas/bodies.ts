@@ -1,4 +1,4 @@
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
 import { PAYOUT_CATEGORIES } from '../../domain/payments/kinds.ts';
 import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
 import { spanOf } from '../../domain/period.ts';

@@ -1,11 +1,11 @@
 import type { Request } from 'express';
-import { StaffRefusal } from '../../domain/staff/require-staff.ts';
-import { mayActAs } from '../../domain/staff/staff.ts';
 import {
   type MissingProof,
   memberOfSession,
   missingProof,
-} from '../../domain/staff/staff-session.ts';
+} from '../../domain/credentials/staff-session.ts';
+import { StaffRefusal } from '../../domain/staff/require-staff.ts';
+import { mayActAs } from '../../domain/staff/staff.ts';
 import { addressOf } from '../../http/caller.ts';
 import { ConsoleError } from '../console-error.ts';
 import type { Route, RouteName } from '../routes.ts';

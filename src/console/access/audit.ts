@@ -1,9 +1,9 @@
 import { type Audited, auditedFor, type Read, recordRead } from '../../domain/audit/audit.ts';
-import { accountHash } from '../../domain/security/account-hash.ts';
+import { accountHash } from '../../domain/credentials/log-in-limit.ts';
+import { requireStillMember } from '../../domain/credentials/staff-session.ts';
+import { staffAccount } from '../../domain/credentials/staff-totp.ts';
 import { recordSecurityEvent } from '../../domain/security/security-events.ts';
 import type { StaffMember, StaffRole } from '../../domain/staff/staff.ts';
-import { requireStillMember } from '../../domain/staff/staff-session.ts';
-import { staffAccount } from '../../domain/staff/staff-totp.ts';
 import { ROUTES, type RouteName } from '../routes.ts';
 import type { OpenVisit, Visit } from '../visit.ts';
 

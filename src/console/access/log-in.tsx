@@ -1,7 +1,7 @@
+import { proveStaffPassword } from '../../domain/credentials/log-in-staff.ts';
+import { missingProof, startStaffSession } from '../../domain/credentials/staff-session.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { recordSecurityEvent } from '../../domain/security/security-events.ts';
-import { proveStaffPassword } from '../../domain/staff/log-in-staff.ts';
-import { missingProof, startStaffSession } from '../../domain/staff/staff-session.ts';
 import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/fields.tsx';

@@ -1,6 +1,6 @@
+import { plainCode } from '../../domain/credentials/one-time-passwords.ts';
+import { useStaffTotp } from '../../domain/credentials/staff-totp.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { plainCode } from '../../domain/identity/one-time-password.ts';
-import { useStaffTotp } from '../../domain/staff/staff-totp.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';

@@ -1,6 +1,6 @@
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
+import { setStaffPassword } from '../../domain/credentials/staff-password.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/identity/password.ts';
-import { setStaffPassword } from '../../domain/staff/staff-password.ts';
 import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/fields.tsx';

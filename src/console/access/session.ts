@@ -4,7 +4,7 @@ import type { Request, RequestHandler } from 'express';
 import session, { type SessionData, type Store } from 'express-session';
 import type { Pool } from 'pg';
 import { type Database, rows } from '../../connections/database.ts';
-import { SESSION_MAX_MS, type StaffSession } from '../../domain/staff/staff-session.ts';
+import { SESSION_MAX_MS, type StaffSession } from '../../domain/credentials/staff-session.ts';
 import { derivedKey } from '../../process/key-ring.ts';
 import type { Service } from '../../service/service.ts';
 

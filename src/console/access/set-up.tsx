@@ -1,8 +1,12 @@
 import { type Audited, auditedFor } from '../../domain/audit/audit.ts';
+import { plainCode } from '../../domain/credentials/one-time-passwords.ts';
+import {
+  beginStaffTotp,
+  enableStaffTotp,
+  useStaffTotp,
+} from '../../domain/credentials/staff-totp.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { plainCode } from '../../domain/identity/one-time-password.ts';
 import { requireOwnToken } from '../../domain/staff/require-staff.ts';
-import { beginStaffTotp, enableStaffTotp, useStaffTotp } from '../../domain/staff/staff-totp.ts';
 import { pathTo } from '../routes.ts';
 import { FormProblem, Token } from '../shell/fields.tsx';
 import type { Answer, ProvenVisit } from '../visit.ts';

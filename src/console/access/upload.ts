@@ -1,5 +1,5 @@
 import express, { type Request, type RequestHandler } from 'express';
-import { memberOfSession, missingProof } from '../../domain/staff/staff-session.ts';
+import { memberOfSession, missingProof } from '../../domain/credentials/staff-session.ts';
 import type { Service } from '../../service/service.ts';
 import { mayUse, pathTo } from '../routes.ts';
 

@@ -1,6 +1,6 @@
 import { ipAllowList } from '../../admin/options/ip-allow-list.ts';
 import * as read from '../../admin/options/readers.ts';
-import { TOTP_OPERATIONS } from '../../domain/identity/require-totp.ts';
+import { TOTP_OPERATIONS } from '../../domain/access/require-totp.ts';
 import {
   changeMerchant,
   MAX_COMMISSION_BPS,

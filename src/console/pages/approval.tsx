@@ -1,6 +1,10 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
-import type { Approval, ApprovalDecision } from '../../domain/staff/approval-store.ts';
-import { decideApproval, decisionsFor } from '../../domain/staff/approvals.ts';
+import {
+  type Approval,
+  type ApprovalDecision,
+  decideApproval,
+  decisionsFor,
+} from '../../domain/staff/approvals.ts';
 import { auditedBy } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import { FormProblem } from '../shell/fields.tsx';

@@ -5,7 +5,7 @@ import {
   findApproval,
   listDecidedApprovals,
   listOpenApprovals,
-} from '../../domain/staff/approval-store.ts';
+} from '../../domain/staff/approvals.ts';
 import { recordView } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';

@@ -1,5 +1,5 @@
 import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
-import { type Approval, openApprovalAbout } from '../../domain/staff/approval-store.ts';
+import { type Approval, openApprovalAbout } from '../../domain/staff/approvals.ts';
 import {
   type DiscrepancyCase,
   type DiscrepancyFilter,

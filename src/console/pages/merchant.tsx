@@ -1,6 +1,6 @@
-import { listUsers, requireUserById, type UserRecord } from '../../domain/identity/manage-users.ts';
 import { type AppRecord, listApps } from '../../domain/merchants/app.ts';
 import { listMerchants, type MerchantRecord } from '../../domain/merchants/merchant.ts';
+import { listUsers, requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { walletBalances } from '../../domain/wallets/list-transactions.ts';
 import type { Config } from '../../process/config.ts';

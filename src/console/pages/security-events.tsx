@@ -1,12 +1,10 @@
+import { accountHashes } from '../../domain/credentials/log-in-limit.ts';
 import { isIpAddress } from '../../domain/ip-address.ts';
-import { accountHashes } from '../../domain/security/account-hash.ts';
 import {
   listSecurityEvents,
-  type SecurityEventRecord,
-} from '../../domain/security/list-security-events.ts';
-import {
   SECURITY_EVENT_KINDS,
   type SecurityEventKind,
+  type SecurityEventRecord,
 } from '../../domain/security/security-events.ts';
 import { recordView } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';

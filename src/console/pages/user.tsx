@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../domain/identity/manage-users.ts';
+import type { UserRecord } from '../../domain/merchants/user.ts';
 import { ActiveBadge } from '../apps/table.tsx';
 import { MERCHANT } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';

@@ -1,7 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { renderToString } from 'preact-render-to-string';
+import { missingProof, type StaffSession } from '../../domain/credentials/staff-session.ts';
 import type { StaffMember } from '../../domain/staff/staff.ts';
-import { missingProof, type StaffSession } from '../../domain/staff/staff-session.ts';
 import { navigationFor, pathTo } from '../routes.ts';
 import type { OpenVisit } from '../visit.ts';
 import { ASSETS } from './assets.ts';

@@ -1,8 +1,13 @@
 import { generatePassword } from '../../admin/options/new-password.ts';
 import * as read from '../../admin/options/readers.ts';
-import { changeUser, resetUserTotp } from '../../domain/identity/change-user.ts';
-import { passwordHashOf, ROLES, type UserRecord } from '../../domain/identity/manage-users.ts';
-import { hashPassword } from '../../domain/identity/password.ts';
+import { hashPassword } from '../../domain/credentials/passwords.ts';
+import {
+  changeUser,
+  passwordHashOf,
+  ROLES,
+  resetUserTotp,
+  type UserRecord,
+} from '../../domain/merchants/user.ts';
 import { type Action, type Actions, changeRow } from '../shell/action.ts';
 import { Check, Choice, Field } from '../shell/fields.tsx';
 import { readField, readOptional } from '../shell/read-fields.ts';

@@ -1,4 +1,4 @@
-import type { UserRecord } from '../../domain/identity/manage-users.ts';
+import type { UserRecord } from '../../domain/merchants/user.ts';
 import { ActiveBadge } from '../apps/table.tsx';
 import { pathTo } from '../routes.ts';
 import { type Column, Table } from '../shell/table.tsx';

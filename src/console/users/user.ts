@@ -1,4 +1,4 @@
-import { requireUserById, type UserRecord } from '../../domain/identity/manage-users.ts';
+import { requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import type { Resource } from '../shell/action.ts';

@@ -7,8 +7,8 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { revokeTokens } from '../identity/revoke-tokens.ts';
 import { asStored } from '../ip-address.ts';
 import type { KeysetPage } from '../lists.ts';
 import { type Differences, updateRow } from '../update-row.ts';

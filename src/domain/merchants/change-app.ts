@@ -1,11 +1,15 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { type AuditedChange, endedSessions, type RowChange } from '../audit/audit.ts';
-import { type RotatedSecret, rotateAppSecret } from '../identity/rotate-app-secret.ts';
 import { changeEvents, revocationEvents, webhookSecretRotated } from '../security/change-events.ts';
 import { type AppChanges, type AppRecord, addApp, updateApp } from './app.ts';
 import type { ReplacedSecret, SecretKind } from './app-secrets.ts';
-import { chooseWebhookSecret, rotateWebhookSecret } from './webhook-secrets.ts';
+import {
+  chooseWebhookSecret,
+  type RotatedSecret,
+  rotateAppSecret,
+  rotateWebhookSecret,
+} from './rotate-secrets.ts';
 
 /** The longest overlap of old and new secrets. */
 export const MAX_OVERLAP_DAYS = 30;

@@ -5,10 +5,10 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import type { TotpOperation } from '../access/require-totp.ts';
 import { type AuditedChange, endedSessions, type RowChange } from '../audit/audit.ts';
+import { revokeAllTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
-import type { TotpOperation } from '../identity/require-totp.ts';
-import { revokeAllTokens } from '../identity/revoke-tokens.ts';
 import { asStored } from '../ip-address.ts';
 import type { KeysetPage } from '../lists.ts';
 import { changeEvents, revocationEvents } from '../security/change-events.ts';

@@ -1,5 +1,5 @@
+import type { Asker } from '../access/asker.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
-import type { Asker } from '../identity/asker.ts';
 
 /** The columns that every kind of payment has. */
 export interface Payment extends Asker {

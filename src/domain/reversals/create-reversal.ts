@@ -7,10 +7,10 @@ import {
 } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
+import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../access/asker.ts';
+import { addressRefused } from '../access/require-access.ts';
 import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
-import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
-import { addressRefused } from '../identity/require-access.ts';
 import { isOnList } from '../ip-address.ts';
 import type { Collection, Reversal } from '../payments/kinds.ts';
 import { paymentColumns } from '../payments/payment-summary.ts';

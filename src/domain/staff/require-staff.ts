@@ -1,8 +1,8 @@
-import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { hashOf, prefixOf } from '../credentials/staff-token.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { SecurityEvent, SecurityEventKind } from '../security/security-events.ts';
-import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
-import { hashOf, prefixOf } from './staff-token.ts';
+import { hasStaff, mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
 
 /** A member of staff, or somebody who is none, may not do this. */
 export class StaffRefusal extends OperatorRefusal {
@@ -21,14 +21,6 @@ export class StaffRefusal extends OperatorRefusal {
 const NO_TOKEN =
   'This needs the token of a member of staff: set MALIPO_STAFF_TOKEN or MALIPO_STAFF_TOKEN_FILE';
 const UNKNOWN = 'The staff token is not valid, or another one has replaced it';
-
-/**
- * Tells whether a member of staff has ever had a token. No member is ever deleted. Only the sandbox
- * makes one without: its member logs in to the console, and its command line asks for no token.
- */
-export function hasStaff(executor: Database | Transaction): Promise<boolean> {
-  return hasRow(executor, "SELECT FROM staff WHERE token_prefix <> '' LIMIT 1");
-}
 
 /**
  * Finds the member with this token, and requires that the member may do what needs a role.

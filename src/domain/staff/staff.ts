@@ -1,3 +1,17 @@
+import { v7 as uuidv7 } from 'uuid';
+import { lockUntilCommit } from '../../connections/advisory-locks.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { newToken, TOKEN_LIFETIME_DAYS } from '../credentials/staff-token.ts';
+import { OperatorRefusal } from '../errors.ts';
+import type { KeysetPage } from '../lists.ts';
+import { type Differences, updateRow } from '../update-row.ts';
+
 /** A viewer looks, support decides about payments and helps people, an admin does everything. */
 export const STAFF_ROLES = ['viewer', 'support', 'admin'] as const;
 export type StaffRole = (typeof STAFF_ROLES)[number];
@@ -25,4 +39,139 @@ export const STAFF_COLUMNS =
 /** Tells whether a role may do what needs another one. Each may do what those before it may. */
 export function mayActAs(role: StaffRole, needed: StaffRole): boolean {
   return STAFF_ROLES.indexOf(role) >= STAFF_ROLES.indexOf(needed);
+}
+
+export type NewStaff = Pick<StaffMember, 'name' | 'email' | 'role'>;
+export type StaffChanges = Partial<Pick<StaffMember, 'name' | 'role' | 'active'>>;
+
+/** A member with a new token, which cannot be read again. */
+export interface IssuedToken {
+  member: StaffMember;
+  token: string;
+}
+
+const TOKEN_EXPIRY = `now() + ${TOKEN_LIFETIME_DAYS} * interval '1 day'`;
+
+/**
+ * Adds a member of staff with a token. Only the first one can be added while there is none, and
+ * only once: of two at the same time one is refused.
+ * @throws OperatorRefusal when the e-mail address is taken, or `isFirst` is not what it is
+ */
+export async function createStaff(
+  trx: Transaction,
+  { email, ...details }: NewStaff,
+  isFirst: boolean,
+): Promise<IssuedToken> {
+  await lockUntilCommit(trx, 'staff accounts');
+  if (isFirst && (await hasStaff(trx))) {
+    throw new OperatorRefusal('There is staff already: --first makes only the first admin');
+  }
+  if (!isFirst && !(await hasStaff(trx))) {
+    throw new OperatorRefusal('There is no staff yet: --first makes the first admin');
+  }
+  const { token, ...stored } = newToken();
+  const member = await firstRow<StaffMember>(
+    trx,
+    `INSERT INTO staff (id, name, email, role, token_hash, token_prefix, token_expires_at)
+     VALUES (:id, :name, :email, :role, :token_hash, :token_prefix, ${TOKEN_EXPIRY})
+     ON CONFLICT (email) DO NOTHING RETURNING ${STAFF_COLUMNS}`,
+    { ...details, ...stored, id: uuidv7(), email: email.toLowerCase() },
+  );
+  if (!member) throw new OperatorRefusal(`${email} is a member of staff already`);
+  return { member, token };
+}
+
+/**
+ * Tells whether a member of staff has ever had a token. No member is ever deleted. Only the sandbox
+ * makes one without: its member logs in to the console, and its command line asks for no token.
+ */
+export function hasStaff(executor: Database | Transaction): Promise<boolean> {
+  return hasRow(executor, "SELECT FROM staff WHERE token_prefix <> '' LIMIT 1");
+}
+
+/** Lists the members of staff in the order of their e-mail addresses. */
+export function listStaff(
+  database: Database,
+  { after = '', limit }: KeysetPage<string>,
+): Promise<StaffMember[]> {
+  return rows<StaffMember>(
+    database,
+    `SELECT ${STAFF_COLUMNS} FROM staff WHERE email > :after ORDER BY email LIMIT :limit`,
+    { after, limit },
+  );
+}
+
+/**
+ * Changes a member of staff. A deactivation ends token and password for good: who is let in again
+ * needs new ones.
+ * @throws OperatorRefusal when there is no such member, or no active admin would be left
+ */
+export async function updateStaff(
+  trx: Transaction,
+  email: string,
+  wanted: StaffChanges,
+): Promise<{ member: StaffMember; changed: Differences }> {
+  const found = await requireMember(trx, email);
+  const before = wanted.active === false ? await endAccess(trx, found) : found;
+  const table = { name: 'staff', key: ['id'], columns: STAFF_COLUMNS };
+  const { row: member, changed } = await updateRow<StaffMember>(trx, table, before, wanted);
+  await requireAdmin(trx);
+  return { member, changed };
+}
+
+/**
+ * Gives a member a new token. The old one ends at once.
+ * @throws OperatorRefusal when there is no such member, or the member is deactivated
+ */
+export async function renewToken(trx: Transaction, email: string): Promise<IssuedToken> {
+  const { id, active } = await requireMember(trx, email);
+  if (!active) {
+    throw new OperatorRefusal(`${email} is deactivated: staff update ${email} --reactivate first`);
+  }
+  const { token, ...stored } = newToken();
+  const member = await firstRow<StaffMember>(
+    trx,
+    `UPDATE staff SET token_hash = :token_hash, token_prefix = :token_prefix,
+       token_expires_at = ${TOKEN_EXPIRY}
+     WHERE id = :id RETURNING ${STAFF_COLUMNS}`,
+    { ...stored, id },
+  );
+  return { member: member!, token };
+}
+
+/**
+ * Reads a member, after other changes of staff have ended: no two admins deactivate each other.
+ * @throws OperatorRefusal when there is no such member
+ */
+export async function requireMember(trx: Transaction, email: string): Promise<StaffMember> {
+  await lockUntilCommit(trx, 'staff accounts');
+  const member = await firstRow<StaffMember>(
+    trx,
+    `SELECT ${STAFF_COLUMNS} FROM staff WHERE email = :email FOR NO KEY UPDATE`,
+    { email: email.toLowerCase() },
+  );
+  if (!member) throw new OperatorRefusal(`There is no member of staff ${email}`);
+  return member;
+}
+
+/** Requires that a member is still an active admin, until the commit. @throws OperatorRefusal */
+export async function requireStillAdmin(trx: Transaction, { id }: StaffMember): Promise<void> {
+  const isAdmin = "SELECT FROM staff WHERE id = :id AND active AND role = 'admin' FOR SHARE";
+  if (!(await hasRow(trx, isAdmin, { id }))) throw new OperatorRefusal('You are no admin any more');
+}
+
+async function endAccess(trx: Transaction, { id }: StaffMember): Promise<StaffMember> {
+  const ended = await firstRow<StaffMember>(
+    trx,
+    `UPDATE staff SET token_expires_at = least(token_expires_at, now()), password_hash = NULL,
+       session_no = session_no + 1
+     WHERE id = :id RETURNING ${STAFF_COLUMNS}`,
+    { id },
+  );
+  return ended!;
+}
+
+async function requireAdmin(trx: Transaction): Promise<void> {
+  if (await hasRow(trx, "SELECT FROM staff WHERE active AND role = 'admin' LIMIT 1")) return;
+  throw new OperatorRefusal('An active admin must be left: make somebody else an admin first');
 }

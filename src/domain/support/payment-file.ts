@@ -1,7 +1,7 @@
 import { type Database, rows, type Transaction } from '../../connections/database.ts';
+import { type AskerNames, askerNames } from '../access/asker.ts';
 import { type AuditRecord, listAudit } from '../audit/audit-log.ts';
 import { type ChannelPause, channelPauses, pausableOf } from '../channels/channel-store.ts';
-import { type AskerNames, askerNames } from '../identity/asker.ts';
 import { type PayoutHold, payoutHoldOf } from '../merchants/payout-hold.ts';
 import {
   type AnyPayment,

@@ -1,8 +1,8 @@
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
+import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../access/asker.ts';
 import { Refusal } from '../errors.ts';
-import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../identity/asker.ts';
 import { postJournal } from '../ledger/post-journal.ts';
 import { TRANSACTION_COLUMNS, type WalletTransaction } from './list-transactions.ts';
 

@@ -1,4 +1,4 @@
-import { totpOperationsFromText } from '../../domain/identity/require-totp.ts';
+import { totpOperationsFromText } from '../../domain/access/require-totp.ts';
 import { trustedProxiesFromText } from '../networks.ts';
 import {
   contact,

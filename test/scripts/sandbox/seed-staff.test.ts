@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { seedStaff } from '../../../scripts/sandbox/seed-staff.ts';
-import { hasStaff } from '../../../src/domain/staff/require-staff.ts';
+import { hasStaff } from '../../../src/domain/staff/staff.ts';
 import { logIn, startTestConsole, type TestConsole } from '../../support/console.ts';
 
 describe('The member of staff of the sandbox', () => {

@@ -6,7 +6,7 @@ import {
   isPassword,
   PASSWORD_COST,
   renewedHash,
-} from '../../../src/domain/identity/password.ts';
+} from '../../../src/domain/credentials/passwords.ts';
 import { CHEAP_N } from '../../support/cheap-passwords.ts';
 
 /** A hash as an earlier version stored it, which cost less than any of today. */

@@ -1,10 +1,9 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
-import { isPassword, renewedHash } from '../identity/password.ts';
-import { accountHash } from '../security/account-hash.ts';
-import { countLogIn, type LogInLimit, takeBackLogIn } from '../security/log-in-limit.ts';
-import { StaffRefusal } from './require-staff.ts';
-import { STAFF_COLUMNS, type StaffMember } from './staff.ts';
+import { StaffRefusal } from '../staff/require-staff.ts';
+import { STAFF_COLUMNS, type StaffMember } from '../staff/staff.ts';
+import { accountHash, countLogIn, type LogInLimit, takeBackLogIn } from './log-in-limit.ts';
+import { isPassword, renewedHash } from './passwords.ts';
 import { staffAccount } from './staff-totp.ts';
 
 const MINUTE_MS = 60_000;

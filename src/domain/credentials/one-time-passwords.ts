@@ -2,7 +2,10 @@ import { generateSecret, generateURI, verifySync } from 'otplib';
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
-import type { UserRef } from './person.ts';
+import { Refusal } from '../errors.ts';
+import { recordSecurityEvent } from '../security/security-events.ts';
+import { eventBy, type Person, type UserRef } from './person.ts';
+import { useRecoveryCode } from './recovery-codes.ts';
 
 /** One-time passwords by time, RFC 6238, in the form that every authenticator app knows. */
 const STEP_S = 30;
@@ -133,4 +136,33 @@ export async function setTotp(trx: Transaction, user: UserRef, totp: boolean): P
     'UPDATE users SET totp = :totp WHERE merchant_id = :merchant_id AND id = :user_id',
     bindings,
   );
+}
+
+/** Returns the one-time password of a request. @throws Refusal `otp_required` */
+export function givenOtp(otp: string | undefined): string {
+  if (!otp) throw new Refusal('otp_required');
+  return otp;
+}
+
+/**
+ * Uses a one-time password, or a recovery code in its place. Spaces and dashes do not matter.
+ * The use is undone with the transaction, so one that is refused later stays good.
+ * @returns whether it was right.
+ */
+export async function useOtp(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  person: Person,
+  otp: string,
+): Promise<boolean> {
+  const code = plainCode(otp);
+  if (await useTotp(trx, secretsKeys, person, code)) return true;
+  if (!(await useRecoveryCode(trx, person, code))) return false;
+  await recordSecurityEvent(trx, { ...eventBy(person), kind: 'recovery_code_used' });
+  return true;
+}
+
+/** Returns a code as it is made, however people write it. */
+export function plainCode(otp: string): string {
+  return otp.replace(/[\s-]/g, '').toLowerCase();
 }

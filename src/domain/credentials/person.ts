@@ -1,8 +1,8 @@
 import { type Database, firstRow, hasRow, type Transaction } from '../../connections/database.ts';
+import type { Caller } from '../access/caller.ts';
 import { Refusal } from '../errors.ts';
 import type { SecurityEvent } from '../security/security-events.ts';
-import type { Caller } from './authenticate.ts';
-import { isPassword } from './password.ts';
+import { isPassword } from './passwords.ts';
 import { TOKEN_FIELDS } from './tokens.ts';
 
 /** A user, by the columns that name it. */

@@ -9,11 +9,16 @@ import {
 } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { newTotpSecret, otpauthUri, timeStepOf } from '../identity/totp.ts';
-import { accountHash, accountHashes } from '../security/account-hash.ts';
-import { countLogIn, forgetFailures, takeBackLogIn } from '../security/log-in-limit.ts';
-import { StaffRefusal } from './require-staff.ts';
-import type { StaffMember } from './staff.ts';
+import { StaffRefusal } from '../staff/require-staff.ts';
+import type { StaffMember } from '../staff/staff.ts';
+import {
+  accountHash,
+  accountHashes,
+  countLogIn,
+  forgetFailures,
+  takeBackLogIn,
+} from './log-in-limit.ts';
+import { newTotpSecret, otpauthUri, timeStepOf } from './one-time-passwords.ts';
 
 const MINUTE_MS = 60_000;
 const IS_ON =

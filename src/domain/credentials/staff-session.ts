@@ -1,6 +1,6 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
-import { StaffRefusal } from './require-staff.ts';
-import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
+import { StaffRefusal } from '../staff/require-staff.ts';
+import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from '../staff/staff.ts';
 
 const MINUTE_MS = 60_000;
 

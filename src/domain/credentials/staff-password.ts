@@ -1,10 +1,10 @@
 import { type Database, hasRow } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { auditedFor } from '../audit/audit.ts';
-import { hashPassword } from '../identity/password.ts';
-import { takeBackLogIn } from '../security/log-in-limit.ts';
+import { findStaff } from '../staff/require-staff.ts';
+import { takeBackLogIn } from './log-in-limit.ts';
 import { failedLogIn, requireFewFailures } from './log-in-staff.ts';
-import { findStaff } from './require-staff.ts';
+import { hashPassword } from './passwords.ts';
 import { hashOf } from './staff-token.ts';
 
 const WRONG = 'The e-mail address or the staff token is wrong, or the token has expired';

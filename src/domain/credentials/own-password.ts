@@ -1,10 +1,10 @@
 import { type Database, hasRow, inTransaction } from '../../connections/database.ts';
 import { Refusal } from '../errors.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
-import { hashPassword } from './password.ts';
+import { removeUnconfirmedTotp } from './one-time-passwords.ts';
+import { hashPassword } from './passwords.ts';
 import { eventBy, type Person, provePassword } from './person.ts';
-import { revokeTokens } from './revoke-tokens.ts';
-import { removeUnconfirmedTotp } from './totp.ts';
+import { revokeTokens } from './sessions.ts';
 
 /**
  * Changes the password of a person who knows the old one. The session goes on; all others of the

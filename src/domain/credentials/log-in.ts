@@ -1,20 +1,20 @@
 import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
 import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
-import { Refusal } from '../errors.ts';
-import { isOnList } from '../ip-address.ts';
-import type { Product } from '../merchants/app.ts';
-import { appSecrets } from '../merchants/app-secrets.ts';
-import type { MerchantRecord } from '../merchants/merchant.ts';
-import { accountHash } from '../security/account-hash.ts';
-import { givenOtp, useOtp } from './one-time-password.ts';
-import { isPassword, renewedHash } from './password.ts';
 import {
   type Access,
   type AccessHolder,
   holderOf,
   IP_ALLOWED,
   requireAccess,
-} from './require-access.ts';
+} from '../access/require-access.ts';
+import { Refusal } from '../errors.ts';
+import { isOnList } from '../ip-address.ts';
+import type { Product } from '../merchants/app.ts';
+import { appSecrets } from '../merchants/app-secrets.ts';
+import type { MerchantRecord } from '../merchants/merchant.ts';
+import { accountHash } from './log-in-limit.ts';
+import { givenOtp, useOtp } from './one-time-passwords.ts';
+import { isPassword, renewedHash } from './passwords.ts';
 import {
   rotateFamily,
   startFamily,

@@ -2,7 +2,7 @@ import { type Database, firstRow, rows, type Transaction } from '../../connectio
 import { Refusal } from '../errors.ts';
 import { isOnList } from '../ip-address.ts';
 import type { Product } from '../merchants/app.ts';
-import type { Caller } from './authenticate.ts';
+import type { Caller } from './caller.ts';
 import { type AccessHolder, addressRefused } from './require-access.ts';
 
 const ON_ITS_LIST = isOnList('ip_allow_list');

@@ -1,14 +1,18 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
+import type { KeyRing } from '../../process/key-ring.ts';
+import { type AuditedChange, endedSessions, type RowChange } from '../audit/audit.ts';
+import { accountHashes, forgetFailures } from '../credentials/log-in-limit.ts';
+import { removeTotp } from '../credentials/one-time-passwords.ts';
+import { hashPassword } from '../credentials/passwords.ts';
+import type { UserRef } from '../credentials/person.ts';
+import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
-import { lockMerchant } from '../merchants/merchant.ts';
+import { changeEvents, revocationEvents } from '../security/change-events.ts';
 import { type Differences, updateRow } from '../update-row.ts';
-import { hashPassword } from './password.ts';
-import type { UserRef } from './person.ts';
-import { revokeTokens } from './revoke-tokens.ts';
-import { removeTotp } from './totp.ts';
+import { lockMerchant } from './merchant.ts';
 
 export const ROLES = ['Admin', 'Finance', 'Operator'] as const;
 export type Role = (typeof ROLES)[number];
@@ -29,7 +33,7 @@ export interface UserRecord {
   created_at: Date;
 }
 
-export interface NewUser {
+interface NewUser {
   email: string;
   name?: string | undefined;
   password: string;
@@ -79,11 +83,7 @@ export async function createUser(
  * Creates a user for an operator.
  * @throws OperatorRefusal when there is no such merchant, or the e-mail address is taken.
  */
-export async function addUser(
-  trx: Transaction,
-  merchantId: number,
-  user: NewUser,
-): Promise<UserRecord> {
+async function addUser(trx: Transaction, merchantId: number, user: NewUser): Promise<UserRecord> {
   await lockMerchant(trx, merchantId);
   const taken = await findUser(trx, { email: user.email });
   if (taken) {
@@ -119,7 +119,7 @@ export function listUsers(
  * @returns the user as it is now, what has changed, and how many sessions were ended.
  * @throws OperatorRefusal when there is no such user.
  */
-export async function updateUser(
+async function updateUser(
   trx: Transaction,
   name: UserName,
   { password_hash, ...wanted }: UserChanges,
@@ -139,7 +139,7 @@ export async function updateUser(
  * @returns the user as it is now, whether they were on, and how many sessions were ended.
  * @throws OperatorRefusal when there is no such user.
  */
-export async function resetTotpOf(
+async function resetTotpOf(
   trx: Transaction,
   name: UserName,
 ): Promise<{ user: UserRecord; changed: Differences; revoked: number }> {
@@ -206,4 +206,75 @@ function findUser(
 
 function describe({ email, merchant_id }: UserName): string {
   return merchant_id === undefined ? email : `${email} of merchant ${merchant_id}`;
+}
+
+/**
+ * Creates a user for an operator, with the line for the audit log.
+ * @throws OperatorRefusal when there is no such merchant, or the e-mail address is taken.
+ */
+export async function registerUser(
+  trx: Transaction,
+  merchant_id: number,
+  user: NewUser,
+): Promise<AuditedChange<UserRecord>> {
+  const value = await addUser(trx, merchant_id, user);
+  const { email, name, role, must_change_password } = value;
+  const details = {
+    email,
+    ...(name !== null && { name }),
+    role,
+    ...(must_change_password && { must_change_password }),
+  };
+  return { value, audit: { merchant_id, subject: `user ${email}`, details } };
+}
+
+export interface UserChange extends RowChange<UserRecord> {
+  /** The number of sessions that were ended. */
+  revoked: number;
+}
+
+/**
+ * Changes a user for an operator. A new role, a new password or a deactivation ends the sessions.
+ * @param forgetWith are the keys under which failed log-ins are counted, to forget those of the user
+ * @throws OperatorRefusal when there is no such user.
+ */
+export async function changeUser(
+  trx: Transaction,
+  name: UserName,
+  wanted: UserChanges,
+  forgetWith?: KeyRing,
+): Promise<UserChange> {
+  const { user, changed, revoked } = await updateUser(trx, name, wanted);
+  const replaced = wanted.password_hash && { password: 'replaced' };
+  const hashes = forgetWith ? accountHashes(forgetWith, user.email) : [];
+  const forgotten = (await forgetFailures(trx, hashes)) && { failed_log_ins: 'forgotten' };
+  const subject = { merchant_id: user.merchant_id, user_id: user.id };
+  return {
+    ...{ row: user, merchant_id: user.merchant_id, revoked },
+    changed: { ...changed, ...replaced, ...forgotten, ...endedSessions(revoked) },
+    events: [
+      ...changeEvents(subject, changed, 'user_deactivated'),
+      ...revocationEvents(subject, revoked),
+      ...(replaced ? [{ ...subject, kind: 'password_changed' } as const] : []),
+      ...(forgotten ? [{ ...subject, kind: 'log_in_limit_lifted' } as const] : []),
+    ],
+  };
+}
+
+/**
+ * Switches one-time passwords off for a user who has lost them, and ends the sessions.
+ * @throws OperatorRefusal when there is no such user.
+ */
+export async function resetUserTotp(trx: Transaction, name: UserName): Promise<UserChange> {
+  const { user, changed, revoked } = await resetTotpOf(trx, name);
+  const { merchant_id, id: user_id } = user;
+  const subject = { merchant_id, user_id };
+  return {
+    ...{ row: user, merchant_id, revoked },
+    changed: { ...changed, ...endedSessions(revoked) },
+    events: [
+      ...(changed.totp ? [{ ...subject, kind: 'totp_reset' } as const] : []),
+      ...revocationEvents(subject, revoked),
+    ],
+  };
 }

@@ -7,18 +7,19 @@ import {
 import type { KeyRing } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
-import { plainCode, useOtp } from './one-time-password.ts';
-import { eventBy, lockUser, type Person, provePassword, type UserRef, wrongOf } from './person.ts';
-import { renewRecoveryCodes } from './recovery-codes.ts';
-import { revokeTokens } from './revoke-tokens.ts';
 import {
   hasTotpSecret,
   otpauthUri,
+  plainCode,
   removeTotp,
   setTotp,
   storeTotpSecret,
+  useOtp,
   useTotp,
-} from './totp.ts';
+} from './one-time-passwords.ts';
+import { eventBy, lockUser, type Person, provePassword, type UserRef, wrongOf } from './person.ts';
+import { renewRecoveryCodes } from './recovery-codes.ts';
+import { revokeTokens } from './sessions.ts';
 
 /** A new secret of one-time passwords. It is shown once. */
 export interface NewTotp {

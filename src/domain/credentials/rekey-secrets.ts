@@ -1,9 +1,9 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
 import type { Audited } from '../audit/audit.ts';
-import { totpContext } from '../identity/totp.ts';
-import { staffTotpContext } from '../staff/staff-totp.ts';
-import { IS_VALID, sealContext } from './app-secrets.ts';
+import { IS_VALID, sealContext } from '../merchants/app-secrets.ts';
+import { totpContext } from './one-time-passwords.ts';
+import { staffTotpContext } from './staff-totp.ts';
 
 /** Small, so that no transaction locks secrets for long. */
 const BATCH_SIZE = 100;

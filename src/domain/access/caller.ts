@@ -1,13 +1,13 @@
 import { type Database, firstRow } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { SECRET_LAPSED, TOKEN_FIELDS, tokenRevoked, verifyToken } from '../credentials/tokens.ts';
 import { Refusal } from '../errors.ts';
 import type { Product } from '../merchants/app.ts';
+import type { Role } from '../merchants/user.ts';
 import type { Rate } from '../money.ts';
 import type { Asker } from './asker.ts';
-import type { Role } from './manage-users.ts';
 import { type Access, holderOf, IP_ALLOWED, requireAccess } from './require-access.ts';
 import type { TotpOperation } from './require-totp.ts';
-import { SECRET_LAPSED, TOKEN_FIELDS, tokenRevoked, verifyToken } from './tokens.ts';
 
 /** The caller that a valid access token stands for. */
 export interface Caller {

@@ -10,6 +10,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import type { AccessHolder } from '../access/require-access.ts';
 import { Refusal } from '../errors.ts';
 import { shareBrakes } from '../merchants/payout-hold.ts';
 import {
@@ -17,7 +18,6 @@ import {
   recordSecurityEvent,
   type SecurityEvent,
 } from '../security/security-events.ts';
-import type { AccessHolder } from './require-access.ts';
 
 const ACCESS_LIFETIME_S = 15 * 60;
 const DAY_S = 24 * 3_600;
