@@ -70,7 +70,7 @@ export const MACHINES: Readonly<Record<GatewayPaymentKind, StateMachine<PaymentS
 
 const UNDONE = 'Support undoes it, because the money did not move after all or has come back';
 
-/** The conditions of the moves out of an end. The state diagrams show them. */
+/** The conditions of the moves out of an end. `npm run states` documents them. */
 export const LATE_MOVES: Readonly<
   Record<GatewayPaymentKind, Partial<Record<PaymentStatus, string>>>
 > = {
