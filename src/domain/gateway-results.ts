@@ -96,7 +96,7 @@ export type QueryResult =
 export const CALLBACK_ADDRESSES = ['result', 'answer', 'timeout'] as const;
 export type CallbackAddress = (typeof CALLBACK_ADDRESSES)[number];
 
-/** Where a callback came in, and about what kind of payment. */
+/** The address at which a callback came in, and the kind of its payment. */
 export interface CallbackOrigin {
   address: CallbackAddress;
   kind: GatewayPaymentKind;

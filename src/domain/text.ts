@@ -45,7 +45,7 @@ export function maskPhones(text: string): string {
 
 /** Digits with a space, a dash, a dot or a bracket between them, after a plus or not. */
 const AS_WRITTEN = /^\+?\(?\d(?:(?:[ .-]|\) ?| ?\()?\d)*$/;
-/** What people dial in place of the plus. */
+/** The digits that people dial in place of the plus. */
 const DIALLED_PLUS = /^00/;
 
 /**
@@ -56,4 +56,9 @@ export function kenyanMobileIn(text: string): string | undefined {
   if (!AS_WRITTEN.test(text)) return undefined;
   const number = parsePhoneNumberFromString(text.replace(DIALLED_PLUS, '+'), 'KE')?.number;
   return isKenyanMobile(number) ? number : undefined;
+}
+
+/** Returns a number with its noun: "1 webhook", "2 webhooks". */
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
 }

@@ -9,6 +9,7 @@ import {
 } from '../../domain/support/bulk-replay.ts';
 import { FAILED_JOB_STATES, type FailedJob } from '../../domain/support/failed-job-store.ts';
 import { STOP_AFTER_FAILED_AGAIN } from '../../domain/support/work-bulk-replays.ts';
+import { counted } from '../../domain/text.ts';
 import { auditedBy, recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { NotPossible, WhatWillHappen } from '../shell/action-page.tsx';
@@ -232,7 +233,7 @@ const RATES = [1, 5, 10, 20, 50, 100].map((rate) => [String(rate), `${rate} per 
 /** Says what a replay will do, line by line. */
 function linesOf({ order, outcomes, count, hasMore, total }: Plan): string[] {
   const atLeast = total < MAX_COUNTED ? '' : 'At least ';
-  const jobs = `${atLeast}${total} failed job${total === 1 ? '' : 's'}`;
+  const jobs = `${atLeast}${counted(total, 'failed job')}`;
   return [
     `${jobs}: ${VEILED.text(filterWords(order.filter))}.`,
     ...(hasMore ? [`Of the oldest ${count}:`] : []),

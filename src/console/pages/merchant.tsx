@@ -88,7 +88,7 @@ async function fileOf(visit: Visit, merchant: MerchantRecord): Promise<MerchantF
   };
 }
 
-/** What the page of a merchant shows. */
+/** The facts on the page of a merchant. */
 interface MerchantFile {
   merchant: MerchantRecord;
   wallets: { collection?: number; payout?: number };

@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<MerchantRecord>[] = [
   { heading: 'State', cell: (merchant) => <MerchantBadges merchant={merchant} /> },
 ];
 
-/** What a merchant may do. */
+/** Shows whether a merchant is approved and active, and whether its payouts are held. */
 export function MerchantBadges({
   merchant: { active, approved, payouts_held },
 }: {

@@ -18,7 +18,7 @@ const MS_PER_SECOND = 1_000;
 const SECONDS_PER_MINUTE = 60;
 const PERCENT = 100;
 
-/** How payments of the last hours have ended, by channel: two charts, and the same as a table. */
+/** Outcomes of payments in the last hours, by channel: two charts, and the same figures as a table. */
 export function OutcomesPart({ outcomes }: { outcomes: SlotOutcome[] }) {
   return (
     <>
@@ -51,7 +51,7 @@ export function OutcomesPart({ outcomes }: { outcomes: SlotOutcome[] }) {
 
 type FigureOf = (outcome: SlotOutcome) => number | null;
 
-/** Of those that have ended. Null when none has. */
+/** The share of completed payments among ended ones. Null before the first one has ended. */
 function successRate({ completed, failed }: SlotOutcome): number | null {
   const ended = completed + failed;
   return ended === 0 ? null : Math.round((completed / ended) * PERCENT);
@@ -114,7 +114,7 @@ const OUTCOME_COLUMNS: readonly Column<SlotOutcome>[] = [
 
 type Queue = QueueStatus['queues'][number];
 
-/** What waits in the queues, and what is wrong with them. @param status a line when they are late */
+/** The queues: waiting jobs and late steps. @param status is a sentence when the queues do not answer */
 export function QueuesPart({ status }: { status: QueueStatus | string }) {
   if (typeof status === 'string') {
     return (
@@ -189,8 +189,8 @@ function Due({ status: { due, deliveries_waiting: deliveries } }: { status: Queu
       ))}
       {deliveries.count > 0 && (
         <p>
-          {countWords(deliveries.count)} webhooks wait for a place at their endpoint, the oldest for{' '}
-          {ageOf(deliveries.oldest_ms)}.
+          Webhooks that wait until their endpoint has a free slot: {countWords(deliveries.count)},
+          the oldest for {ageOf(deliveries.oldest_ms)}.
         </p>
       )}
     </>

@@ -13,7 +13,7 @@ import type { REASONS } from './waiting.tsx';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What the gauges of a group say. */
+/** The readings of a group of gauges. */
 interface Gauges {
   sum(name: string, labels?: Labels): number;
   /** The largest value; 0 without any. */
@@ -121,7 +121,7 @@ function troubleColumn(heading: string, why: (typeof REASONS)[number]): Column<O
   };
 }
 
-/** What somebody must decide about. */
+/** Matters that a person must decide. */
 function OpenMatters({ gauges }: { gauges: Gauges }) {
   const kinds = gauges.of('malipo_discrepancies_open');
   const held = gauges.of('malipo_suspense_cents').filter((row) => row.malipo_suspense_cents !== 0);
@@ -172,7 +172,7 @@ function Ledger({ gauges }: { gauges: Gauges }) {
   );
 }
 
-/** What is paused, and what gateways have told of themselves. */
+/** Pauses of channels, and floats and troubles that gateways have told. */
 function Channels({ gauges, pauses }: { gauges: Gauges; pauses: Figures['pauses'] }) {
   const path = pathTo('channels');
   return (
@@ -206,7 +206,7 @@ function Channels({ gauges, pauses }: { gauges: Gauges; pauses: Figures['pauses'
   );
 }
 
-/** What PostgreSQL tells of the whole service. */
+/** The figures of the whole service, read from PostgreSQL. */
 export function FiguresPart({ figures }: { figures: Figures }) {
   const { readings, errors, pauses, submissionsPaused } = figures;
   return (

@@ -13,7 +13,7 @@ import type { Veil } from '../shell/veil.ts';
 /** One thing that happened to a payment. */
 export interface Moment {
   at: Date;
-  /** Where it comes from, in one word or two. */
+  /** Its source, in one word or two. */
   source: string;
   what: string;
   details: string[];
@@ -169,7 +169,7 @@ const STEPS: Readonly<Record<StepName, string>> = {
   deliver: 'the merchant is told by webhook',
 };
 
-/** Says what happens next and when, or what it waits for. One sentence each. */
+/** Says the next step and its time, or the reason to wait, in one sentence each. */
 export function nextWords(file: PaymentFile): string[] {
   const { payment, hold, pause, steps } = file;
   const planned = steps.map(stepWords);

@@ -59,7 +59,7 @@ function PaymentPage({ isRevealed = false, ...shown }: Shown & { isRevealed?: bo
   );
 }
 
-/** What refreshes itself. When nothing more can happen, it comes without the poller. */
+/** The part of the page that refreshes. It stops polling when the payment cannot change any more. */
 function Live({ visit, file }: Shown) {
   const { payment, steps, events } = file;
   // An event without a delivery is about to get one.
@@ -169,7 +169,7 @@ interface Offer {
   params: Record<string, unknown>;
 }
 
-/** What can be done now, each with a link to a page that says first what will happen. */
+/** Links to the possible actions. Each opens a page that says first what will happen. */
 function Actions({ visit, file }: { visit: Visit; file: PaymentFile }) {
   const offers = offersOf(file).filter(({ route }) => mayUse(visit.member.role, route));
   if (offers.length === 0) return null;
@@ -222,7 +222,7 @@ function offersOf(file: PaymentFile): Offer[] {
   ];
 }
 
-/** What a payment is, and what it is known by. */
+/** A payment's particulars and identifiers. */
 function Facts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
   const { kind, merchant_id, amount_cents, channel, gateway, reference } = payment;
   const { trans_id, external_ref, created_at, deadline_at, id } = payment;

@@ -17,7 +17,7 @@ import type { Answer, Visit } from '../visit.ts';
 const MAX_HITS = 50;
 const MAX_SEARCH_LENGTH = 200;
 
-/** What somebody looks for. */
+/** The terms of a search. */
 interface Search {
   what: string;
   merchant_id: number | undefined;
@@ -133,7 +133,7 @@ function Results({ search: { what, merchant_id }, hits }: { search: Search; hits
   );
 }
 
-/** How lists show payments. */
+/** The columns of payments in lists. */
 export const PAYMENTS: readonly Column<PaymentSummary>[] = [
   {
     heading: 'Payment',

@@ -56,7 +56,7 @@ const WARNINGS: ReadonlySet<SecurityEventKind> = new Set([
 
 type Query = Readonly<Record<string, string>>;
 
-/** What has happened to access, newest first. */
+/** Security events, newest first. */
 function SecurityEventsPage({
   query,
   page: { rows, next },

@@ -11,6 +11,7 @@ import {
   type StatementPreview,
 } from '../../domain/reconciliation/preview-statement.ts';
 import { compareImport } from '../../domain/reconciliation/reconcile-statement.ts';
+import { counted } from '../../domain/text.ts';
 import { comparisonWith } from '../../service/reconciliation.ts';
 import { auditedBy, recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
@@ -340,7 +341,7 @@ const MISSING: readonly Column<ImportResult['missing'][number]>[] = [
   { heading: 'Amount', cell: ({ amount_cents }) => <Money cents={amount_cents} />, isNumber: true },
 ];
 
-/** What the comparison of a statement would find now. */
+/** The findings that a comparison of the statement would have now. */
 function Forecast({ preview }: { preview: StatementPreview }) {
   const { lines, outside, known, settles, differs, unexplained, unseen, missing } = preview;
   const atLeast = missing >= MAX_PREVIEWED_MISSING ? 'at least ' : '';
@@ -349,7 +350,7 @@ function Forecast({ preview }: { preview: StatementPreview }) {
       <h2>What will happen</h2>
       <ul>
         <li>
-          Of {lines} lines, {known} repeat what is booked: nothing happens.
+          {known} of {counted(lines, 'line')} repeat the books. They change nothing.
         </li>
         <li>{settles} name an open payment with the same amount: it ends as completed.</li>
         <li>
@@ -361,7 +362,9 @@ function Forecast({ preview }: { preview: StatementPreview }) {
           amount and time tell which collection it is.
         </li>
         {unseen > 0 && <li>{unseen} more lines were not looked at one by one.</li>}
-        {outside > 0 && <li>{outside} lines are outside of these days. They count too.</li>}
+        {outside > 0 && (
+          <li>{counted(outside, 'line')} outside of these days. Such lines count too.</li>
+        )}
         <li>
           {atLeast}
           {missing} booked movements are not in it: each becomes a discrepancy.

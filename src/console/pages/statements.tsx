@@ -72,7 +72,7 @@ const COLUMNS: readonly Column<StatementImport>[] = [
   { heading: 'State', cell: (statement) => <State statement={statement} /> },
 ];
 
-/** How far a statement is. */
+/** The state of a statement's comparison. */
 export function State({
   statement: { started_at, is_running, result },
 }: {
@@ -192,7 +192,7 @@ export function createComparisons(
 
 /**
  * Says why a member may not begin the comparison of a statement; null when the member may. A file
- * could say anything, so somebody else than who has brought it begins what is about much money.
+ * could say anything. So another member than its uploader begins a comparison about much money.
  */
 export function whyNotAlone(
   { member, service }: Pick<Visit, 'member' | 'service'>,

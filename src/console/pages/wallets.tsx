@@ -55,7 +55,7 @@ interface Props {
   page: ListPage<PlacedTransaction, string>;
 }
 
-/** What a merchant has, and how it came to that. */
+/** The balances of a merchant's wallets, and their last entries. */
 function WalletsPage({ visit, merchant, balances, page: { rows, next } }: Props) {
   const { id: merchant_id, name } = merchant;
   const path = pathTo('wallets', visit.params);

@@ -22,7 +22,7 @@ export interface Resource<Subject> {
   pathOf(subject: Subject): string;
 }
 
-/** What will happen, one line each. */
+/** The effects, one line each. */
 export type Preview =
   | readonly string[]
   | {
@@ -31,7 +31,7 @@ export type Preview =
       secondPerson: string | null;
     };
 
-/** Who does something, and why. */
+/** The actor and the reason of a deed. */
 export interface By {
   audited: Audited;
   reason: string;

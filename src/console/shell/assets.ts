@@ -7,7 +7,7 @@ import { strictRouter } from '../../http/http-server.ts';
 /**
  * Draws a `time-chart`: lines over time, from the JSON that the element carries. It is drawn where
  * the element appears, also in a part that came later, and anew when the theme changes. Times are
- * those of Nairobi.
+ * in Nairobi's zone.
  */
 const CHART_SCRIPT = `
 const HEIGHT = 220;
@@ -192,7 +192,7 @@ const CACHING = 'public, max-age=31536000, immutable';
 const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="4" fill="#0a6b4f"/><path d="M4 12V4l4 5 4-5v8" fill="none" stroke="#fff" stroke-width="2"/></svg>';
 
-/** What pages load besides themselves, each at an address that has the version of its content. */
+/** Scripts and styles of the pages. The address of each has the version of its content. */
 export const ASSETS = {
   htmx: asset('htmx.js', packaged('htmx.org/dist/htmx.min.js')),
   style: asset('style.css', STYLE),

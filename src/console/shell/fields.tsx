@@ -104,7 +104,7 @@ export function Token({ visit }: { visit: Pick<OpenVisit, 'csrfToken'> }) {
   return <input type="hidden" name={CSRF_FIELD} value={visit.csrfToken} />;
 }
 
-/** What was wrong with a form, at its top. */
+/** Shows the problem of a refused form, at its top. */
 export function FormProblem({ words }: { words?: string | undefined }) {
   return words ? (
     <p class="form-problem" role="alert">

@@ -44,7 +44,7 @@ export function ChoiceFilter({
   return <Choice {...field} none={all} value={query[field.name]} />;
 }
 
-/** How long something must have waited, or may have. */
+/** A filter by the time that rows have waited. */
 export function AgeFilter(field: FilterProps) {
   const choices = Object.entries(AGES).map(([age, [words]]) => [age, words] as const);
   return <ChoiceFilter {...field} choices={choices} all="any" />;

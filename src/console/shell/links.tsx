@@ -69,7 +69,7 @@ export function spanOf(seconds: number): string {
   return `${Math.floor(seconds / length)} ${unit}`;
 }
 
-/** What is known of one thing: names, and what stands beside them. Null is left out. */
+/** A list of names with their values. Leaves out values that are null. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl>

@@ -106,7 +106,7 @@ export function ageIn(fields: Fields, name: string): number | undefined {
 
 export interface Days {
   since: Date | undefined;
-  /** Not at or after this moment. */
+  /** The end of the period; rows at this time are not in it. */
   until: Date | undefined;
 }
 

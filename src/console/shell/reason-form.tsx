@@ -14,7 +14,7 @@ interface ReasonFormProps {
   /** The words of the button: a verb and its object. */
   verb: string;
   problem?: string | undefined;
-  /** Where to go without doing it. */
+  /** The address of the way back, without the deed. */
   back: string;
   /** The form has a file. */
   hasFile?: boolean;
@@ -58,7 +58,7 @@ export function givenReason({ form: { reason = '' } }: Pick<OpenVisit, 'form'>):
   throw new OperatorRefusal(`A reason has at most ${MAX_REASON_LENGTH} characters`);
 }
 
-/** The button that shows personal data for one time. Nothing for who may not. */
+/** The button that reveals personal data once. Renders nothing if the role may not reveal. */
 export function RevealForm({ visit, route }: { visit: Visit; route: RouteName }) {
   if (!mayUse(visit.member.role, route)) return null;
   return (

@@ -2,16 +2,16 @@ import type { Answer } from '../visit.ts';
 
 interface ShownOnce {
   title: string;
-  /** What it is, such as `secret`. */
+  /** The kind of value, such as `secret`. */
   what: string;
   secret: string;
-  /** What holds from now on. */
+  /** The consequences, one line each. */
   lines: readonly string[];
-  /** Where to go from here. */
+  /** The address of the next page. */
   back: string;
 }
 
-/** Shows what is stored nowhere in plain text. Neither the session nor a cache keeps this page. */
+/** Shows a secret that is stored nowhere in plain text. Neither session nor cache keeps this page. */
 export function shownOnce({ title, what, secret, lines, back }: ShownOnce): Answer {
   const page = (
     <section class="card">

@@ -1,6 +1,6 @@
 import type { PaymentStatus } from '../../domain/payments/payment.ts';
 
-/** How something stands: the colour only repeats what the words say. */
+/** The tone of a badge. The colour only repeats the words. */
 export type Tone = 'good' | 'bad' | 'warn' | 'plain';
 
 const TONES: Readonly<Record<PaymentStatus, Tone>> = {

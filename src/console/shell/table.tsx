@@ -43,7 +43,7 @@ export function Table<Row>({ rows, columns, caption }: TableProps<Row>) {
   );
 }
 
-/** What a page shows in place of an empty table. */
+/** Stands in place of an empty table. */
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="card soft">{children}</p>;
 }
@@ -70,7 +70,7 @@ export async function listPage<Row, Key>(
 
 interface NextPageProps {
   path: string;
-  /** What narrows the list, as it stands in the address. */
+  /** The filters of the list, as they stand in the address. */
   query?: Readonly<Record<string, string>>;
   next: string | number | null;
   /** The field of the address that says where a page begins. */

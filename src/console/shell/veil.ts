@@ -10,7 +10,7 @@ const WRITTEN_PHONE =
   /(?<![\w-])(?:\(?(?:\+|00)?254\)?[ .-]?|\(?0)[17]\d{2}[ .)-]{1,2}\d{3}[ .-]?\d{3}(?![\w-])/g;
 const E_MAIL = /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g;
 
-/** What hides personal data until a member of staff reveals it. */
+/** Hides personal data until a member of staff reveals it. */
 export interface Veil {
   isLifted: boolean;
   /** A phone, or the number of a bank account. */
@@ -62,7 +62,7 @@ function hideAccount(text: string): string {
 
 /**
  * Hides the personal data of a line of the audit log. E-mail addresses in its subject and details
- * stay: they are those of staff, merchants and their users. Numbers in its details are ours.
+ * stay: they belong to staff, merchants and their users. Numbers in its details are ours.
  */
 export function veiled({ subject, reason, details, ...line }: AuditRecord): AuditRecord {
   const hidden = (_name: string, value: unknown) =>

@@ -24,7 +24,7 @@ export const ASKER_VALUES = ':asked_family, :asked_app, :asked_user, :asked_ip';
 
 type Asked = Asker & { merchant_id: number };
 
-/** What people call an asker. Null for what it has not. */
+/** Display names of the asker. Null for a name that is unknown. */
 export interface AskerNames {
   asked_app_name: string | null;
   asked_user_email: string | null;

@@ -78,16 +78,16 @@ const NOT_RECORDED = 'The database can only be read, so the audit log does not h
 
 /** A read of merchants' or customers' data. */
 export interface Read {
-  /** Who reads, as the audit log names operators. */
+  /** The reader, as the audit log names operators. */
   actor: string;
   /** Noun and verb, such as `payment.show`. */
   action: string;
   merchant_id: number | null;
-  /** What was looked at, such as `payment 0712******678`. */
+  /** The thing that was read, such as `payment 0712******678`. */
   subject: string;
-  /** What was looked for. Phones in its texts are masked. */
+  /** The search terms. Phones in its texts are masked. */
   lookedFor: Record<string, unknown>;
-  /** How many rows were found; null when it is not known. */
+  /** The number of rows found; null when it is unknown. */
   rows: number | null;
 }
 
@@ -115,7 +115,7 @@ function masked(value: unknown): unknown {
   return typeof value === 'string' ? maskPhones(value) : value;
 }
 
-/** What a change to a row has done. */
+/** The result of a change to a row. */
 export interface RowChange<Row> {
   row: Row;
   merchant_id: number | null;

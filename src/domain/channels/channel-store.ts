@@ -4,7 +4,7 @@ import { type ErrorCode, Refusal } from '../errors.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { Channel } from './channel.ts';
 
-/** What a pause can stop alone. With reversals also returns: both give money back. */
+/** The parts that a pause can stop alone. Reversals include returns: both give money back. */
 export const PAUSABLE = ['payouts', 'reversals'] as const;
 type Pausable = (typeof PAUSABLE)[number];
 
@@ -40,7 +40,7 @@ export function isPausedSql(kind: GatewayPaymentKind, code: string): string {
 /** A paused channel, with what the audit log says of it. */
 export interface ChannelPause {
   code: number;
-  /** What is stopped. Null: everything. */
+  /** The stopped parts. Null: the whole channel. */
   what: Pausable[] | null;
   paused_at: Date;
   /** The operator and the reason. Null if the pause is not in the audit log. */

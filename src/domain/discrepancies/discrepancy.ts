@@ -28,7 +28,7 @@ export const DISCREPANCY_KINDS = {
 } as const;
 export type DiscrepancyKind = keyof typeof DISCREPANCY_KINDS;
 
-/** What was found. It names its gateway, unless its payment is in the database and names it. */
+/** A finding. It names its gateway, unless its payment is in the database and names it. */
 export type NewDiscrepancy = {
   kind: DiscrepancyKind;
   /** The movement that waits in suspense for the decision. */

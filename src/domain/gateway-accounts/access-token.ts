@@ -20,7 +20,7 @@ export interface FreshToken {
   lifeMs: number;
 }
 
-/** What all processes know of an account's token. */
+/** The state of an account's token that all processes share. */
 export interface TokenState {
   /** The number of the newest token, also of one that cannot be decrypted; 0 before the first. */
   number: number;

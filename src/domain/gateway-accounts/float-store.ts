@@ -30,14 +30,14 @@ export async function hasHeardFloat(
   return heard.length > 0;
 }
 
-/** What a gateway has last said of the money from which payouts go. */
+/** The last balance that a gateway has told of the money for payouts. */
 export interface Float {
   gateway: string;
   available_cents: number;
   heard_at: Date;
 }
 
-/** Reads what is known of the floats. A gateway that has never told is missing. */
+/** Reads the known floats. A gateway that has never told its float is missing. */
 export function readFloats(database: Database): Promise<Float[]> {
   return rows<Float>(database, 'SELECT gateway, available_cents, heard_at FROM gateway_floats');
 }

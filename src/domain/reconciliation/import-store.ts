@@ -4,7 +4,7 @@ import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
 import type { LineResult, StatementLine, StoredLine } from './statement.ts';
 
-/** What a comparison has found, as it is kept. */
+/** The findings of a comparison, as they are stored. */
 export interface ImportResult {
   lines: Record<LineResult, number>;
   /** The number of lines with a time outside of the period. */
@@ -26,7 +26,7 @@ export interface StatementImport {
   period_from: string;
   period_to: string;
   source: string;
-  /** The e-mail address of who has brought its file to the console. Null for all others. */
+  /** The e-mail address of the member who uploaded the file. Null for a statement without an upload. */
   brought_by: string | null;
   imported_at: Date;
   covers: StatementLine['kind'][];

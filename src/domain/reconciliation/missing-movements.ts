@@ -37,7 +37,7 @@ export async function reportMissing(
           payment: { kind, merchant_id, id: payment_id },
           trans_id,
           amount_cents,
-          // Not the period, so that the same finding in another statement is no news.
+          // Without the period, so that the same finding in another statement opens no second discrepancy.
           details: {},
         }),
       );

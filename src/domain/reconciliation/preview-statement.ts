@@ -13,17 +13,17 @@ export const MAX_PREVIEWED_LINES = 200;
 /** Movements that are missing are counted up to here. */
 export const MAX_PREVIEWED_MISSING = 1_000;
 
-/** What the comparison of a statement would find. */
+/** The findings that a comparison of the statement would have. */
 export interface StatementPreview {
   lines: number;
   outside: number;
-  /** Lines that repeat what is booked. */
+  /** Lines that repeat a booked movement. */
   known: number;
-  /** Of the first others: those that name one open payment with the same amount. */
+  /** Lines among the first others that name one open payment with the same amount. */
   settles: number;
-  /** Those that name one payment that has ended, or another amount. */
+  /** Lines that name one payment that has ended, or another amount. */
   differs: number;
-  /** Those that name no payment, or several. */
+  /** Lines that name no payment, or several. */
   unexplained: number;
   /** The others that were not looked at. */
   unseen: number;
@@ -31,7 +31,7 @@ export interface StatementPreview {
   missing: number;
   /** Overdue payments that fail, unless the gateway says otherwise. */
   ruled_out: number;
-  /** The most money that it can decide about, in cents: of all news, and of what it rules out. */
+  /** The most money that it can decide about, in cents: all news, and all payments it rules out. */
   stake_cents: number;
 }
 

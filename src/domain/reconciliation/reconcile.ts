@@ -22,7 +22,7 @@ export interface Reconciliation extends RuledOut {
   outside: number;
   /** Lines of movements that are not booked here. */
   unknown: StoredLine[];
-  /** Lines whose money, account or outcome differs from what is booked. */
+  /** Lines whose money, account or outcome differs from the books. */
   contradicting: StoredLine[];
   /** Movements that are booked here and not in the statement. */
   missing: MissingMovement[];

@@ -17,7 +17,7 @@ export const COLUMN_NAMES = [
 ] as const;
 export type ColumnName = (typeof COLUMN_NAMES)[number];
 
-/** How a statement is written. */
+/** The form of a statement: its columns, clock and signs. */
 export interface StatementFormat {
   /** The file's names of columns that differ from ours. */
   columns: Readonly<Partial<Record<ColumnName, string>>>;
@@ -51,7 +51,7 @@ export function readStatementFile({ path, ...format }: StatementFile): Promise<S
 
 /**
  * Reads a gateway's statement as CSV with a header line.
- * @param maxLines is how many lines it may have
+ * @param maxLines is the most lines that it may have
  * @throws StatementFileError for the first line that is wrong
  */
 export async function readStatement(

@@ -29,7 +29,7 @@ export interface Callback {
   step_no: number;
 }
 
-/** Where a callback came in. */
+/** The payment and the address at which a callback came in. */
 export interface CallbackPlace extends PaymentRef {
   address?: CallbackAddress;
   askedAt?: Date | null;
@@ -62,7 +62,7 @@ export async function lockStored(trx: Transaction, payment: PaymentRef): Promise
 }
 
 const MAX_NAME_LENGTH = 50;
-/** Enough to see what it is. Anybody may send more. */
+/** The part of a body that is kept: enough to recognise it. Anybody may send more. */
 const MAX_BODY_BYTES = 4_096;
 
 /** Stores the beginning of a request to an address that is not genuine. It never moves anything. */
@@ -98,14 +98,14 @@ export const MAX_CALLBACKS_A_DAY = 50;
 const LONG_BODY_BYTES = 8_192;
 export const MAX_LONG_BYTES_A_DAY = 262_144;
 
-/** Of the same address, in the last 24 hours. */
+/** SQL: the callbacks of the same address in the last 24 hours. */
 const HEARD_TODAY = `callbacks
   WHERE merchant_id = :merchant_id AND payment_id = :payment_id AND payment_kind = :payment_kind
     AND address = :address AND asked_at IS NOT DISTINCT FROM CAST(:asked_at AS timestamptz)
     AND received_at > now() - interval '1 day'`;
 
 /**
- * True while there is room. Copies of what is kept fill half of it only: a callback that says
+ * True while there is room. Copies of kept bodies fill half of it only: a callback that says
  * something new finds its place as long as there were fewer contents than the limit.
  */
 const HAS_ROOM = `(heard < :most OR (NOT is_known AND contents < :most))

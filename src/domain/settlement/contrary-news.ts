@@ -12,7 +12,7 @@ import { ownerOfReceipt } from './receipts.ts';
 import type { Settlement } from './settle.ts';
 
 /*
- * News that contradicts what is known books nothing. Support is told of it.
+ * News that contradicts the books is not booked. Support is told of it.
  */
 
 /** Reports a verdict about another payment. It moves nothing, and the questions go on. */

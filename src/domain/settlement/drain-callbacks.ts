@@ -23,7 +23,7 @@ export type CallbackResult =
   /** It waits until the gateway has said the same when it was asked. */
   | 'unconfirmed';
 
-/** What became of a callback. An error is a fault of ours: the callback stays stored. */
+/** The result of applying a callback. An error is a fault of ours: the callback stays stored. */
 export type Applied = { result: CallbackResult } | { error: unknown };
 
 /**
@@ -72,7 +72,7 @@ export async function applyStored(
   const applyOne = stored.length === 1 ? apply : applyInSavepoint;
   let fault: Applied | null = null;
   for (const each of failuresLast) {
-    // Nothing fails while news that money has moved could not be applied.
+    // A payment does not fail while news that money has moved could not be applied.
     const result: Applied = fault && isFailure(each) ? fault : await applyOne(trx, ref, each);
     if ('error' in result) fault = result;
     applied.set(each.callback.id, result);

@@ -2,7 +2,7 @@ import { type Database, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { PAYMENT_KINDS } from '../payments/payment-summary.ts';
 
-/** How the ends of a channel's last payments were learned. */
+/** The sources that told the ends of a channel's last payments. */
 export interface LearnedLately {
   channel: number;
   /** The gateway called back, before or after the end. */
@@ -59,12 +59,12 @@ export function isPolledOnly({ by_callback, by_poll }: LearnedLately): boolean {
   return by_callback === 0 && by_poll >= MIN_POLLED;
 }
 
-/** What became of the payments of a channel that were first submitted in one slot of time. */
+/** The outcomes of a channel's payments that were first submitted in one slot of time. */
 export interface SlotOutcome {
   /** The slot's start. */
   starts_at: Date;
   channel: number;
-  /** Of the sample: those that were submitted, and how they have ended by now. */
+  /** The submitted payments of the sample, and their outcomes by now. */
   submitted: number;
   completed: number;
   failed: number;

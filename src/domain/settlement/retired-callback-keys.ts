@@ -23,11 +23,11 @@ export async function retiredCallbackKey(
 export interface KeptCallbackKeys {
   /** The ids of all that are kept. */
   ids: string[];
-  /** Those that were stored or encrypted again. */
+  /** The ids of the keys that were stored or encrypted again. */
   changed: string[];
-  /** Those that cannot be decrypted. */
+  /** The ids of the keys that cannot be decrypted. */
   unreadable: string[];
-  /** Those whose id has two keys: the kept one, and another one in the ring. */
+  /** The ids with two keys: the kept one, and another one in the ring. */
   reused: string[];
 }
 

@@ -19,7 +19,7 @@ export type Settlement =
   /** It contradicts the payment: recorded as a discrepancy, without a change of status. */
   | 'discrepancy';
 
-/** Where a verdict comes from. */
+/** The source of a verdict. */
 interface Source {
   /** For the history: 'submission', 'poll', 'callback', 'statement' or 'support'. */
   cause: string;

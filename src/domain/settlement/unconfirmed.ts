@@ -21,7 +21,7 @@ const LAST_LOOK_MS = 600_000;
 const WAITS = 'it waits until the gateway confirms it';
 
 /**
- * Tells whether a success is so large that the gateway must confirm it, and has not. What another
+ * Tells whether a success is so large that the gateway must confirm it, and has not. The word of another
  * callback has told confirms nothing.
  */
 export async function awaitsConfirmation(

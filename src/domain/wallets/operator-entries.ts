@@ -32,7 +32,7 @@ export function isEntryReference(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,50}$/.test(text);
 }
 
-/** What an entry would do. */
+/** The effect that an entry would have. */
 export interface EntryPreview {
   balance_cents: number;
   balance_after_cents: number;

@@ -6,7 +6,7 @@ import { awaitsRefund } from '../../payments/kinds.ts';
 import type { PaymentStatus } from '../../payments/payment.ts';
 import { eachRow, type Finding, type Scope } from './checks.ts';
 
-/** A payment with what is booked for it. */
+/** A payment with its bookings. */
 interface BookedPayment {
   id: string;
   status: PaymentStatus;
@@ -108,7 +108,7 @@ export function checkPayments(
 
 type Misbooking = Omit<Finding, 'subject' | 'id'>;
 
-/** Lists what is wrong with the books of one payment. */
+/** Lists the errors in the books of one payment. */
 function findingsOf(kind: GatewayPaymentKind, payment: BookedPayment): Misbooking[] {
   const expected = EXPECTED_JOURNALS[kind](payment);
   const known = expected.flatMap(({ kinds, optional = [] }) => [...kinds, ...optional]);
