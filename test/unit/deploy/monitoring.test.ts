@@ -60,7 +60,7 @@ function metricsIn(expression: string): string[] {
   return names.map((name) => name.replace(/_(bucket|count|sum)$/, ''));
 }
 
-const PARTS = ['Meaning', 'First command', 'Safe action', 'Whom to wake'];
+const PARTS = ['Meaning', 'Look', 'Do', 'Wake'];
 
 describe('The monitoring of the service', () => {
   let registry: Registry;
