@@ -1,4 +1,5 @@
 import type { RouteName } from '../../src/console/routes.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { type ConsoleVisitor, visitConsole } from '../sandbox/console-visitor.ts';
 import { findRedisServer } from '../sandbox/embedded/redis.ts';
 import { findFreePort } from '../sandbox/processes/port.ts';
@@ -20,7 +21,6 @@ const TIMELINES: readonly RouteName[] = ['payment', 'paymentLive'];
 /** In each of two rounds. */
 const REPEATS_COUNT = 20;
 const WARM_UPS_COUNT = 2;
-const DAY_MS = 86_400_000;
 /** What an open overview asks for in a minute, as its `hx-trigger` says. */
 const PER_MINUTE = { '/overview/figures': 6, '/overview/queues': 6, '/overview/outcomes': 1 };
 const MINUTES_COUNT = 5;

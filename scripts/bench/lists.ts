@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../src/time.ts';
 import { runRequests } from './load.ts';
 import { BenchError } from './options.ts';
 import { type BenchMerchant, createMerchants } from './payments.ts';
@@ -21,7 +22,6 @@ const CASES = {
 };
 /** Periods in days before today: an ordinary day, a month, and everything. */
 const PERIODS = { DAY: [385, 385], MONTH: [400, 371], YEARS: [730, 0] };
-const DAY_MS = 86_400_000;
 const LIMIT_MS = 150;
 const REPEATS_COUNT = 15;
 const WARM_UPS_COUNT = 3;

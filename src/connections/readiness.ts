@@ -1,6 +1,6 @@
+import { atMostEvery, waitAtMost } from '../time.ts';
 import { type Database, poolOf } from './database.ts';
 import { databaseProblem } from './database-fault.ts';
-import { atMostEvery, inTime } from './timing.ts';
 
 /** The database is asked no more often than this, however many probes come. */
 const MAX_AGE_MS = 1_000;
@@ -34,7 +34,7 @@ export function createReadiness(
     if (!asked && isBelieved && pool.numUsed() >= pool.max) return;
     // A question without an answer is waited for again. A second one would take a connection more.
     asked ??= ask();
-    await inTime(asked, ANSWER_TIMEOUT_MS, SILENT).catch(() => {
+    await waitAtMost(asked, ANSWER_TIMEOUT_MS, SILENT).catch(() => {
       problem = SILENT;
     });
   });

@@ -1,8 +1,8 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Logger } from '../process/logger.ts';
+import { atMostEvery, waitAtMost } from '../time.ts';
 import { messageOf } from './database-errors.ts';
 import { connectionAdvice, REDIS_SETTINGS } from './database-warnings.ts';
-import { atMostEvery, inTime } from './timing.ts';
 
 /** Address of Redis, and how to reach it. `Config` is one. */
 export interface RedisAddress {
@@ -196,7 +196,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 export function createRedisProbe(address: RedisAddress): () => Promise<Condition> {
   let condition: Condition;
   const refresh = atMostEvery(MAX_AGE_MS, async () => {
-    condition = await inTime(redisCondition(address), PROBE_TIMEOUT_MS, 'no answer').catch(
+    condition = await waitAtMost(redisCondition(address), PROBE_TIMEOUT_MS, 'no answer').catch(
       (error) => ({ problem: whyUnreachable(error), warnings: [] }),
     );
   });

@@ -3,8 +3,7 @@ import { messageOf } from '../connections/database-errors.ts';
 import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk-replays.ts';
 import { leaseHolder } from '../jobs/lease.ts';
 import type { Service } from '../service/service.ts';
-
-const SECOND_MS = 1_000;
+import { SECOND_MS } from '../time.ts';
 
 /**
  * Works off the replays of many failed jobs, for as long as this process runs. Of several consoles

@@ -1,3 +1,5 @@
+import { HOUR_MS } from '../time.ts';
+
 /**
  * A stretch of time, both ends included. The ends are texts that PostgreSQL reads, in UTC and to
  * the microsecond.
@@ -49,8 +51,6 @@ export function isDay(text: string): boolean {
   const date = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
-
-const HOUR_MS = 3_600_000;
 
 /** Clocks that people read, by the name that follows a time. Kenya has no summer time. */
 const OFFSET_HOURS = { EAT: 3, UTC: 0 } as const;

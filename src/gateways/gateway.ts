@@ -6,7 +6,6 @@
  */
 
 import type { AmountRule } from '../domain/channels/channel.ts';
-import type { Deadline } from '../domain/deadline.ts';
 import type {
   CallbackParser,
   GatewayPaymentKind,
@@ -14,6 +13,7 @@ import type {
   SubmitResult,
 } from '../domain/gateway-results.ts';
 import type { StatementLine } from '../domain/reconciliation/statement.ts';
+import type { Deadline } from '../time.ts';
 import type { Pace } from './pace.ts';
 
 export type * from '../domain/gateway-results.ts';

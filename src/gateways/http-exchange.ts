@@ -1,7 +1,6 @@
 import type { ClientRequest } from 'node:http';
 import { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
-import { type Deadline, msUntil } from '../domain/deadline.ts';
-import { withDeadline } from '../outbound/webhook-client.ts';
+import { abortAfter, type Deadline, msUntil } from '../time.ts';
 import { sendBefore, TooLateError } from './send-before.ts';
 
 /**
@@ -35,7 +34,7 @@ export async function exchange(
   if (timeoutMs <= 0) return { outcome: 'neverSent', reason: new TooLateError().message };
   try {
     const timeout = { request: timeoutMs };
-    const response = await withDeadline(timeoutMs, (signal) =>
+    const response = await abortAfter(timeoutMs, (signal) =>
       boundedRequest(client, path, { ...options, timeout, signal }, { deadline, maxAnswerBytes }),
     );
     return { outcome: 'answered', status: response.statusCode, body: jsonOf(response.body) };

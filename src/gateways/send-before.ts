@@ -1,7 +1,7 @@
 import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { type Deadline, isPast } from '../domain/deadline.ts';
+import { type Deadline, isPast } from '../time.ts';
 
 /** Ends a request that its deadline has kept from leaving. */
 export class TooLateError extends Error {

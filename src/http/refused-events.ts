@@ -6,13 +6,13 @@ import {
   type SecurityEventKind,
 } from '../domain/security/security-events.ts';
 import type { Service } from '../service/service.ts';
+import { MINUTE_MS } from '../time.ts';
 import { networkOf } from './caller.ts';
 
 /** Events of one kind that one process records for refusals. A stranger must not fill the disk. */
 const MAX_EVENTS_PER_MINUTE = 60;
 /** One network leaves room for what others do. */
 const MAX_EVENTS_OF_NETWORK_PER_MINUTE = 15;
-const MINUTE_MS = 60_000;
 
 /** Whom a program that goes on and on annoys once a minute only, by the kind of the event. */
 const ONCE_A_MINUTE: Partial<Record<SecurityEventKind, (event: SecurityEvent) => string>> = {

@@ -2,6 +2,7 @@ import type { Queue } from 'bullmq';
 import type { Database } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
 import type { Logger } from '../process/logger.ts';
+import { MINUTE_MS } from '../time.ts';
 import type { QueueBackend } from './backend.ts';
 import {
   type DueStep,
@@ -118,8 +119,6 @@ async function readEndedLastMinute(queue: Queue<JobData>): Promise<number> {
   ]);
   return inLastMinute(completed) + inLastMinute(failed);
 }
-
-const MINUTE_MS = 60_000;
 
 /**
  * Reads a counter of ended jobs. The first job of a later minute closes a counter: until

@@ -1,6 +1,6 @@
 import type { Queue } from 'bullmq';
-import { inTime } from '../connections/timing.ts';
 import type { Logger } from '../process/logger.ts';
+import { waitAtMost } from '../time.ts';
 import type { QueueBackend } from './backend.ts';
 import { type JobData, jobId } from './job-types.ts';
 
@@ -67,7 +67,7 @@ export function answerOf<Result>(
   answer: Promise<Result>,
   timeoutMs: number,
 ): Promise<Result> {
-  return inTime(answer, timeoutMs, `The queue ${queue} does not answer`);
+  return waitAtMost(answer, timeoutMs, `The queue ${queue} does not answer`);
 }
 
 function bulkJob({ kind, step, merchant_id, row_id, step_no, delay_ms }: StepJob) {

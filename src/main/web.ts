@@ -10,10 +10,11 @@ import type { Config } from '../process/config.ts';
 import { runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
 import type { Service } from '../service/service.ts';
+import { MINUTE_MS } from '../time.ts';
 import { boot } from './boot.ts';
 
 /** So soon workers learn the address of another web process when the last one has ended. */
-const ANNOUNCE_INTERVAL_MS = 60_000;
+const ANNOUNCE_INTERVAL_MS = MINUTE_MS;
 
 await runMain(async () => {
   const service = await boot('web');

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { messageOf } from '../connections/database-errors.ts';
-import { atMostEvery, inTime } from '../connections/timing.ts';
 import type { Logger } from '../process/logger.ts';
+import { atMostEvery, waitAtMost } from '../time.ts';
 
 /** Gauges by name, each with its help and the names of its labels. */
 export type GaugeTable = Readonly<Record<string, readonly [help: string, ...labelNames: string[]]>>;
@@ -98,7 +98,7 @@ export function addScrapedGauges(
     return async (endAt: number) => {
       for (const { show } of shown) show([]);
       try {
-        const fault = await inTime(check(), CHECK_TIMEOUT_MS, LATE);
+        const fault = await waitAtMost(check(), CHECK_TIMEOUT_MS, LATE);
         showUp([{ [up.name]: fault === null ? 1 : 0 }]);
         if (fault !== null) logger.warn('store at fault', { source: up.name, error: fault });
       } catch (error) {
@@ -124,7 +124,7 @@ function roundRobin(
   let lastReading: Promise<unknown> = Promise.resolve();
   return async (endAt) => {
     const beforeEnd = <Result>(work: Promise<Result>) =>
-      inTime(work, endAt - performance.now(), LATE);
+      waitAtMost(work, endAt - performance.now(), LATE);
     for (const source of order) {
       try {
         await beforeEnd(lastReading);

@@ -3,6 +3,7 @@ import { inTransaction, rows, type Transaction } from '../connections/database.t
 import { databaseFault } from '../connections/database-fault.ts';
 import { allQueues, type QueueStates } from '../jobs/queue-watch.ts';
 import type { Service } from '../service/service.ts';
+import { SECOND_MS } from '../time.ts';
 import { DATABASE_GAUGES, type DatabaseGauges } from './database-gauges.ts';
 import {
   addGauges,
@@ -21,14 +22,13 @@ function addAccountGauges(registry: Registry, gateways: Service['gateways']): vo
           ? [{ gateway, malipo_gateway_float_limit_cents: float.alertBelowCents }]
           : []),
         ...(passwordEndsAt
-          ? [{ gateway, [PASSWORD_END]: passwordEndsAt.getTime() / MS_PER_SECOND }]
+          ? [{ gateway, [PASSWORD_END]: passwordEndsAt.getTime() / SECOND_MS }]
           : []),
       ]),
     ),
   );
 }
 
-const MS_PER_SECOND = 1_000;
 const PASSWORD_END = 'malipo_gateway_password_end_timestamp_seconds';
 
 const ACCOUNT_GAUGES: GaugeTable = {

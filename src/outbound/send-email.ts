@@ -1,6 +1,6 @@
 import { createTransport } from 'nodemailer';
 import type { SmtpAddress } from '../process/smtp-address.ts';
-import { withDeadline } from './webhook-client.ts';
+import { abortAfter } from '../time.ts';
 
 /** An e-mail as plain text. */
 export interface Email {
@@ -47,7 +47,7 @@ export async function sendEmail(
     // Nobody's out-of-office notice answers it (RFC 3834).
     headers: { 'Auto-Submitted': 'auto-generated' },
   };
-  await withDeadline(timeoutMs, (signal) =>
+  await abortAfter(timeoutMs, (signal) =>
     Promise.race([transport.sendMail(message), rejectionOf(signal)]),
   );
 }

@@ -7,28 +7,9 @@ import { isPortAllowed, portOf } from '../domain/callback-url.ts';
 import { storableText } from '../domain/text.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
 import type { Config } from '../process/config.ts';
+import { MINUTE_MS } from '../time.ts';
 import { addressesInDns, type FindAddresses } from './host-addresses.ts';
 import { type Fence, fencedLookup, RefusedHost, refuseHost } from './public-addresses.ts';
-
-/** A client's own timeout comes first, because its error says what it waited for. */
-const GRACE_MS = 500;
-
-/**
- * Runs `work` with a signal that aborts it shortly after `timeoutMs`. A client's own timeout
- * misses some cases, such as an answer that switches protocols.
- */
-export async function withDeadline<Result>(
-  timeoutMs: number,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(new Error('timeout')), timeoutMs + GRACE_MS);
-  try {
-    return await work(controller.signal);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** What a receiver has answered. */
 type WebhookAnswer = Pick<AttemptOutcome, 'retryAfterMs'> & {
@@ -179,7 +160,7 @@ function startDeadline(timeoutMs: number) {
 /** Less than the time after which common servers close a connection that nothing uses (5 s). */
 const KEEP_IDLE_MS = 4_000;
 /** After this new connections are opened, so that a change of addresses is followed. */
-const KEEP_MS = 60_000;
+const KEEP_MS = MINUTE_MS;
 /** The most idle connections that are kept to one host. */
 const MAX_KEPT_COUNT = 10;
 

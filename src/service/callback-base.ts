@@ -1,8 +1,8 @@
 import type { Database } from '../connections/database.ts';
-import { atMostEvery } from '../connections/timing.ts';
 import { findCallbackBase } from '../domain/upkeep/callback-base.ts';
 import type { Config } from '../process/config.ts';
 import type { Logger } from '../process/logger.ts';
+import { atMostEvery } from '../time.ts';
 
 /** The database is asked no more often than this, however many payments go out. */
 const MAX_AGE_MS = 1_000;

@@ -19,6 +19,7 @@ import { sweep } from '../jobs/sweeper.ts';
 import { countEnded } from '../metrics/meters.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../service/service.ts';
+import { MINUTE_MS } from '../time.ts';
 import { watchRound } from './liveness.ts';
 import { NOTICES_INTERVAL_MS, tellNotice, tellsNotices } from './notices.ts';
 import {
@@ -58,7 +59,7 @@ const IDLE_DELAY_MS = 250;
 /** Deadlines are minutes or hours. */
 const OVERDUE_INTERVAL_MS = 10_000;
 /** Webhooks wait for days before they are given up. */
-const GIVE_UP_INTERVAL_MS = 60_000;
+const GIVE_UP_INTERVAL_MS = MINUTE_MS;
 /** Long enough not to flood the log, short enough not to delay the work. */
 const ERROR_DELAY_MS = 1_000;
 

@@ -5,9 +5,10 @@ import type { RestingQueues } from '../jobs/dispatch-outbox.ts';
 import type { JobData } from '../jobs/job-types.ts';
 import { answerOf } from '../jobs/queues.ts';
 import type { Health } from '../process/operator-server.ts';
+import { MINUTE_MS } from '../time.ts';
 
 /** Work that has been due for so long and was not begun is stuck: a restart may help. */
-const STUCK_AFTER_MS = 60_000;
+const STUCK_AFTER_MS = MINUTE_MS;
 const PROBES_UNTIL_STUCK = 4;
 
 /** Only `due` is a reason to expect that the process begins something. */

@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { isOutage } from '../connections/database-errors.ts';
 import { RECORDING_MARGIN_MS } from '../process/production-rules.ts';
+import { MINUTE_MS } from '../time.ts';
 
 const OUTAGE_DELAY_MS = 2_000;
 /** Most outages are over by then. What waited for them should go on at once. */
 const QUICK_RETRIES = 5;
 /** The most that a job waits after the end of a long outage. */
-const MAX_OUTAGE_DELAY_MS = 60_000;
+const MAX_OUTAGE_DELAY_MS = MINUTE_MS;
 
 const RECORDING_DELAY_MS = 1_000;
 const RECORDING_TRIES = 1 + RECORDING_MARGIN_MS / RECORDING_DELAY_MS;

@@ -6,11 +6,12 @@ import { type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
 import { floatUrl } from '../gateways/callback-address.ts';
 import { holdLease, leaseHolder, releaseLease } from '../jobs/lease.ts';
 import type { Service } from '../service/service.ts';
+import { DAY_MS, MINUTE_MS } from '../time.ts';
 
 /** The time between two questions about one account. */
-const FLOAT_INTERVAL_MS = 300_000;
+const FLOAT_INTERVAL_MS = 5 * MINUTE_MS;
 /** The time between two looks whether a question is due. */
-export const FLOAT_TICK_MS = 60_000;
+export const FLOAT_TICK_MS = MINUTE_MS;
 
 /**
  * Asks the gateways for the money from which payouts go. Nobody renews a lease: whichever
@@ -30,7 +31,7 @@ export async function askForFloats(service: Service): Promise<void> {
 }
 
 /** The longest time between two checks whether a verification is due. */
-const MAX_TICK_MS = 60_000;
+const MAX_TICK_MS = MINUTE_MS;
 
 export function ledgerTickMs({ config }: Service): number {
   return Math.min(config.ledgerVerifyIntervalMs, MAX_TICK_MS);
@@ -56,7 +57,7 @@ export async function verifyOnSchedule(service: Service, stopping: AbortSignal):
   logger.info('ledger verified', { ...verification.checked });
 }
 
-export const PARTITIONS_INTERVAL_MS = 600_000;
+export const PARTITIONS_INTERVAL_MS = 10 * MINUTE_MS;
 const MONTHS_AHEAD = 3;
 /** A later round tries again: other work on the table must not wait for this lock. */
 const LOCK_TIMEOUT_MS = 500;
@@ -76,9 +77,9 @@ export async function createPartitions({ database, logger }: Service): Promise<v
   }
 }
 
-const RETENTION_INTERVAL_MS = 86_400_000;
+const RETENTION_INTERVAL_MS = DAY_MS;
 /** The time between two checks whether a run is due. */
-export const RETENTION_TICK_MS = 600_000;
+export const RETENTION_TICK_MS = 10 * MINUTE_MS;
 /** The wait after an unfinished run. Not shorter: a long statement may be what fails. */
 const RETRY_MS = RETENTION_TICK_MS;
 const BY = { actor: 'schedule', reason: 'Kept for long enough' };

@@ -16,6 +16,7 @@ import { gatewayNamed } from '../gateways/registry.ts';
 import { postOptionsOf, postWebhook } from '../outbound/webhook-client.ts';
 import type { LogFields } from '../process/logger.ts';
 import type { Service } from '../service/service.ts';
+import { SECOND_MS } from '../time.ts';
 
 /** Applies one stored callback. @returns whether it was still stored. */
 export async function processStoredCallback(
@@ -67,8 +68,6 @@ export async function refundFailedPayout(
   return isRefunded;
 }
 
-const MS_PER_SECOND = 1_000;
-
 /**
  * Sends one event once: sign, POST, record. A process that dies before the record sends it
  * again, under the same webhook-id, by which receivers recognize it.
@@ -89,7 +88,7 @@ export async function deliverWebhook(
   }
   const headers = signatureHeaders({
     ...delivery,
-    timestamp: Math.floor(Date.now() / MS_PER_SECOND),
+    timestamp: Math.floor(Date.now() / SECOND_MS),
     secrets: secrets.map((sealed) =>
       openSecret(config.secretsKeys, signs_webhooks_with, sealed, delivery),
     ),
@@ -97,7 +96,7 @@ export async function deliverWebhook(
   const { callback_url, body } = delivery;
   const outcome = await postWebhook(callback_url, body, headers, postOptionsOf(config));
   const result = await recordAttempt(database, delivery, outcome);
-  meters.webhookAttempts.observe({ result }, outcome.durationMs / MS_PER_SECOND);
+  meters.webhookAttempts.observe({ result }, outcome.durationMs / SECOND_MS);
   logger.info('webhook attempted', {
     event_id: ref.event_id,
     attempt: delivery.attempts + 1,

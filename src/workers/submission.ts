@@ -1,5 +1,4 @@
 import { messageOf } from '../connections/database-errors.ts';
-import { deadlineIn, isPast } from '../domain/deadline.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
 import { claimSubmission, type SubmissionClaim } from '../domain/submission/claim-submission.ts';
 import {
@@ -13,6 +12,7 @@ import { gatewayNamed } from '../gateways/registry.ts';
 import { LastTryError } from '../jobs/failed-jobs.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { Service } from '../service/service.ts';
+import { deadlineIn, isPast } from '../time.ts';
 import { retryInOutage } from './outage-retry.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { type Condition, createRedisProbe } from '../connections/redis.ts';
-import { inTime } from '../connections/timing.ts';
 import { CALLBACK_BASE_UNKNOWN, type CallbackBase } from '../service/callback-base.ts';
 import type { Service } from '../service/service.ts';
+import { waitAtMost } from '../time.ts';
 import type { ProcessType } from './start-workers.ts';
 
 /** Tells whether a process of these types sends payments to gateways. `refunds` sends returns. */
@@ -14,7 +14,7 @@ const ANSWER_TIMEOUT_MS = 2_000;
 
 /** Returns undefined while nobody can tell. */
 function knownBase(callbackBase: CallbackBase): Promise<string | null | undefined> {
-  return inTime(callbackBase.find(), ANSWER_TIMEOUT_MS, 'no answer').catch(() => undefined);
+  return waitAtMost(callbackBase.find(), ANSWER_TIMEOUT_MS, 'no answer').catch(() => undefined);
 }
 
 /**

@@ -2,11 +2,10 @@ import { expect } from 'chai';
 import { createApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { loadConfig } from '../../src/service/service.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/time.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';
 
 const SHOWN_ONCE = /^The webhook secret, which is shown only this once: (whsec_\S+)$/m;
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 describe('admin app, the secret that signs webhooks', () => {
   const config = loadConfig({ DATABASE_URL: 'postgres://unused' });

@@ -4,6 +4,7 @@ import {
   startDarajaSimulator,
 } from '../../scripts/daraja-simulator/server.ts';
 import { rows } from '../../src/connections/database.ts';
+import { DAY_MS, HOUR_MS } from '../../src/time.ts';
 import type { Document } from '../support/admin.ts';
 import { type AdminRun, runAdmin } from '../support/admin-runs.ts';
 import { ACTOR } from '../support/admin-usage.ts';
@@ -12,8 +13,6 @@ import { startTestService, type TestService } from '../support/test-service.ts';
 
 const SHORTCODE = '600980';
 const OTHER = '600981';
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const WHOLE = {
   consumer_key: 'key',
   consumer_secret: 'secret',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { REASON } from '../support/admin-usage.ts';
 import { eventually } from '../support/eventually.ts';
@@ -15,7 +16,6 @@ import { makeReadOnly } from '../support/read-only.ts';
 const FIRST = ['staff', 'create', 'Amina', '--email', 'Amina@x.example', '--first'];
 const NEEDS_TOKEN =
   'This needs the token of a member of staff: set MALIPO_STAFF_TOKEN or MALIPO_STAFF_TOKEN_FILE\n';
-const DAY_MS = 86_400_000;
 
 const securityEvents = (admin: AdminTester) =>
   rows<{ kind: string; staff: string | null; detail: Document }>(

@@ -3,6 +3,7 @@ import { topUpPayoutWallet } from '../../scripts/sandbox/top-up.ts';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
 import { findPayment } from '../../src/domain/payments/payment-store.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { expectBothForms } from '../support/created-at.ts';
 import { itChecksFields } from '../support/field-tests.ts';
@@ -21,7 +22,6 @@ const EQUITY = 68;
 const ACCOUNT = '0110123456789';
 const POOR = 'Insufficient balance in payout wallet';
 const TAKEN = 'Reference number already exists';
-const HOUR_MS = 3_600_000;
 
 describe('Initiating a payout', () => {
   let service: TestService;

@@ -5,13 +5,13 @@ import winston from 'winston';
 import { createApp } from '../../src/api/app.ts';
 import { ConfigError } from '../../src/process/config.ts';
 import { createService, loadConfig } from '../../src/service/service.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { request } from '../support/api-client.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';
 import { expectRefusal } from '../support/refusals.ts';
 
 const PATH = '/.well-known/security.txt';
 const SECURITY_CONTACT = 'mailto:security@pay.example';
-const DAY_MS = 86_400_000;
 
 describe('The file that says where to report a vulnerability', () => {
   let store: TestStore;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { MINUTE_MS } from '../../src/time.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { endpointOf, makeEndpoint, OPEN } from '../support/endpoints.ts';
@@ -12,7 +13,6 @@ import { addAttempts, newWebhook, setState } from '../support/webhook-state.ts';
 
 const SHOP = 'http://shop.example';
 const NOT_FOUND = 'Webhook not found';
-const MINUTE_MS = 60_000;
 
 describe('One webhook', () => {
   let service: TestService;

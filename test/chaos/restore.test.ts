@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { otherDatabase } from '../../src/domain/upkeep/other-database.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { clientOf, payoutBody, request } from '../support/api-client.ts';
 import { type Order, originalOf } from '../support/chaos-mix.ts';
 import { sendOrder } from '../support/chaos-shop.ts';
@@ -16,7 +17,6 @@ const DELAY_MS = 4_000;
 /** Of the payment whose callback comes when its database is no more. */
 const SLOW_MS = 15_000;
 const WITHIN_MS = 90_000;
-const DAY_MS = 86_400_000;
 
 const UNAVAILABLE = 'Service temporarily unavailable';
 

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
 import { rows } from '../../src/connections/database.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
 import { eventually } from '../support/eventually.ts';
@@ -11,7 +12,6 @@ import { newPayout } from '../support/payment-kinds.ts';
 import { reread } from '../support/payments.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
 
-const DAY_MS = 86_400_000;
 const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
 /** A question to the gateway may take so long that a stopping process has no time to go on. */
 const NO_GRACE = { GATEWAY_TIMEOUT_MS: '20000', SHUTDOWN_TIMEOUT_MS: '25000' };

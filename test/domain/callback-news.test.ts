@@ -8,6 +8,7 @@ import {
 } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { recordQuery } from '../../src/domain/submission/polling.ts';
+import { MINUTE_MS } from '../../src/time.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { discrepancyOf, resolve, type Scene } from '../support/discrepancies/scene.ts';
 import { newPayout } from '../support/payment-kinds.ts';
@@ -25,7 +26,6 @@ import {
 } from '../support/payments.ts';
 import { ACKNOWLEDGED, NEVER, RECORDING, UNKNOWN, workOn } from '../support/submissions.ts';
 
-const MINUTE_MS = 60_000;
 const NOT_FOUND = { outcome: 'notFound', settlingWindowMs: 0 } as const;
 
 describe('News in a callback', () => {

@@ -10,6 +10,7 @@ import type { StatementLine } from '../../src/domain/reconciliation/statement.ts
 import { type Callback, findStoredCallback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { withFastClock } from '../support/fast-clock.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -26,7 +27,6 @@ import { lineOf, newReceipt, otherLines, runStatement } from '../support/stateme
 import { NOT_FOUND, workOn } from '../support/submissions.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
-const HOUR_MS = 3_600_000;
 /** Long enough for a callback on a busy machine. */
 const WINDOW_MS = 3_000;
 /** Covers everything that is made now, until well after. */

@@ -7,13 +7,11 @@ import {
   recordAttempt,
 } from '../../src/domain/webhooks/delivery.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/time.ts';
 import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { createTestStore, outboxOf, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 const LADDER_MS = [
   5 * SECOND_MS,
   30 * SECOND_MS,

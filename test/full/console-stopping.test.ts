@@ -4,6 +4,7 @@ import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { type Simulator, startSimulator } from '../../scripts/simulator/server.ts';
 import { rows } from '../../src/connections/database.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import { consoleClient } from '../support/console-client.ts';
 import { environment } from '../support/environment.ts';
@@ -17,7 +18,6 @@ import { createTestMerchant } from '../support/test-merchant.ts';
 
 /** Longer than a console takes to stop, and shorter than it lets comparisons go on. */
 const HELD_MS = 3_000;
-const DAY_MS = 86_400_000;
 const day = (offset: number) => new Date(Date.now() + offset * DAY_MS).toISOString().slice(0, 10);
 
 describe('A console process that is told to stop', () => {

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { openDatabase, rows } from '../../src/connections/database.ts';
-import { deadlineIn } from '../../src/domain/deadline.ts';
 import { RENEWAL_PAUSE_MS } from '../../src/domain/gateway-accounts/access-token.ts';
 import { createTokenStore } from '../../src/domain/gateway-accounts/token-store.ts';
 import { createDarajaClient } from '../../src/gateways/daraja/client.ts';
 import type { DarajaAnswer } from '../../src/gateways/daraja/client-type.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from '../../src/process/key-ring.ts';
+import { deadlineIn } from '../../src/time.ts';
 import { MISBEHAVIOURS } from '../support/broken-servers.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { withFreeze } from '../support/frozen.ts';

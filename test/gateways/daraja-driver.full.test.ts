@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import type { QuirkRates } from '../../scripts/daraja-simulator/quirks.ts';
 import type { DarajaSimulator } from '../../scripts/daraja-simulator/server.ts';
 import type { Gateway, GatewayPaymentKind, SubmitRequest } from '../../src/gateways/gateway.ts';
+import { MINUTE_MS } from '../../src/time.ts';
 import {
   ageTokens,
   closeTokenStore,
@@ -24,7 +25,6 @@ import {
 const TIMEOUT_MS = 10_000;
 const SLOW_ANSWER_MS = 1_500;
 const SHORT_TIMEOUT_MS = 500;
-const MINUTE_MS = 60_000;
 const EIGHT = Array.from({ length: 8 }, (_, index) => index);
 /** A reversal goes the same way, but needs a receipt. */
 const KINDS: GatewayPaymentKind[] = ['collection', 'payout'];

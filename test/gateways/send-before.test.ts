@@ -4,8 +4,8 @@ import http, { createServer, type Server } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { deadlineIn } from '../../src/domain/deadline.ts';
 import { sendBefore, TooLateError } from '../../src/gateways/send-before.ts';
+import { deadlineIn } from '../../src/time.ts';
 import { makeCertificates } from '../support/certificates.ts';
 import { withFreeze } from '../support/frozen.ts';
 

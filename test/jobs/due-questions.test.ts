@@ -3,11 +3,10 @@ import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW, pollStep } from '../../src/domain/payments/schedule.ts';
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
+import { HOUR_MS } from '../../src/time.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';
 import { createTestStore, outboxOf, reread, type TestStore } from '../support/payments.ts';
 import type { TestMerchant } from '../support/test-merchant.ts';
-
-const HOUR_MS = 3_600_000;
 
 describe('The job of a question', () => {
   let store: TestStore;

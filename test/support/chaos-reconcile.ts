@@ -5,12 +5,11 @@ import {
   reconcile,
 } from '../../src/domain/reconciliation/reconcile.ts';
 import { importStatement, momentsOf } from '../../src/domain/reconciliation/statement.ts';
+import { DAY_MS } from '../../src/time.ts';
 import { type ChaosGateway, type Statement, statementsOf } from './chaos-gateways.ts';
 import type { ChaosWorld } from './chaos-world.ts';
 
 type Books = Pick<ChaosWorld, 'database'>;
-
-const DAY_MS = 86_400_000;
 
 /**
  * Holds all that a gateway lists against the books, which books what is news.

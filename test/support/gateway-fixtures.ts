@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deadlineIn } from '../../src/domain/deadline.ts';
 import type {
   CallbackAddress,
   GatewayPaymentKind,
   SubmitRequest,
 } from '../../src/gateways/gateway.ts';
+import { deadlineIn, MINUTE_MS } from '../../src/time.ts';
 
 export interface LocalServer {
   url: string;
@@ -23,7 +23,6 @@ export interface CallbackReceiver extends LocalServer {
 }
 
 /** No test takes longer, so a driver keeps its own timeout. */
-const A_MINUTE_MS = 60_000;
 const EVENTUALLY_MS = 15_000;
 const POLL_MS = 5;
 
@@ -93,7 +92,7 @@ export function aSubmission(
     merchantName: 'Mama Mboga',
     callbackUrl: 'http://127.0.0.1:9/nobody',
     timeoutUrl: 'http://127.0.0.1:9/nobody-in-time',
-    deadline: deadlineIn(A_MINUTE_MS),
+    deadline: deadlineIn(MINUTE_MS),
     originalTransId: kind === 'return' || kind === 'reversal' ? 'SJK3ABCDE1' : null,
     ...fields,
   };

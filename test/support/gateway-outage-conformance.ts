@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns';
 import { expect } from 'chai';
-import { deadlineIn } from '../../src/domain/deadline.ts';
 import type { GatewayPaymentKind, SubmitRequest } from '../../src/gateways/gateway.ts';
+import { deadlineIn } from '../../src/time.ts';
 import { HANGING, MISBEHAVIOURS, type Misbehaviour, status } from './broken-servers.ts';
 import { CLOCKS, type Clock, withFreeze } from './frozen.ts';
 import {

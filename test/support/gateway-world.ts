@@ -6,6 +6,7 @@ import type {
 } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { DAY_MS } from '../../src/time.ts';
 
 /** What a gateway has done with one reference, whatever it has said about it. */
 export interface Known {
@@ -17,8 +18,6 @@ export interface Known {
   /** The newest of its verdicts, which a question brings. */
   newest: Verdict | null;
 }
-
-const DAY_MS = 86_400_000;
 
 /**
  * The truth about money in a history: a gateway that takes references, moves money once,

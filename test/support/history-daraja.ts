@@ -1,5 +1,4 @@
 import { darajaSettings } from '../../scripts/daraja-simulator/service-settings.ts';
-import { deadlineIn } from '../../src/domain/deadline.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
 import type { DarajaClient } from '../../src/gateways/daraja/client-type.ts';
@@ -7,6 +6,7 @@ import { darajaConfigFromText } from '../../src/gateways/daraja/config.ts';
 import { createDarajaGateway } from '../../src/gateways/daraja/daraja-gateway.ts';
 import type { SubmitRequest } from '../../src/gateways/gateway.ts';
 import { Pace } from '../../src/gateways/pace.ts';
+import { deadlineIn, MINUTE_MS } from '../../src/time.ts';
 import { DarajaWire } from './daraja-wire.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import type { HistoryGateway } from './history-gateway.ts';
@@ -14,7 +14,6 @@ import type { HistoryGateway } from './history-gateway.ts';
 const NOWHERE = 'http://127.0.0.1:9';
 const CONFIG = darajaConfigFromText(darajaSettings(NOWHERE).DARAJA!);
 const [SHORTCODE] = [...CONFIG.shortcodes.keys()] as [string];
-const A_MINUTE_MS = 60_000;
 
 /**
  * Puts Daraja's driver between the domain and the world: the facts go over the wire as Daraja
@@ -65,7 +64,7 @@ function requestFor(payment: AnyPayment): SubmitRequest {
     merchantName: 'Mama Mboga',
     callbackUrl: `${NOWHERE}/result`,
     timeoutUrl: `${NOWHERE}/timeout`,
-    deadline: deadlineIn(A_MINUTE_MS),
+    deadline: deadlineIn(MINUTE_MS),
     originalTransId: givesBack(payment) ? payment.original_trans_id : null,
   };
 }

@@ -1,4 +1,5 @@
 import { RETRY_DELAYS_MS, RETRY_JITTER } from '../../src/domain/webhooks/delivery.ts';
+import { HOUR_MS, SECOND_MS } from '../../src/time.ts';
 import {
   answers,
   breaksOff,
@@ -10,8 +11,6 @@ import {
   writes,
 } from './receivers.ts';
 
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600 * SECOND_MS;
 const GIGABYTE = 1e9;
 /** For receivers that do not answer. */
 export const SHORT_TIMEOUT_MS = 300;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { type Deadline, msUntil } from '../../src/domain/deadline.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { failedHere } from '../../src/domain/support/resolution.ts';
 import type { Gateway, SubmitRequest } from '../../src/gateways/gateway.ts';
 import { createService, type Service } from '../../src/service/service.ts';
+import { type Deadline, msUntil } from '../../src/time.ts';
 import { submitPayment } from '../../src/workers/submission.ts';
 import { refund } from '../support/discrepancies/scene.ts';
 import { CLOCKS, type Clock, withFreeze } from '../support/frozen.ts';

@@ -5,6 +5,7 @@ import winston from 'winston';
 import { firstRow } from '../../src/connections/database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
+import { SECOND_MS } from '../../src/time.ts';
 import { deliverWebhook } from '../../src/workers/steps.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
@@ -21,7 +22,6 @@ import {
 } from '../support/receiver-table.ts';
 import { type Receiver, startReceiver } from '../support/receivers.ts';
 
-const SECOND_MS = 1_000;
 const MAX_BODY_BYTES = 16 * 1_024;
 /** What a socket of Node reads at once. It stops after the read that goes over the limit. */
 const READ_BYTES = 64 * 1_024;

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../../src/time.ts';
 import { type ConsoleVisitor, visitConsole } from '../console-visitor.ts';
 import type { SandboxMerchant } from '../seed.ts';
 import type { SandboxStaff } from '../seed-staff.ts';
@@ -8,7 +9,6 @@ import { until } from './until.ts';
 /** Co-operative Bank. No guide pays through it. */
 const RESUMED_CHANNEL = 11;
 const TOPUP = { wallet: 'payout', amount: '250000.00', reference: 'BANK-4711' };
-const DAY_MS = 24 * 3_600_000;
 const ISO_DAY_LENGTH = 10;
 
 /** What two members of staff have done at the console before you came. */

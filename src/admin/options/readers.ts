@@ -2,6 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { isDay, startOfDay, type Zone } from '../../domain/period.ts';
 import { isEmail, isKenyanMobile } from '../../domain/text.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { optional, type Reader, UsageError } from './option.ts';
 
 const MAX_SHOWN_LENGTH = 60;
@@ -145,9 +146,9 @@ export const channel = {
 
 const UNIT_MS: Readonly<Record<string, number>> = {
   s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
 };
 
 /** A duration such as `24h`, in milliseconds. */

@@ -1,5 +1,6 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { kenyanMobileIn } from '../../domain/text.ts';
+import { DAY_MS } from '../../time.ts';
 import { optional, type Reader, required, UsageError } from './option.ts';
 import * as read from './readers.ts';
 
@@ -22,8 +23,6 @@ export const channelOrName = read.reader('CHANNEL', CHANNEL_NAMES, (raw) => {
     String(code) === raw || letters(name) === letters(raw);
   return CHANNELS.find(({ code, name }) => named(code, name))?.code;
 });
-
-const DAY_MS = 86_400_000;
 
 /** A moment with its offset; or a day of the zone, as the moment so long after its start. */
 function dayOrMoment(afterStartMs: number): Reader<Date> {

@@ -4,9 +4,8 @@ import { inTime } from '../../connections/timing.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { networkOf } from '../../http/caller.ts';
+import { MINUTE_MS, SECOND_MS, waitAtMost } from '../../time.ts';
 import type { ApiContext } from '../context.ts';
-
-const SECOND_MS = 1_000;
 
 /**
  * Counts a request against its merchant's limit, and sets the headers that say what is left.
@@ -97,7 +96,6 @@ export type RateLimiter = ReturnType<typeof createRateLimiter>;
 export const ANSWER_TIMEOUT_MS = 50;
 /** The pause after Redis has not answered, so that not every request waits for it. */
 const PAUSE_AFTER_FAILURE_MS = 1_000;
-const MINUTE_MS = 60_000;
 
 /** A Redis that the web processes of an installation share, perhaps with other installations. */
 export interface SharedRedis {
@@ -125,7 +123,7 @@ export function createRateLimiter(shared: SharedRedis | null) {
       const perMs = limit.perMinute / MINUTE_MS;
       const bucket = `{malipo-${shared.installationId}}:rate:${use}:${key}`;
       const answer = shared.redis.eval(BUCKET, 1, bucket, limit.burst, perMs, cost);
-      const reply = await inTime(answer, ANSWER_TIMEOUT_MS, 'No answer in time');
+      const reply = await waitAtMost(answer, ANSWER_TIMEOUT_MS, 'No answer in time');
       const [allowed, remaining, fullInMs, retryInMs] = reply as [number, number, number, number];
       return { allowed: allowed === 1, remaining, fullInMs, retryInMs };
     } catch {

@@ -13,6 +13,7 @@ import { strictRouter } from '../../http/http-server.ts';
 import { atMost } from '../../http/refused-events.ts';
 import { isInNetworks } from '../../process/networks.ts';
 import type { Service } from '../../service/service.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 
@@ -24,7 +25,6 @@ const MAX_STRAYS_A_MINUTE = 60;
 const MAX_STRAYS_OF_SOURCE_A_MINUTE = 15;
 /** Addresses whose callbacks are dropped: so often it is noted, and of each once. */
 const MAX_NOTES_A_MINUTE = 600;
-const MINUTE_MS = 60_000;
 
 /**
  * Serves the addresses to which gateways report outcomes. A callback is stored before it is

@@ -6,6 +6,7 @@ import { strictRouter } from '../../http/http-server.ts';
 import type { Config } from '../../process/config.ts';
 import { equalInConstantTime } from '../../process/key-ring.ts';
 import type { Service } from '../../service/service.ts';
+import { DAY_MS } from '../../time.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 
 /**
@@ -51,7 +52,7 @@ export function metricsRoutes(token: string | undefined, registry: Registry): Ro
 
 const PATH = '/.well-known/security.txt';
 /** RFC 9116 wants less than a year. What is served now is true now. */
-const VALID_MS = 90 * 24 * 60 * 60 * 1_000;
+const VALID_MS = 90 * DAY_MS;
 
 /** Says where to report a vulnerability (RFC 9116). It exists only if a contact is configured. */
 export function securityTextRoutes({

@@ -22,6 +22,7 @@ import {
 import { requireFailedJobs } from '../../domain/support/find-failed-jobs.ts';
 import { foreseeReplays } from '../../domain/support/foresee-replays.ts';
 import { REPLAY_REFUSAL_WORDS, REPLAY_WORDS } from '../../domain/support/replay-words.ts';
+import { HOUR_MS } from '../../time.ts';
 import { recordView } from '../access/audit.ts';
 import { nairobiTime } from '../shell/links.tsx';
 import { ageIn, idIn, numberIn, textIn } from '../shell/read-fields.ts';
@@ -148,8 +149,6 @@ function carriedOf(given: Given, { id, last_job, filter }: BulkOrder): [string, 
     : (filter.ids ?? []).map((job): [string, string] => [`job${job}`, 'on']);
   return [...named, ['id', id], ['last_job', String(last_job)], ['as_of', filter.as_of]];
 }
-
-const HOUR_MS = 3_600_000;
 
 /** The states of failed jobs, as the list shows them. */
 export const STATE_WORDS: Readonly<Record<FailedJobState, string>> = {

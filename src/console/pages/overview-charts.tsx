@@ -9,12 +9,12 @@ import {
 import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { workerTypeOf } from '../../jobs/job-types.ts';
 import type { QueueStatus } from '../../jobs/queue-watch.ts';
+import { SECOND_MS } from '../../time.ts';
 import { spanOf, Time } from '../shell/links.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 
 const HOURS = (SLOTS * SLOT_MINUTES) / 60;
-const MS_PER_SECOND = 1_000;
 const SECONDS_PER_MINUTE = 60;
 const PERCENT = 100;
 
@@ -79,9 +79,9 @@ function Chart({ title, outcomes, figureOf }: ChartProps) {
       return outcome ? figureOf(outcome) : null;
     }),
   }));
-  const to = Math.ceil(Date.now() / MS_PER_SECOND);
+  const to = Math.ceil(Date.now() / SECOND_MS);
   const from = to - SLOTS * SLOT_MINUTES * SECONDS_PER_MINUTE;
-  const data = JSON.stringify({ from, to, times: times.map((ms) => ms / MS_PER_SECOND), series });
+  const data = JSON.stringify({ from, to, times: times.map((ms) => ms / SECOND_MS), series });
   return (
     <figure class="card">
       <figcaption>{title}</figcaption>

@@ -3,6 +3,7 @@ import { channelByCode } from '../../domain/channels/channel.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { COUNT_LIMIT } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
+import { SECOND_MS } from '../../time.ts';
 import { pathTo } from '../routes.ts';
 import { kes, spanOf, Time } from '../shell/links.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
@@ -152,8 +153,6 @@ function OpenMatters({ gauges }: { gauges: Gauges }) {
   );
 }
 
-const MS_PER_SECOND = 1_000;
-
 /** The last proof of the books. */
 function Ledger({ gauges }: { gauges: Gauges }) {
   const at = gauges.max('malipo_ledger_verified_timestamp_seconds');
@@ -163,7 +162,7 @@ function Ledger({ gauges }: { gauges: Gauges }) {
   }
   return (
     <dl>
-      <Figure label="Last verified" value={<Time at={new Date(at * MS_PER_SECOND)} />} />
+      <Figure label="Last verified" value={<Time at={new Date(at * SECOND_MS)} />} />
       {breaks.length === 0 && <Figure label="Breaks" value="none" tone="good" />}
       {breaks.map((row) => (
         <Figure label={`Breaks: ${row.kind}`} value={Number(row.malipo_ledger_breaks)} tone="bad" />

@@ -1,6 +1,5 @@
 import { inTransaction } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
-import { inTime } from '../../connections/timing.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
 import { readOutcomesLately } from '../../domain/settlement/lately.ts';
 import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
@@ -11,6 +10,7 @@ import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
 import { readAll } from '../../metrics/service-gauges.ts';
 import type { Service } from '../../service/service.ts';
+import { waitAtMost } from '../../time.ts';
 import { pathTo } from '../routes.ts';
 import { ASSETS } from '../shell/assets.ts';
 import { MAX_TEXT_LENGTH } from '../shell/read-fields.ts';
@@ -151,7 +151,7 @@ async function readQueues({
   queueWatch,
 }: ConsoleService): Promise<QueueStatus | string> {
   try {
-    return await inTime(
+    return await waitAtMost(
       readQueueStatus(database, queueWatch, {
         queues: allQueues([...gateways.keys()]),
         failed: await countWaitingJobs(database),

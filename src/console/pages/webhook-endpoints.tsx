@@ -13,6 +13,7 @@ import {
 } from '../../domain/webhooks/list-deliveries.ts';
 import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-deliveries.ts';
 import { attemptsOf } from '../../domain/webhooks/webhook-file.ts';
+import { DAY_MS } from '../../time.ts';
 import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { actionHandlers } from '../shell/action.ts';
@@ -92,7 +93,6 @@ export const webhookEndpointHandlers = {
 };
 
 const RECOVERED_DAYS = 7;
-const DAY_MS = 86_400_000;
 
 /** Returns the day in Nairobi `days` days ago, as YYYY-MM-DD. */
 function dayBefore(days: number): string {

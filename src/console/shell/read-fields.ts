@@ -2,6 +2,7 @@ import { validate as isUuid } from 'uuid';
 import { type Reader, UsageError } from '../../admin/options/option.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { DEFAULT_ZONE, isDay, startOfDay } from '../../domain/period.ts';
+import { DAY_MS, HOUR_MS } from '../../time.ts';
 import { ConsoleError } from '../console-error.ts';
 
 type Fields = Readonly<Record<string, string>>;
@@ -47,8 +48,6 @@ export function checkedWords<Word extends string>(
   return words.filter((word) => form[`${prefix}${word}`] === 'on');
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const POSITIVE = /^[1-9]\d{0,14}$/;
 /** No person looks for a longer text. */
 export const MAX_TEXT_LENGTH = 254;

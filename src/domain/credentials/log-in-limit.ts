@@ -26,11 +26,12 @@ export function accountHashes({ byId }: Pick<KeyRing, 'byId'>, account: string):
 function hashUnder(key: Buffer, account: string): string {
   return mac(key, account.toLowerCase()).toString('hex');
 }
+import { MINUTE_MS } from '../../time.ts';
 
 /** Failed log-ins of one account that are answered at once, from all addresses together. */
 export const FAILURES_AT_ONCE = 20;
 /** The time after which one more is answered: 288 a day. */
-export const FAILURE_EVERY_MS = 300_000;
+export const FAILURE_EVERY_MS = 5 * MINUTE_MS;
 /** How long the network of a log-in has a limit of its own. */
 const KNOWN_NETWORK_DAYS = 30;
 /** Stands for all networks that the account was not logged in to from lately. */

@@ -4,9 +4,9 @@ import { StaffRefusal } from '../staff/require-staff.ts';
 import { STAFF_COLUMNS, type StaffMember } from '../staff/staff.ts';
 import { accountHash, countLogIn, type LogInLimit, takeBackLogIn } from './log-in-limit.ts';
 import { isPassword, renewedHash } from './passwords.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { staffAccount } from './staff-totp.ts';
 
-const MINUTE_MS = 60_000;
 /** The same for every wrong part, and for unknown accounts. */
 const WRONG = 'The e-mail address or the password is wrong';
 

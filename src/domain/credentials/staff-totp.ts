@@ -8,6 +8,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { StaffRefusal } from '../staff/require-staff.ts';
 import type { StaffMember } from '../staff/staff.ts';
@@ -20,7 +21,6 @@ import {
 } from './log-in-limit.ts';
 import { newTotpSecret, otpauthUri, timeStepOf } from './one-time-passwords.ts';
 
-const MINUTE_MS = 60_000;
 const IS_ON =
   'You have one-time passwords already: an admin switches them off with staff reset-totp';
 const WRONG = 'The one-time password is wrong, or was used before';

@@ -1,7 +1,9 @@
+import { MINUTE_MS } from '../../time.ts';
+
 /** After a failed renewal nobody tries again for so long: wrong credentials must not storm. */
 export const RENEWAL_PAUSE_MS = 5_000;
 /** A token is renewed so long before its end, or at half of a life that is shorter than twice this. */
-export const RENEW_EARLY_MS = 60_000;
+export const RENEW_EARLY_MS = MINUTE_MS;
 
 /** An access token of a gateway. Later tokens of an account have higher numbers. */
 export interface AccessToken {

@@ -1,4 +1,5 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { MINUTE_MS } from '../../time.ts';
 import type { MerchantRecord } from './merchant.ts';
 
 /** A merchant in a list. */
@@ -25,7 +26,7 @@ export function findMerchants(
 }
 
 /** A changed name shows in prompts this long after the change at the latest. */
-const MAX_AGE_MS = 60_000;
+const MAX_AGE_MS = MINUTE_MS;
 const MAX_NAMES = 10_000;
 
 export type MerchantNames = ReturnType<typeof createMerchantNames>;

@@ -1,14 +1,15 @@
 import { queueOf } from '../../jobs/job-types.ts';
 import type { StepChange } from '../../jobs/outbox.ts';
+import { MINUTE_MS } from '../../time.ts';
 import type { AnyPayment } from './payment-store.ts';
 
 /** The delays before the same reference goes again after it was not taken. The last one repeats. */
 const RESUBMIT_DELAYS_MS = [1_000, 2_000, 5_000, 15_000, 30_000, 60_000, 300_000];
 
 /** Questions come at half of the payment's age, and at most this far apart. */
-const MAX_POLL_DELAY_MS = 60_000;
+const MAX_POLL_DELAY_MS = MINUTE_MS;
 /** The same after the deadline. The gateway is asked until its definite word. */
-const OVERDUE_POLL_DELAY_MS = 600_000;
+const OVERDUE_POLL_DELAY_MS = 10 * MINUTE_MS;
 
 /** Asks the gateway, after `firstMs` at the earliest. A parked payment stays parked. */
 export function pollStep(payment: AnyPayment, firstMs: number, now = Date.now()): StepChange {

@@ -1,5 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import { rows, type Transaction } from '../../connections/database.ts';
+import { DAY_MS } from '../../time.ts';
 import type { GatewayPaymentKind } from '../gateway-results.ts';
 
 /** A movement of money as a gateway's statement lists it. */
@@ -45,8 +46,6 @@ export interface Period {
   from: string;
   to: string;
 }
-
-const DAY_MS = 86_400_000;
 
 /** Returns the first moment of a period, and the first moment after it. */
 export function momentsOf({ from, to }: Period): { start: Date; end: Date } {

@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
+import { HOUR_MS } from '../../time.ts';
 import type { Collection, Return } from '../payments/kinds.ts';
 import { acceptance } from '../payments/transition.ts';
 import { type Movement, rebookMovement } from '../settlement/movements.ts';
@@ -8,7 +9,7 @@ import { assumeSent } from '../submission/attempts.ts';
 import { isFromBeforeRestore, WHY_MAYBE_SENT } from '../upkeep/restore-mark.ts';
 
 /** An open return is overdue after this. */
-const RETURN_DEADLINE_MS = 4 * 3_600_000;
+const RETURN_DEADLINE_MS = 4 * HOUR_MS;
 
 /**
  * Plans the return of a movement in suspense, the whole of it, once per movement. The collection

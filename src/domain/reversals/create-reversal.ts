@@ -9,6 +9,7 @@ import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../access/asker.ts';
 import { addressRefused } from '../access/require-access.ts';
+import { HOUR_MS } from '../../time.ts';
 import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { isOnList } from '../ip-address.ts';
@@ -28,7 +29,7 @@ export interface NewReversal extends Asker {
 }
 
 /** An open reversal is overdue after this. */
-const REVERSAL_DEADLINE_MS = 4 * 3_600_000;
+const REVERSAL_DEADLINE_MS = 4 * HOUR_MS;
 
 /**
  * Accepts a reversal of a whole collection: records it with its history and first job. Locks

@@ -1,6 +1,7 @@
 import { hasRow, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { openDiscrepancy } from '../discrepancies/discrepancy.ts';
 import type { Succeeded } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
@@ -16,7 +17,7 @@ import type { Applied } from './drain-callbacks.ts';
 
 /** A callback looks again after half of its age, within these bounds. */
 const FIRST_LOOK_MS = 5_000;
-const LAST_LOOK_MS = 600_000;
+const LAST_LOOK_MS = 10 * MINUTE_MS;
 /** Marks a callback that waits. */
 const WAITS = 'it waits until the gateway confirms it';
 

@@ -1,7 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
 import { changeStep } from '../../jobs/outbox.ts';
+import { type Deadline, deadlineIn } from '../../time.ts';
 import { GatewayGoneError } from '../channels/channel.ts';
-import { type Deadline, deadlineIn } from '../deadline.ts';
 import {
   type AnyPayment,
   type PaymentRef,

@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
+import { SECOND_MS } from '../../time.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
 import { type FailedJob, listFailedJobs } from './failed-job-store.ts';
 import { planReplay, type Replay, replayFailedJob } from './replay-failed-job.ts';
-
-const SECOND_MS = 1_000;
 
 export interface ReplayOrder {
   /** In the order of their replay. */

@@ -1,6 +1,7 @@
 import { firstRow, type Transaction } from '../../connections/database.ts';
 import { queueOf } from '../../jobs/job-types.ts';
 import { queued } from '../../jobs/outbox.ts';
+import { MINUTE_MS } from '../../time.ts';
 
 /** The endpoint's part of the running slots, as a divisor. Each endpoint has at least one slot. */
 const ENDPOINT_PART = 8;
@@ -15,7 +16,7 @@ const DOUBTFUL_PART = 2;
 const SLOW_AFTER_MS = 2_000;
 
 /** First attempts go before retries, but not before those that have been due for longer. */
-const RETRY_PATIENCE_MS = 60_000;
+const RETRY_PATIENCE_MS = MINUTE_MS;
 
 /** The most endpoints that a round looks at. The next round goes on with the others. */
 const MAX_ENDPOINTS = 5_000;

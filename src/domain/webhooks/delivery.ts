@@ -7,12 +7,9 @@ import {
 import { IS_READ_ONLY, requireWritable } from '../../connections/database-errors.ts';
 import { changeStep, type StepChange } from '../../jobs/outbox.ts';
 import type { Sealed } from '../../process/key-ring.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../time.ts';
 import { type SecretKind, signingSecretsOf } from '../merchants/app-secrets.ts';
 import { IS_SETTLED, noteAttempt } from './endpoint-store.ts';
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** The delays after each failed attempt. No attempt follows the last one. */
 export const RETRY_DELAYS_MS: readonly number[] = [

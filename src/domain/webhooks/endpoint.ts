@@ -1,3 +1,4 @@
+import { MINUTE_MS, SECOND_MS } from '../../time.ts';
 import type { AttemptOutcome } from './delivery.ts';
 
 /** What the attempts have told of a receiver: scheme, host and port of one merchant. */
@@ -27,9 +28,6 @@ export const OPENS_AFTER = 5;
 
 /** Only its share limits a receiver that has answered this many deliveries in a row. */
 export const FULL_CONCURRENCY = 32;
-
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 /** The waits before the first probe and after each one that failed; the last one repeats. */
 export const PROBE_DELAYS_MS: readonly number[] = [

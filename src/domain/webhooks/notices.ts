@@ -6,13 +6,14 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
 import type { EndpointRef } from './endpoint-store.ts';
 
 /** An outage that comes back within this time is the same one: nobody is told twice. */
-const SETTLES_MS = 10 * 60_000;
+const SETTLES_MS = 10 * MINUTE_MS;
 
 /** That deliveries were given up is told once in an outage. Of others, so often. */
-const EXHAUSTED_AGAIN_MS = 24 * 60 * 60_000;
+const EXHAUSTED_AGAIN_MS = DAY_MS;
 
 /**
  * Records that an outage has begun or ended, to be told. It ends when the endpoint has stayed well
@@ -79,9 +80,6 @@ export async function noticeExhausted(trx: Transaction, ref: EndpointRef): Promi
     { ...ref, id: uuidv7(), again_ms: EXHAUSTED_AGAIN_MS },
   );
 }
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 /** Longer than all ways of telling one notice may take. */
 export const NOTICE_LEASE_MS = 2 * MINUTE_MS;

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, rows } from '../../connections/database.ts';
 import type { KeyRing, Sealed } from '../../process/key-ring.ts';
+import { SECOND_MS } from '../../time.ts';
 import { Refusal } from '../errors.ts';
 import {
   type AppRef,
@@ -65,7 +66,6 @@ export interface ExampleWebhook {
 
 /** No event has this number: the example stands in no order. */
 const EXAMPLE_SEQUENCE = 0;
-const MS_PER_SECOND = 1_000;
 
 /**
  * Makes a webhook about no payment, signed as an app's webhooks, so that a merchant can try a receiver.
@@ -90,7 +90,7 @@ export async function exampleWebhook(
   const now = new Date();
   const id = uuidv7();
   const body = JSON.stringify(exampleBody(now));
-  const timestamp = Math.floor(now.getTime() / MS_PER_SECOND);
+  const timestamp = Math.floor(now.getTime() / SECOND_MS);
   const signable = { event_id: id, sequence: EXAMPLE_SEQUENCE, timestamp, body, secrets };
   return { id, body, headers: signatureHeaders(signable) };
 }

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../time.ts';
 import type { CallbackNews, SubmitResult } from '../gateway.ts';
 import type { Pace } from '../pace.ts';
 import type { DarajaAnswer } from './client-type.ts';
@@ -7,7 +8,7 @@ import { type Fields, fieldsOf, idOf, wordsOf } from './messages.ts';
 /** The wait after Daraja has turned a request away because there was too much traffic. */
 const BUSY_RETRY_MS = 10_000;
 /** The wait while the customer has another prompt open. Safaricom says: at least a minute. */
-const LOCKED_RETRY_MS = 60_000;
+const LOCKED_RETRY_MS = MINUTE_MS;
 const TOO_MANY_REQUESTS = 429;
 const UNAVAILABLE = 503;
 const FORBIDDEN = 403;

@@ -1,4 +1,4 @@
-import type { Deadline } from '../../domain/deadline.ts';
+import type { Deadline } from '../../time.ts';
 
 /**
  * - answered: a complete answer came. `body` is undefined when it is not JSON.

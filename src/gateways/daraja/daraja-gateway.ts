@@ -1,4 +1,5 @@
 import type { AmountRule } from '../../domain/channels/channel.ts';
+import { DAY_MS } from '../../time.ts';
 import type { CallbackOrigin, FloatWatch, Gateway, ParsedCallback } from '../gateway.ts';
 import type { Pace } from '../pace.ts';
 import { type DarajaAccount, initiatorOf } from './account.ts';
@@ -69,7 +70,6 @@ export function nameOf(shortcode: string): string {
   return `daraja-${shortcode}`;
 }
 
-const DAY_MS = 86_400_000;
 /** Safaricom ends the password of an initiator after so many days. */
 const PASSWORD_DAYS = 90;
 

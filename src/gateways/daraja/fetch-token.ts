@@ -1,5 +1,5 @@
 import type { Got } from 'got';
-import type { Deadline } from '../../domain/deadline.ts';
+import { type Deadline, SECOND_MS } from '../../time.ts';
 import { exchange } from '../http-exchange.ts';
 import type { FetchedToken } from './tokens.ts';
 
@@ -8,7 +8,6 @@ export interface Credentials {
   consumerSecret: string;
 }
 
-const MS_PER_SECOND = 1_000;
 /** Real tokens have 28 characters and live for an hour. */
 const TOKEN = /^[\x21-\x7e]{1,4096}$/;
 const SECONDS = /^[1-9]\d{0,5}$/;
@@ -43,7 +42,7 @@ function fieldsOf(body: unknown): Fields {
 function readToken({ access_token: value, expires_in: life }: Fields): FetchedToken | null {
   if (typeof value !== 'string' || !TOKEN.test(value)) return null;
   if (!SECONDS.test(String(life))) return null;
-  return { outcome: 'fetched', value, lifeMs: Number(life) * MS_PER_SECOND };
+  return { outcome: 'fetched', value, lifeMs: Number(life) * SECOND_MS };
 }
 
 function refusalOf(status: number, { errorCode }: Fields): string {

@@ -1,3 +1,4 @@
+import { HOUR_MS, SECOND_MS } from '../../time.ts';
 import type { Registration, StatementLine, StatementResult } from '../gateway.ts';
 import type { DarajaAccount } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
@@ -12,10 +13,9 @@ const SUCCESS = '1000';
 /** To a question: there is nothing more. To a registration: it was made before. */
 const NOTHING_NEW = '1001';
 const COLLECTION_TYPE = /^c2b/i;
-const SECOND_MS = 1_000;
 const MAX_PAGES = 1_000;
 /** The Pull API keeps payments for some 48 hours. */
-const KEPT_MS = 47 * 3_600_000;
+const KEPT_MS = 47 * HOUR_MS;
 const TOO_OLD = 'The Pull API has the last 47 hours only: take a file';
 
 /** One page, or the reason why it cannot be read. */

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../time.ts';
 import type { ParsedCallback, SubmitRequest, SubmitResult } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { newsOf, refusedHere, submissionResult } from './answers.ts';
@@ -11,7 +12,7 @@ const PATH = 'mpesa/reversal/v1/request';
 /** Daraja's code for the shortcode of an organisation in a reversal. */
 const SHORTCODE_IDENTIFIER = '11';
 /** A receipt comes with a callback or a statement, which takes its time. */
-const RECEIPT_RETRY_MS = 10 * 60 * 1_000;
+const RECEIPT_RETRY_MS = 10 * MINUTE_MS;
 
 /**
  * Gives a collection back. It waits as `notTaken` until the receipt is known.

@@ -1,5 +1,7 @@
+import { HOUR_MS } from '../../time.ts';
+
 /** Daraja writes and reads times of East Africa: UTC+3 all year. */
-const EAT_OFFSET_MS = 3 * 60 * 60 * 1_000;
+const EAT_OFFSET_MS = 3 * HOUR_MS;
 
 /** Writes a time as `YYYYMMDDHHmmss`. */
 export function eatTimestamp(time: Date): string {

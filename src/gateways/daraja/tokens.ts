@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTime } from '../../connections/timing.ts';
-import { type Deadline, deadlineIn, isPast, msUntil } from '../../domain/deadline.ts';
 import type { AccessToken, TokenStore } from '../../domain/gateway-accounts/access-token.ts';
+import { type Deadline, deadlineIn, isPast, msUntil, waitAtMost } from '../../time.ts';
 
 /** What the provider says when it is asked for a token. */
 export type FetchedToken =
@@ -79,7 +78,7 @@ async function obtain(
     while (!isPast(deadline)) {
       const look =
         keptToken(memory, refused) ??
-        (await inTime(sharedLook(options, memory, refused), msUntil(deadline), TOO_LATE));
+        (await waitAtMost(sharedLook(options, memory, refused), msUntil(deadline), TOO_LATE));
       if (look.outcome !== 'renewing') return look;
     }
     return none(TOO_LATE);

@@ -1,11 +1,10 @@
 import { channelsFromText } from '../../domain/channels/channel.ts';
 import { MAX_GATEWAY_TIMEOUT_MS } from '../../domain/submission/call-limits.ts';
 import { darajaConfigFromText } from '../../gateways/daraja/config.ts';
+import { HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { networksFromText } from '../networks.ts';
 import { duration, flag, httpUrl, integer, parsed } from '../setting-types.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** A stopping process must be able to wait for as long. */
 const MAX_WAIT_MS = 20_000;
 const MAX_BPS = 10_000;

@@ -1,4 +1,5 @@
 import { totpOperationsFromText } from '../../domain/access/require-totp.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { trustedProxiesFromText } from '../networks.ts';
 import {
   contact,
@@ -12,7 +13,6 @@ import {
   text,
 } from '../setting-types.ts';
 
-const MINUTE_MS = 60_000;
 const MAX_PORT = 65_535;
 const MAX_RATE = 100_000;
 const MAX_APPROVAL_LIMIT_CENTS = 1_000_000_000_000;

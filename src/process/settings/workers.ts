@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../../time.ts';
 import { networksFromText } from '../networks.ts';
 import {
   duration,
@@ -11,8 +12,6 @@ import {
 } from '../setting-types.ts';
 import { smtpAddressFromText } from '../smtp-address.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 /** A stopping process must be able to wait for as long. */
 const MAX_WAIT_MS = 20_000;
 const MAX_CONCURRENCY = 200;

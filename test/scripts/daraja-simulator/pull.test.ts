@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { MINUTE_MS } from '../../../src/time.ts';
 import { eventually } from '../../support/gateway-fixtures.ts';
 import {
   type Caller,
@@ -11,7 +12,6 @@ import {
 
 const PAYMENTS = 120;
 const NAIROBI_AHEAD_MS = 3 * 60 * 60 * 1_000;
-const A_MINUTE_MS = 60_000;
 
 describe('Daraja simulator: pulled transactions', () => {
   let caller: Caller;
@@ -25,8 +25,8 @@ describe('Daraja simulator: pulled transactions', () => {
   const query = async (fields: Json = {}) => {
     const now = Date.now();
     const window = {
-      StartDate: inNairobi(now - A_MINUTE_MS),
-      EndDate: inNairobi(now + A_MINUTE_MS),
+      StartDate: inNairobi(now - MINUTE_MS),
+      EndDate: inNairobi(now + MINUTE_MS),
     };
     const body = { ShortCode: SHORT_CODE, ...window, OffSetValue: 0, ...fields };
     return (await caller.post(PATHS.pullQuery, body)).body;

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { QUIRKS, type Quirk } from '../../../scripts/daraja-simulator/quirks.ts';
+import { MINUTE_MS } from '../../../src/time.ts';
 import { eventually } from '../../support/gateway-fixtures.ts';
 import { BASIC, type Caller, PATHS, phoneOf, seenAs, startCaller } from './daraja-caller.ts';
 
 const SLOW_ANSWER_MS = 300;
-const A_MINUTE_MS = 60_000;
 
 describe('Daraja simulator: quirks', () => {
   let caller: Caller;
@@ -142,7 +142,7 @@ describe('Daraja simulator: quirks', () => {
       ['slow', 'taken', true],
     ] as const) {
       it(`${mode}: is seen as ${seen}`, async () => {
-        await caller.call('POST', '/faults', { mode, for_ms: A_MINUTE_MS });
+        await caller.call('POST', '/faults', { mode, for_ms: MINUTE_MS });
         const phone = phoneOf('000');
         expect(await seenAs(pay(phone))).to.equal(seen);
         await caller.call('POST', '/faults', { for_ms: 0 });
@@ -152,7 +152,7 @@ describe('Daraja simulator: quirks', () => {
     }
 
     it('cuts requests for tokens off too', async () => {
-      await caller.call('POST', '/faults', { mode: 'outage', for_ms: A_MINUTE_MS });
+      await caller.call('POST', '/faults', { mode: 'outage', for_ms: MINUTE_MS });
       const isCut = await caller.renewToken().then(
         () => false,
         () => true,

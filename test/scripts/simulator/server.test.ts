@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type Simulator, startSimulator } from '../../../scripts/simulator/server.ts';
+import { MINUTE_MS } from '../../../src/time.ts';
 import {
   closedPortUrl,
   eventually,
@@ -9,7 +10,6 @@ import {
 } from '../../support/gateway-fixtures.ts';
 
 const SLOW_ANSWER_MS = 300;
-const A_MINUTE_MS = 60_000;
 
 describe('simulator server', () => {
   const logged: string[] = [];
@@ -131,9 +131,9 @@ describe('simulator server', () => {
       );
 
     it('outage: cuts every payment endpoint and processes nothing', async () => {
-      const answer = await fault({ mode: 'outage', for_ms: A_MINUTE_MS });
+      const answer = await fault({ mode: 'outage', for_ms: MINUTE_MS });
       expect(answer.body).to.include({ mode: 'outage', rate: 1 });
-      expect(answer.body.for_ms).to.be.within(1, A_MINUTE_MS);
+      expect(answer.body.for_ms).to.be.within(1, MINUTE_MS);
       const payment = aPayment();
       expect(await cut(call('POST', '/collections', payment))).to.equal(true);
       expect(await cut(call('POST', '/returns', payment))).to.equal(true);
@@ -146,8 +146,8 @@ describe('simulator server', () => {
     });
 
     it('errors: answers 500 and processes nothing; a new fault replaces the old', async () => {
-      await fault({ mode: 'outage', for_ms: A_MINUTE_MS });
-      await fault({ mode: 'errors', for_ms: A_MINUTE_MS });
+      await fault({ mode: 'outage', for_ms: MINUTE_MS });
+      await fault({ mode: 'errors', for_ms: MINUTE_MS });
       const payment = aPayment();
       expect((await call('POST', '/collections', payment)).status).to.equal(500);
       expect((await call('GET', `/payments/${payment.reference}`)).status).to.equal(500);
@@ -158,7 +158,7 @@ describe('simulator server', () => {
     it('slow: takes a payment at once and answers after everyone else', async () => {
       const payment = aPayment();
       const events: string[] = [];
-      await fault({ mode: 'slow', for_ms: A_MINUTE_MS });
+      await fault({ mode: 'slow', for_ms: MINUTE_MS });
       const slow = call('POST', '/collections', payment).then((answer) => {
         events.push('answered');
         return answer;
@@ -170,9 +170,9 @@ describe('simulator server', () => {
     });
 
     it('hits none at rate 0, and some and not all in between', async () => {
-      await fault({ mode: 'errors', rate: 0, for_ms: A_MINUTE_MS });
+      await fault({ mode: 'errors', rate: 0, for_ms: MINUTE_MS });
       expect((await call('GET', '/payments/x')).status).to.equal(404);
-      await fault({ mode: 'errors', rate: 0.5, for_ms: A_MINUTE_MS });
+      await fault({ mode: 'errors', rate: 0.5, for_ms: MINUTE_MS });
       const statuses = new Set<number>();
       await eventually(
         async () => statuses.add((await call('GET', '/payments/x')).status).size === 2,
@@ -186,7 +186,7 @@ describe('simulator server', () => {
     });
 
     it('refuses what it does not understand and leaves the fault as it is', async () => {
-      await fault({ mode: 'errors', for_ms: A_MINUTE_MS });
+      await fault({ mode: 'errors', for_ms: MINUTE_MS });
       for (const body of [
         {},
         [],

@@ -4,6 +4,7 @@ import {
   rows,
   type Transaction,
 } from '../../../connections/database.ts';
+import { HOUR_MS } from '../../../time.ts';
 
 /** Every way in which the books can be wrong. */
 export const BREAK_KINDS = [
@@ -46,7 +47,7 @@ export type Finding = Omit<Break, 'merchant_id'>;
  * after the times in its rows. The ids of journals are made with the clock of the process, which
  * may be off. An hour covers both.
  */
-const OVERLAP_MS = 3_600_000;
+const OVERLAP_MS = HOUR_MS;
 
 export interface CheckOptions {
   /** Reads everything, not only what came after the checkpoints. */

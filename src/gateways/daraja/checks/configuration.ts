@@ -1,10 +1,10 @@
+import { DAY_MS } from '../../../time.ts';
 import type { Finding } from '../../gateway.ts';
 import { initiatorOf } from '../account.ts';
 import type { DarajaConfig, DarajaShortcode } from '../config.ts';
 import { passwordEnd } from '../daraja-gateway.ts';
 import { ok, warning, wrong } from './findings.ts';
 
-const DAY_MS = 86_400_000;
 /** The operator has so long to set the next password. The alert begins then too. */
 const MIN_PASSWORD_LIFE_MS = 14 * DAY_MS;
 

@@ -1,10 +1,10 @@
+import { MINUTE_MS, SECOND_MS } from '../../../time.ts';
 import type { Finding } from '../../gateway.ts';
 import { ok, wrong } from './findings.ts';
 import { reach } from './reach.ts';
 
 /** The time is part of a prompt's password. */
-const MAX_CLOCK_DIFFERENCE_MS = 60_000;
-const SECOND_MS = 1_000;
+const MAX_CLOCK_DIFFERENCE_MS = MINUTE_MS;
 
 /** Tells whether Daraja is reached, and whether its clock and ours agree. */
 export async function checkHost(baseUrl: string): Promise<Finding[]> {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { MINUTE_MS } from '../../../time.ts';
 import type { CheckAddresses, Finding } from '../../gateway.ts';
 import { type DarajaAccount, initiatorOf } from '../account.ts';
 import { askBalance } from '../account-balance.ts';
@@ -10,7 +11,6 @@ import { ok, wrong } from './findings.ts';
 /** Nobody has this prompt. It looks like one of Daraja's, with a day and a phone. */
 const NO_PROMPT = 'ws_CO_0101202000000000000000700000000';
 const NO_SUCH_PROMPT = /transaction does not exist/i;
-const MINUTE_MS = 60_000;
 
 /** What the words of a refusal mean to an operator. */
 const CAUSES: readonly (readonly [RegExp, string])[] = [

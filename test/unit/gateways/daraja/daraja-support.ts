@@ -1,11 +1,11 @@
 import got from 'got';
-import type { Deadline } from '../../../../src/domain/deadline.ts';
 import type { DarajaClient } from '../../../../src/gateways/daraja/client-type.ts';
 import { type DarajaConfig, darajaConfigFromText } from '../../../../src/gateways/daraja/config.ts';
 import { createDarajaGateway } from '../../../../src/gateways/daraja/daraja-gateway.ts';
 import type { QueryRequest, SubmitRequest } from '../../../../src/gateways/gateway.ts';
 import { exchange } from '../../../../src/gateways/http-exchange.ts';
 import { Pace } from '../../../../src/gateways/pace.ts';
+import type { Deadline } from '../../../../src/time.ts';
 import { aSubmission, bodyOf, startLocalServer } from '../../../support/gateway-fixtures.ts';
 
 export const SHORTCODE = '174379';
