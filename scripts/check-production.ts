@@ -83,7 +83,12 @@ async function bootEverything(folder: string, databaseUrl: string, reaper: Reape
     const name = `npm ${args.join(' ')}`;
     let port: number | undefined;
     const npm = await startProgram({
-      ...{ name, command: 'npm', args, cwd: folder, env, reaper },
+      name,
+      command: 'npm',
+      args,
+      cwd: folder,
+      env,
+      reaper,
       ready: /"message":"ready"/,
       onLine: (line) => {
         port = Number(/"port":(\d+)/.exec(line)?.[1] ?? port);

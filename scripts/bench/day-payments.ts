@@ -46,7 +46,9 @@ async function play(stage: Stage, index: number, shop: Shop): Promise<void> {
   const original = wanted === 'reversal' ? takeOriginal(shop.paid) : null;
   const kind = wanted === 'reversal' && !original ? 'collection' : wanted;
   const payment = paymentAt(index, {
-    ...{ tag: kind, ...shop, endings: [ending] },
+    tag: kind,
+    ...shop,
+    endings: [ending],
     kinds: [kind === 'payout' ? 'payout' : 'collection'],
   });
   const merchant = original?.merchant ?? shop.merchants[index % shop.merchants.length]!;

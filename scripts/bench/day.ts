@@ -39,10 +39,19 @@ const SHORTENED = {
 
 /** The faults of the whole day. Nobody has published rates. People complain most of callbacks. */
 const QUIRKS: QuirkRates = {
-  ...{ callbackLost: 0.015, callbackDoubled: 0.01, queryFlap: 0.2, subscriberLocked: 0.003 },
-  ...{ slowAnswer: 0.002, htmlPage: 0.001, unavailable: 0.001, firewall: 0.000_5 },
-  ...{ resetAfterTaking: 0.001, resetBeforeTaking: 0.001, tokenExpired: 0.000_1 },
-  ...{ tokenRefused: 0.01, spikeArrest: 0.000_5 },
+  callbackLost: 0.015,
+  callbackDoubled: 0.01,
+  queryFlap: 0.2,
+  subscriberLocked: 0.003,
+  slowAnswer: 0.002,
+  htmlPage: 0.001,
+  unavailable: 0.001,
+  firewall: 0.000_5,
+  resetAfterTaking: 0.001,
+  resetBeforeTaking: 0.001,
+  tokenExpired: 0.000_1,
+  tokenRefused: 0.01,
+  spikeArrest: 0.000_5,
 };
 /** Bursts in which Daraja turns much away, at these parts of the day. */
 const BURSTS_AT = [0.4, 0.53, 0.76];

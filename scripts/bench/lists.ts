@@ -72,10 +72,13 @@ export function listCases(known: Record<string, string>): { name: string; path: 
 function seed(stage: Stage, main: BenchMerchant, other: BenchMerchant) {
   const { rows } = stage.options;
   return fillBySql(stage, new URL('./lists-seed.sql', import.meta.url), {
-    ...{ main_id: main.merchant_id, main_app: main.app_code },
-    ...{ other_id: other.merchant_id, other_app: other.app_code },
+    main_id: main.merchant_id,
+    main_app: main.app_code,
+    other_id: other.merchant_id,
+    other_app: other.app_code,
     // Every eleventh is the other's.
-    ...{ rows, total: rows + Math.floor(rows / 10) },
+    rows,
+    total: rows + Math.floor(rows / 10),
   });
 }
 

@@ -35,7 +35,9 @@ export function readOptions(args: string[], scenarios: readonly string[]) {
     throw new BenchError(`--${name} must be a whole number from ${min} to ${max}`);
   };
   return {
-    ...{ names, json: values.json, quick: values.quick },
+    names,
+    json: values.json,
+    quick: values.quick,
     seconds: read('seconds', 1, 60),
     rows: read('rows', 2_000, 5_000_000),
     payments: read('payments', 100, 20_000),

@@ -27,7 +27,8 @@ export async function measurePace(stage: Stage): Promise<void> {
   const durationMs = options.quick ? QUICK_DURATION_MS : DURATION_MS;
   const count = Math.floor((perSecond * durationMs) / 1_000);
   const { acceptance, delivered, problems } = await drainBacklog(stage, service, {
-    ...{ tag: 'pace', merchants },
+    tag: 'pace',
+    merchants,
     load: { perSecond, count, concurrency: MAX_UNDER_WAY_COUNT },
     accept: (payment) => initiate(stage, payment),
   });

@@ -28,7 +28,10 @@ export async function measureSoak(stage: Stage): Promise<void> {
   const merchants = await createMerchants(stage, MERCHANTS_COUNT);
   const drain = (tag: string, load: Backlog['load'], endings?: string[]) =>
     drainBacklog(stage, service, {
-      ...{ tag, merchants, endings, load },
+      tag,
+      merchants,
+      endings,
+      load,
       accept: (payment) => initiate(stage, payment),
     });
   let most = Number.NaN;

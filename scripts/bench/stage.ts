@@ -39,7 +39,8 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 export async function openStage(options: BenchOptions, reaper: Reaper) {
   const log = createWriteStream(join(LOG_FOLDER, 'postgres.log'), { flags: 'a' });
   const postgres = await startEmbeddedPostgres({
-    ...{ folder: join(BENCH_FOLDER, 'postgres'), reaper },
+    folder: join(BENCH_FOLDER, 'postgres'),
+    reaper,
     onLine: (line) => log.write(`${line}\n`),
     settings: { max_connections: String(MAX_CONNECTIONS_COUNT) },
   });

@@ -28,7 +28,9 @@ export async function drainWarm(
   const database = stage.connect(CALLERS_COUNT);
   const drain = (tag: string, count: number) =>
     drainBacklog(stage, service, {
-      ...{ tag, merchants, load: { count, concurrency: CALLERS_COUNT } },
+      tag,
+      merchants,
+      load: { count, concurrency: CALLERS_COUNT },
       accept: (payment) => recordPayment(database, payment),
     });
   // Each process must be warm.
@@ -83,7 +85,9 @@ async function toldFigure({ database }: Stage, name: string): Promise<Figure> {
   const ended = told.map(({ ended_ms }) => ended_ms).sort((one, other) => one - other);
   const elapsedMs = ended.at(-1)! - ended[0]!;
   const figure = figureOf(`${name}: end to webhook`, {
-    ...{ latenciesMs: told.map(({ ms }) => ms), elapsedMs, errors: [] },
+    latenciesMs: told.map(({ ms }) => ms),
+    elapsedMs,
+    errors: [],
   });
   return { ...figure, perSecond: Number.NaN };
 }

@@ -85,7 +85,11 @@ function createWorld(
   const lateSuccessMs = options.lateSuccessMs ?? LATE_DELAYS * delayMs;
   const slowSuccessMs = options.slowSuccessMs ?? DEFAULT_SLOW_SUCCESS_MS;
   return {
-    ...{ app: options, delayMs, ids, quirks, floats },
+    app: options,
+    delayMs,
+    ids,
+    quirks,
+    floats,
     tokens: createTokens({
       lifetimeS: options.tokenLifetimeS ?? DEFAULT_TOKEN_LIFETIME_S,
       overlapS: options.tokenOverlapS ?? 0,

@@ -46,7 +46,9 @@ export function openRunFolder(folder: string): RunFolder {
   }
   const file = join(path, FILE);
   return {
-    ...{ path, file, logs: join(path, LOGS) },
+    path,
+    file,
+    logs: join(path, LOGS),
     publish: (content) => {
       writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
       link(folder, LOGS, name);

@@ -49,7 +49,10 @@ export async function startServiceProcess(options: ServiceProcessOptions): Promi
   });
   let operatorUrl: string | null = null;
   const running = await startProgram({
-    ...{ name, cwd: folder, env: { METRICS_PORT, DRAIN_DELAY_MS, ...env }, reaper },
+    name,
+    cwd: folder,
+    env: { METRICS_PORT, DRAIN_DELAY_MS, ...env },
+    reaper,
     command: process.execPath,
     args: [...watch, ...loader, program, ...args],
     ready: /"message":"ready"|simulator listening/,

@@ -129,7 +129,8 @@ async function environment(
     );
   }
   const env = {
-    ...{ SWEEP_GRACE_MS, CHANNELS: channelsOf(mpesa) },
+    SWEEP_GRACE_MS,
+    CHANNELS: channelsOf(mpesa),
     // The merchants' receivers are on this machine.
     WEBHOOK_ALLOW_PRIVATE: 'true',
     ...process.env,

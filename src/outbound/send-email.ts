@@ -29,7 +29,10 @@ export async function sendEmail(
   { timeoutMs, requireTls }: SendOptions,
 ): Promise<void> {
   const transport = createTransport({
-    ...{ host, secure, ...(port !== undefined && { port }), ...(auth && { auth }) },
+    host,
+    secure,
+    ...(port !== undefined && { port }),
+    ...(auth && { auth }),
     requireTLS: requireTls && !secure && !isLocal,
     ignoreTLS: isLocal,
     connectionTimeout: timeoutMs,

@@ -104,7 +104,14 @@ function hookDocument(notice: Notice) {
   const { kind, merchant_id, merchant_name, endpoint } = notice;
   const { failing_since, last_status, last_error, waiting, created_at } = notice;
   return {
-    ...{ kind, merchant_id, merchant_name, endpoint },
-    ...{ failing_since, last_status, last_error, waiting, created_at },
+    kind,
+    merchant_id,
+    merchant_name,
+    endpoint,
+    failing_since,
+    last_status,
+    last_error,
+    waiting,
+    created_at,
   };
 }

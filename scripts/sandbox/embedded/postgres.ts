@@ -65,7 +65,10 @@ async function startIn(
 ): Promise<EmbeddedPostgres> {
   const programs = await findPostgresPrograms(run.path, user);
   const common = {
-    ...{ name: 'PostgreSQL', cwd: run.path, user, reaper },
+    name: 'PostgreSQL',
+    cwd: run.path,
+    user,
+    reaper,
     // The first complaint is the cause, what follows are consequences.
     complaint: /\b(FATAL|PANIC|error|could not)\b/,
   };
@@ -74,7 +77,9 @@ async function startIn(
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (user) chownSync(passwordFile, user.uid, user.gid);
   const initdb = await startProgram({
-    ...{ ...common, command: programs.initdb, ready: /Sync to disk skipped/ },
+    ...common,
+    command: programs.initdb,
+    ready: /Sync to disk skipped/,
     args: [
       ...['-D', run.dataDir, '--username', 'postgres', '--pwfile', passwordFile],
       ...['--auth', 'scram-sha-256', '--encoding', 'UTF8', '--locale', 'C'],
@@ -85,7 +90,10 @@ async function startIn(
   });
   await initdb.exited;
   return startServer({
-    ...{ ...common, command: programs.postgres, port, onLine },
+    ...common,
+    command: programs.postgres,
+    port,
+    onLine,
     argsAt: (free) => ['-D', run.dataDir, ...settingArguments({ port: free, ...settings })],
     urlAt: (free) => `postgres://postgres:${password}@127.0.0.1:${free}/postgres`,
     ready: /database system is ready to accept connections/,

@@ -24,7 +24,10 @@ export async function startEmbeddedRedis(options: {
   const command = findRedisServer();
   if (!command) throw new EmbeddedServiceError('redis-server is not on PATH: install Redis');
   return startServer({
-    ...{ name: 'Redis', command, cwd: folder, reaper },
+    name: 'Redis',
+    command,
+    cwd: folder,
+    reaper,
     argsAt: (port) => [
       ...['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
       ...['--maxmemory-policy', 'noeviction', ...args],

@@ -138,7 +138,9 @@ async function spawnChild(options: ProgramOptions) {
   const { command, args, cwd, env = BARE_ENV, user = null, stopSignal, reaper } = options;
   try {
     const child = spawn(command, args, {
-      ...{ cwd, env, ...runAs(user) },
+      cwd,
+      env,
+      ...runAs(user),
       // A session of its own: Ctrl-C at the terminal reaches the launcher alone, which then
       // stops everything in order.
       detached: true,

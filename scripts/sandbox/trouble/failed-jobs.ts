@@ -71,9 +71,17 @@ function accept(
   { kind, ref_no, phone }: Unsent,
 ) {
   const common = {
-    ...{ merchant_id, app_code, ref_no, callback_url, ...NOBODY, asked_app: app_code },
-    ...{ amount_cents: AMOUNT_CENTS, rate: { bps: 0, fixedCents: 0 }, deadline_ms: DEADLINE_MS },
-    ...{ channel: AIRTEL_MONEY, gateway: GATEWAY },
+    merchant_id,
+    app_code,
+    ref_no,
+    callback_url,
+    ...NOBODY,
+    asked_app: app_code,
+    amount_cents: AMOUNT_CENTS,
+    rate: { bps: 0, fixedCents: 0 },
+    deadline_ms: DEADLINE_MS,
+    channel: AIRTEL_MONEY,
+    gateway: GATEWAY,
   };
   return kind === 'collection'
     ? createCollection(trx, { ...common, payfrom: phone, account_number: 'INV-7' })

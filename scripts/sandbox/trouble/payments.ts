@@ -20,7 +20,9 @@ const UNHEARD_COUNT = 6;
  */
 const COLLECTIONS: readonly Wanted[] = [
   ...Array.from({ length: UNHEARD_COUNT }, (_, index) => ({
-    ...{ ref_no: `shida-unheard-${index + 1}`, phone: `+25473300020${index}`, amount: '750.00' },
+    ref_no: `shida-unheard-${index + 1}`,
+    phone: `+25473300020${index}`,
+    amount: '750.00',
   })),
   { ref_no: 'shida-late', phone: '+254733000107', amount: '1200.00' },
   { ref_no: 'shida-half', phone: '+254733000111', amount: '900.00' },

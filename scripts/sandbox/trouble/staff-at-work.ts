@@ -44,7 +44,8 @@ async function workAsSupport(
 ): Promise<void> {
   const filter = { all: 'yes', merchant: String(merchant_id), error: REPLAYED_ERROR };
   const replay = await support.submit(`/failed-jobs/replay?${new URLSearchParams(filter)}`, {
-    ...{ rate: '10', reason: 'The name server is back' },
+    rate: '10',
+    reason: 'The name server is back',
   });
   await compareStatement(support);
   await until('The end of a bulk replay', async () =>
@@ -61,8 +62,14 @@ async function compareStatement(support: ConsoleVisitor): Promise<void> {
   ];
   const file = new File([lines.join('\n')], `airtel-${day}.csv`, { type: 'text/csv' });
   const path = await support.submit('/reconciliation/new', {
-    ...{ channel: String(AIRTEL_MONEY), from: day, to: day, kind: 'collection', columns: '' },
-    ...{ utc_offset: '+00:00', reason: 'Daily comparison', file },
+    channel: String(AIRTEL_MONEY),
+    from: day,
+    to: day,
+    kind: 'collection',
+    columns: '',
+    utc_offset: '+00:00',
+    reason: 'Daily comparison',
+    file,
   });
   await support.submit(path, { reason: 'Daily comparison' }, `${path}/run`);
   await until('The end of a comparison', async () =>

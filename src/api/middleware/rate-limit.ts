@@ -1,6 +1,5 @@
 import type { Response } from 'express';
 import type { RedisClient } from '../../connections/redis.ts';
-import { inTime } from '../../connections/timing.ts';
 import type { Caller } from '../../domain/access/caller.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { networkOf } from '../../http/caller.ts';

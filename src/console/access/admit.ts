@@ -27,7 +27,11 @@ const NEXT: Readonly<Record<NonNullable<MissingProof>, RouteName>> = {
  */
 export function openVisit(service: ConsoleService, req: Request): OpenVisit {
   return {
-    ...{ service, req, ip: addressOf(req), csrfToken: csrfTokenOf(req), warnings: [] },
+    service,
+    req,
+    ip: addressOf(req),
+    csrfToken: csrfTokenOf(req),
+    warnings: [],
     params: textsOf(req.params),
     query: textsOf(req.query),
     form: textsOf(req.body),

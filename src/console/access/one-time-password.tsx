@@ -34,7 +34,10 @@ export function CodeField() {
   const hint = 'Six digits, from your authenticator app';
   return (
     <Field
-      {...{ name: 'code', label: 'One-time password', inputmode: 'numeric', hint }}
+      name="code"
+      label="One-time password"
+      inputmode="numeric"
+      hint={hint}
       autocomplete="one-time-code"
     />
   );

@@ -43,17 +43,26 @@ function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
       <Token visit={visit} />
       <FormProblem words={refusal?.message} />
       <Field
-        {...{ name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' }}
+        name="email"
+        label="E-mail address"
+        type="email"
+        autocomplete="username"
         value={visit.form.email}
       />
       <StaffTokenField />
       <Field
-        {...{ name: 'password', label: 'New password', type: 'password', ...lengths }}
+        name="password"
+        label="New password"
+        type="password"
+        {...lengths}
         autocomplete="new-password"
         hint={`At least ${MIN_PASSWORD_LENGTH} characters. It ends all your sessions`}
       />
       <Field
-        {...{ name: 'again', label: 'The same again', type: 'password', ...lengths }}
+        name="again"
+        label="The same again"
+        type="password"
+        {...lengths}
         autocomplete="new-password"
       />
       <p class="buttons">
@@ -68,12 +77,7 @@ function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
 /** The field for the staff token, which proves who a member is without a password. */
 export function StaffTokenField() {
   const hint = 'Whoever has none asks an admin: malipo staff new-token EMAIL';
-  return (
-    <Field
-      {...{ name: 'token', label: 'Staff token', type: 'password', hint }}
-      autocomplete="off"
-    />
-  );
+  return <Field name="token" label="Staff token" type="password" hint={hint} autocomplete="off" />;
 }
 
 function Done() {

@@ -9,8 +9,9 @@ import { AppFields, particularsIn } from './fields.tsx';
 import { rotateSecret, rotateWebhookSecret } from './secrets.tsx';
 
 const update: Action<AppRecord> = {
-  ...{ action: 'app.update' },
-  ...{ title: 'Change name, products or addresses', verb: 'Change' },
+  action: 'app.update',
+  title: 'Change name, products or addresses',
+  verb: 'Change',
   preview: () => [
     'Only what you change here changes, and at once. The audit log keeps what it was and what it is.',
     'A request for a product that the app has not, or from another address, is refused.',
@@ -32,7 +33,9 @@ const update: Action<AppRecord> = {
 function activation(active: boolean, lines: string[]): Action<AppRecord> {
   const [verb, title] = active ? ['activate', 'Activate'] : ['suspend', 'Suspend'];
   return {
-    ...{ action: `app.${verb}`, title, verb: title },
+    action: `app.${verb}`,
+    title,
+    verb: title,
     whyNot: (app) =>
       app.active === active
         ? `App ${app.code} is ${active ? 'active' : 'suspended'} already`
@@ -48,7 +51,9 @@ function activation(active: boolean, lines: string[]): Action<AppRecord> {
 /** Chooses what signs the webhooks of an app. */
 function signing(kind: SecretKind, title: string, lines: string[]): Action<AppRecord> {
   return {
-    ...{ action: 'app.update', title, verb: title },
+    action: 'app.update',
+    title,
+    verb: title,
     whyNot: ({ signs_webhooks_with }) =>
       signs_webhooks_with === kind ? 'Its webhooks are signed like that already' : null,
     preview: () => lines,
@@ -59,8 +64,10 @@ function signing(kind: SecretKind, title: string, lines: string[]): Action<AppRe
       );
       if (webhook_secret === null) return undefined;
       return shownOnce({
-        ...{ title: `${APP.nameOf(app)} has a webhook secret of its own`, what: 'webhook secret' },
-        ...{ secret: webhook_secret, back: APP.pathOf(app) },
+        title: `${APP.nameOf(app)} has a webhook secret of its own`,
+        what: 'webhook secret',
+        secret: webhook_secret,
+        back: APP.pathOf(app),
         lines: ['It signs the webhooks of the app from now on.'],
       });
     },

@@ -9,8 +9,9 @@ import { AppFields, particularsIn } from './fields.tsx';
 
 /** Creates an app of a merchant, and shows its secret once. */
 export const createApp: Action<MerchantRecord> = {
-  ...{ action: 'app.create' },
-  ...{ title: 'Create an app', verb: 'Create and show the secret' },
+  action: 'app.create',
+  title: 'Create an app',
+  verb: 'Create and show the secret',
   preview: (_visit, { name }) => [
     `${name} gets another app, with a key and a secret of its own.`,
     'The secret is shown once, on the next page.',
@@ -30,7 +31,9 @@ export const createApp: Action<MerchantRecord> = {
       return registerApp(trx, service.config.secretsKeys, merchant_id, wanted);
     });
     return shownOnce({
-      ...{ title: `App ${app.code} is created`, what: 'app secret', secret: app_secret },
+      title: `App ${app.code} is created`,
+      what: 'app secret',
+      secret: app_secret,
       back: pathTo('app', { merchant_id, code: app.code }),
       lines: [`Its key is ${app.app_key}.`, 'The secret also signs its webhooks.'],
     });

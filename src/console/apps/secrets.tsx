@@ -59,8 +59,9 @@ function signedWith(until: Date | null): string {
 
 /** Gives an app a new secret, and shows it once. */
 export const rotateSecret: Action<AppRecord> = {
-  ...{ action: 'app.rotate-secret' },
-  ...{ title: 'Rotate the secret', verb: 'Rotate and show the new secret' },
+  action: 'app.rotate-secret',
+  title: 'Rotate the secret',
+  verb: 'Rotate and show the new secret',
   preview: (_visit, { signs_webhooks_with }) => [
     'The app gets a new secret, which is shown once on the next page.',
     'With an overlap of 0 the old secrets and all tokens of the app end at once. With a longer one they work until it ends.',
@@ -76,8 +77,10 @@ export const rotateSecret: Action<AppRecord> = {
     });
     const { old_secrets_until: until, revoked } = rotated;
     return shownOnce({
-      ...{ title: `${APP.nameOf(app)} has a new secret`, what: 'app secret' },
-      ...{ secret: rotated.app_secret, back: APP.pathOf(app) },
+      title: `${APP.nameOf(app)} has a new secret`,
+      what: 'app secret',
+      secret: rotated.app_secret,
+      back: APP.pathOf(app),
       lines: [
         ...(app.signs_webhooks_with === 'app' ? [signedWith(until)] : []),
         until
@@ -90,8 +93,9 @@ export const rotateSecret: Action<AppRecord> = {
 
 /** Gives an app a new webhook secret, and shows it once. */
 export const rotateWebhookSecret: Action<AppRecord> = {
-  ...{ action: 'app.rotate-webhook-secret' },
-  ...{ title: 'Rotate the webhook secret', verb: 'Rotate and show the new webhook secret' },
+  action: 'app.rotate-webhook-secret',
+  title: 'Rotate the webhook secret',
+  verb: 'Rotate and show the new webhook secret',
   whyNot: ({ signs_webhooks_with }) =>
     signs_webhooks_with === 'own'
       ? null
@@ -109,8 +113,10 @@ export const rotateWebhookSecret: Action<AppRecord> = {
       return renewWebhookSecret(trx, secretsKeys, app.code, overlapMs);
     });
     return shownOnce({
-      ...{ title: `${APP.nameOf(app)} has a new webhook secret`, what: 'webhook secret' },
-      ...{ secret: rotated.secret, back: APP.pathOf(app) },
+      title: `${APP.nameOf(app)} has a new webhook secret`,
+      what: 'webhook secret',
+      secret: rotated.secret,
+      back: APP.pathOf(app),
       lines: [signedWith(rotated.old_secrets_until)],
     });
   },

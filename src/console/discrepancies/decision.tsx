@@ -22,7 +22,9 @@ export const MAX_RECEIPT_LENGTH = 100;
 
 /** Decides about a discrepancy, or asks for a second person where so much money needs one. */
 export const decide: Action<DiscrepancyFile> = {
-  ...{ action: 'discrepancy.resolve', title: 'Decide a discrepancy', verb: 'Decide' },
+  action: 'discrepancy.resolve',
+  title: 'Decide a discrepancy',
+  verb: 'Decide',
   carried: ['as', 'trans_id'],
   preview: async (visit, { found }, given) => {
     const decision = decisionIn(given, visit, found, 'Preview');
@@ -43,7 +45,10 @@ export const decide: Action<DiscrepancyFile> = {
     }
     const isAlone = (cents: number) => !needsApproval(cents, staffApprovalLimit);
     await decideAlone(audited, found.id, decision, {
-      ...{ ...config, parserOf, isAlone, seen: factsOf(before) },
+      ...config,
+      parserOf,
+      isAlone,
+      seen: factsOf(before),
     });
   },
 };

@@ -23,7 +23,9 @@ function verdict(
 ): Action<MerchantRecord> {
   const isBrake = wanted.active === false || wanted.payouts_held === true;
   return {
-    ...{ action: `merchant.${verb}`, title, verb: title },
+    action: `merchant.${verb}`,
+    title,
+    verb: title,
     whyNot: (merchant) =>
       isLike(merchant, wanted) ? `Merchant ${merchant.id} is like that already` : null,
     preview: async (visit, merchant) =>
@@ -51,8 +53,9 @@ const BRAKE =
   'Payouts that wait are not sent until then. One that may have been sent already is still asked about and settled.';
 
 const revokeAll: Action<MerchantRecord> = {
-  ...{ action: 'merchant.revoke-all' },
-  ...{ title: 'Revoke all credentials', verb: 'Revoke all credentials' },
+  action: 'merchant.revoke-all',
+  title: 'Revoke all credentials',
+  verb: 'Revoke all credentials',
   preview: () => [
     'All its sessions and all secrets of its apps end at once. Its programs are shut out until they have new secrets.',
     'Passwords of its users stay: replace them one by one.',

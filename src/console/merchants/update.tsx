@@ -32,8 +32,9 @@ const rate = read.orDefault(read.integer('COUNT', 1, MAX_RATE));
 
 /** Changes what is written about a merchant, its limits and the rules for its users. */
 export const update: Action<MerchantRecord> = {
-  ...{ action: 'merchant.update' },
-  ...{ title: 'Change particulars and limits', verb: 'Change' },
+  action: 'merchant.update',
+  title: 'Change particulars and limits',
+  verb: 'Change',
   preview: () => [
     'Only what you change here changes. The audit log keeps what it was and what it is.',
     'New requests have the new limits at once. Payments that were accepted keep their commission.',

@@ -32,7 +32,8 @@ export const auditHandlers = {
     await recordAuditView(visit, filter, null);
     return {
       file: auditCsv(visit.service.database, filter, veiled),
-      ...{ name: 'audit-log.csv', type: 'text/csv' },
+      name: 'audit-log.csv',
+      type: 'text/csv',
     };
   },
 };
@@ -61,7 +62,10 @@ async function recordAuditView(
   rows: number | null,
 ): Promise<void> {
   await recordView(visit, {
-    ...{ action: 'audit.list', subject: 'audit', merchant_id: filter.merchant_id ?? null, rows },
+    action: 'audit.list',
+    subject: 'audit',
+    merchant_id: filter.merchant_id ?? null,
+    rows,
     lookedFor: { ...filter, subject: subjects?.[0] },
   });
 }
@@ -98,7 +102,7 @@ function AuditPage({ query, page: { rows, next } }: { query: Query; page: ListPa
           <Table rows={rows.map(veiled)} columns={COLUMNS} caption="Audit log, newest first" />
         </>
       )}
-      <NextPage {...{ path, query, next }} />
+      <NextPage path={path} query={query} next={next} />
     </>
   );
 }

@@ -29,8 +29,11 @@ export const bulkReplayHandlers = {
       ({ id }) => id,
     );
     await recordView(visit, {
-      ...{ action: 'jobs.list-replays', merchant_id: null, subject: 'bulk replay' },
-      ...{ lookedFor: {}, rows: page.rows.length },
+      action: 'jobs.list-replays',
+      merchant_id: null,
+      subject: 'bulk replay',
+      lookedFor: {},
+      rows: page.rows.length,
     });
     return { page: <BulkReplays page={page} />, title: 'Replays of many jobs' };
   },
@@ -38,8 +41,11 @@ export const bulkReplayHandlers = {
   bulkReplay: async (visit: Visit): Promise<Answer> => {
     const bulk = await find(visit);
     await recordView(visit, {
-      ...{ action: 'jobs.show-replay', merchant_id: bulk.filter.merchant_id ?? null },
-      ...{ subject: bulkSubject(bulk.id), lookedFor: {}, rows: 1 },
+      action: 'jobs.show-replay',
+      merchant_id: bulk.filter.merchant_id ?? null,
+      subject: bulkSubject(bulk.id),
+      lookedFor: {},
+      rows: 1,
     });
     return show(visit, bulk);
   },
@@ -100,7 +106,7 @@ function BulkReplays({ page }: { page: ListPage<BulkReplay, string> }) {
       ) : (
         <Table caption="Replays of many jobs" rows={page.rows} columns={COLUMNS} />
       )}
-      <NextPage {...{ path, next: page.next }} />
+      <NextPage path={path} next={page.next} />
     </>
   );
 }
@@ -157,7 +163,9 @@ function BulkReplayPage({ visit, bulk, isWaiting, problem }: BulkReplayPageProps
       </p>
       {(mayStop || problem) && (
         <ReasonForm
-          {...{ visit, problem, back: pathTo('bulkReplays') }}
+          visit={visit}
+          problem={problem}
+          back={pathTo('bulkReplays')}
           action={pathTo('stopBulkReplay', { id })}
           verb="Stop"
         >

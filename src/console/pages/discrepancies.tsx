@@ -35,8 +35,11 @@ export async function readDiscrepancies(visit: Visit): Promise<ListPage<Discrepa
     ({ id }) => id,
   );
   await recordView(visit, {
-    ...{ action: 'discrepancy.list', subject: 'discrepancy', rows: page.rows.length },
-    ...{ merchant_id: filter.merchant_id ?? null, lookedFor: { ...query } },
+    action: 'discrepancy.list',
+    subject: 'discrepancy',
+    rows: page.rows.length,
+    merchant_id: filter.merchant_id ?? null,
+    lookedFor: { ...query },
   });
   return page;
 }
@@ -66,7 +69,10 @@ export async function readDiscrepancy(visit: Visit): Promise<DiscrepancyFile> {
   if (!found) throw new ConsoleError(404, 'There is no such discrepancy');
   const { merchant_id } = found;
   await recordView(visit, {
-    ...{ action: 'discrepancy.show', merchant_id, subject: subjectOf(id), rows: 1 },
+    action: 'discrepancy.show',
+    merchant_id,
+    subject: subjectOf(id),
+    rows: 1,
     lookedFor: {},
   });
   return {
@@ -94,7 +100,10 @@ export function Discrepancies({ visit, page }: DiscrepanciesProps) {
       <h1>Discrepancies</h1>
       <Filters path={path}>
         <ChoiceFilter
-          {...{ name: 'state', label: 'State', query, choices: [RESOLVED] }}
+          name="state"
+          label="State"
+          query={query}
+          choices={[RESOLVED]}
           all="open, oldest first"
         />
         <ChoiceFilter name="kind" label="Kind" query={query} choices={KIND_CHOICES} />
@@ -106,7 +115,7 @@ export function Discrepancies({ visit, page }: DiscrepanciesProps) {
       ) : (
         <Table caption="Discrepancies" rows={page.rows} columns={COLUMNS} />
       )}
-      <NextPage {...{ path, query, next: page.next }} />
+      <NextPage path={path} query={query} next={page.next} />
     </>
   );
 }
@@ -156,6 +165,6 @@ export function PaymentOf({ found }: { found: DiscrepancyCase }) {
     return 'none here explains it';
   }
   return (
-    <PaymentLink payment={{ kind: payment_kind, merchant_id, id: payment_id }} {...{ ref_no }} />
+    <PaymentLink payment={{ kind: payment_kind, merchant_id, id: payment_id }} ref_no={ref_no} />
   );
 }

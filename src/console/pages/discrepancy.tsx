@@ -72,7 +72,7 @@ function Facts({ found }: { found: DiscrepancyCase }) {
       <dt>Payment</dt>
       <dd>
         <PaymentOf found={found} />{' '}
-        {status && <StatusBadges {...{ status, overdue: false, parked_reason: null }} />}
+        {status && <StatusBadges status={status} overdue={false} parked_reason={null} />}
       </dd>
       <dt>Merchant</dt>
       <dd>

@@ -49,8 +49,11 @@ export async function readFailedJobs(visit: Visit): Promise<ListPage<FailedJob, 
     ({ id }) => id,
   );
   await recordView(visit, {
-    ...{ action: 'jobs.list', subject: 'jobs', rows: page.rows.length },
-    ...{ merchant_id: filter.merchant_id ?? null, lookedFor: { ...query } },
+    action: 'jobs.list',
+    subject: 'jobs',
+    rows: page.rows.length,
+    merchant_id: filter.merchant_id ?? null,
+    lookedFor: { ...query },
   });
   return page;
 }
@@ -105,7 +108,8 @@ export async function planOf({ service: { database } }: Visit, given: Given): Pr
   const as_of = asOfIn(given, await databaseNow(database));
   const filter: BulkFilter = given.all ? { ...filterIn(given), as_of } : { ids, as_of };
   const order = {
-    ...{ id: given.id && isUuid(given.id) ? given.id : uuidv7(), filter },
+    id: given.id && isUuid(given.id) ? given.id : uuidv7(),
+    filter,
     last_job: given.all ? await lastJobIn(given, database) : Math.max(...ids),
     rate: Number(given.rate || DEFAULT_RATE),
   };
@@ -119,7 +123,10 @@ export async function planOf({ service: { database } }: Visit, given: Given): Pr
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
   return {
-    ...{ order, outcomes, count: jobs.length, hasMore: found.length > jobs.length },
+    order,
+    outcomes,
+    count: jobs.length,
+    hasMore: found.length > jobs.length,
     total:
       found.length > jobs.length
         ? await countFailedJobs(database, selectionOf(order), MAX_COUNTED)

@@ -73,7 +73,8 @@ async function begin(visit: Visit, plan: Plan, reason: string): Promise<string> 
     amount_cents: null,
     payload: order,
     preview: linesOf(plan).join('\n'),
-    ...{ requested_by, reason },
+    requested_by,
+    reason,
   });
   return pathTo('approval', { id });
 }
@@ -92,7 +93,7 @@ async function form(
         <NotPossible why={plan.problem} back={pathTo('failedJobs')} />
       </>
     ) : (
-      <PlanForm {...{ visit, plan, problem: refusal?.message }} />
+      <PlanForm visit={visit} plan={plan} problem={refusal?.message} />
     );
   const isRefused = refusal !== undefined || 'problem' in plan;
   return { page, title, status: isRefused ? 422 : 200, ...(refusal && { refusal }) };
@@ -105,7 +106,9 @@ async function planOrProblem(
   try {
     const plan = await planOf(visit, given);
     await recordView(visit, {
-      ...{ action: 'jobs.preview', subject: 'jobs', rows: plan.count },
+      action: 'jobs.preview',
+      subject: 'jobs',
+      rows: plan.count,
       merchant_id: plan.order.filter.merchant_id ?? null,
       lookedFor: { ...plan.order.filter },
     });
@@ -140,7 +143,7 @@ function FailedJobs({ visit, page }: FailedJobsProps) {
       ) : (
         <Table caption="Failed jobs" rows={page.rows} columns={COLUMNS} />
       )}
-      <NextPage {...{ path, query, next: page.next }} />
+      <NextPage path={path} query={query} next={page.next} />
     </>
   );
 }
@@ -155,13 +158,16 @@ function JobFilter({ visit: { query, service } }: { visit: Visit }) {
   return (
     <Filters path={pathTo('failedJobs')}>
       <ChoiceFilter
-        {...{ name: 'state', label: 'State', query, choices: [...states, ['all', 'all']] }}
+        name="state"
+        label="State"
+        query={query}
+        choices={[...states, ['all', 'all']]}
         all={STATE_WORDS.waiting}
       />
       <TextFilter name="queue" label="Queue" query={query} />
       <TextFilter name="error" label="Error has" query={query} />
       <TextFilter name="merchant" label="Merchant" query={query} type="number" />
-      <ChoiceFilter {...{ name: 'channel', label: 'Channel', query, choices: channels }} />
+      <ChoiceFilter name="channel" label="Channel" query={query} choices={channels} />
       <AgeFilter name="older" label="Older than" query={query} />
       <AgeFilter name="newer" label="Newer than" query={query} />
     </Filters>
@@ -223,7 +229,7 @@ function Subject({ job }: { job: FailedJob }) {
   return (
     <>
       {kind !== payment_kind && `${kind} of `}
-      <PaymentLink {...{ payment, ref_no }} />
+      <PaymentLink payment={payment} ref_no={ref_no} />
     </>
   );
 }
@@ -277,7 +283,9 @@ function PlanForm({ visit, plan, problem }: PlanFormProps) {
     <>
       {title}
       <ReasonForm
-        {...{ visit, back, problem }}
+        visit={visit}
+        back={back}
+        problem={problem}
         action={pathTo('beginBulkReplay')}
         verb={needsSecond ? 'Ask for approval' : 'Replay'}
       >
@@ -295,7 +303,9 @@ function PlanForm({ visit, plan, problem }: PlanFormProps) {
           <input type="hidden" name={name} value={value} />
         ))}
         <Choice
-          {...{ name: 'rate', label: 'Rate', choices: RATES }}
+          name="rate"
+          label="Rate"
+          choices={RATES}
           value={String(order.rate || DEFAULT_RATE)}
         />
       </ReasonForm>

@@ -32,8 +32,8 @@ export function OutcomesPart({ outcomes }: { outcomes: SlotOutcome[] }) {
       ) : (
         <>
           <div class="cards wide">
-            <Chart title="Success rate in percent" {...{ outcomes, figureOf: successRate }} />
-            <Chart title="Median seconds to the end" {...{ outcomes, figureOf: medianSeconds }} />
+            <Chart title="Success rate in percent" outcomes={outcomes} figureOf={successRate} />
+            <Chart title="Median seconds to the end" outcomes={outcomes} figureOf={medianSeconds} />
           </div>
           <details>
             <summary>The same as a table</summary>

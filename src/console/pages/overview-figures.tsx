@@ -181,7 +181,9 @@ function Channels({ gauges, pauses }: { gauges: Gauges; pauses: Figures['pauses'
       )}
       {pauses.map(({ code, what, paused_at }) => (
         <Figure
-          {...{ path, tone: 'bad', label: `${channelByCode(code)?.name ?? code} is paused` }}
+          path={path}
+          tone="bad"
+          label={`${channelByCode(code)?.name ?? code} is paused`}
           value={
             <>
               {what?.join(', ') ?? 'everything'}, since <Time at={paused_at} />
@@ -191,13 +193,16 @@ function Channels({ gauges, pauses }: { gauges: Gauges; pauses: Figures['pauses'
       ))}
       {gauges.of('malipo_gateway_float_cents').map((row) => (
         <Figure
-          {...{ path, label: `Float of ${row.gateway}` }}
+          path={path}
+          label={`Float of ${row.gateway}`}
           value={`${kes(Number(row.malipo_gateway_float_cents))}, told ${spanOf(Number(row.malipo_gateway_float_age_seconds))} ago`}
         />
       ))}
       {gauges.of('malipo_operator_troubles').map((row) => (
         <Figure
-          {...{ path, tone: 'bad', label: `Failed by our own trouble with ${row.gateway}` }}
+          path={path}
+          tone="bad"
+          label={`Failed by our own trouble with ${row.gateway}`}
           value={<Badge tone="bad" words={`${row.malipo_operator_troubles} in half an hour`} />}
         />
       ))}

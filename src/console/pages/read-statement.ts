@@ -62,7 +62,8 @@ async function readUpload(
   const kind = form.kind === BY_COLUMN ? undefined : readField(form, KIND, read.oneOf(LINE_KINDS));
   const covers = kind ? [kind] : checkedWords(form, COVERS, LINE_KINDS);
   const format = {
-    ...{ kind, isMobileMoney },
+    kind,
+    isMobileMoney,
     columns: readOptional(form, COLUMNS, columnMap) ?? {},
     utcOffset: readField(form, UTC_OFFSET, read.utcOffset),
   };

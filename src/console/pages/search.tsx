@@ -56,7 +56,8 @@ export const searchHandlers = {
     const hits = isEmpty ? null : await search(visit.service.database, wanted);
     if (hits) {
       await recordView(visit, {
-        ...{ action: 'payment.search', subject: `payment ${maskPhones(what)}`.trim() },
+        action: 'payment.search',
+        subject: `payment ${maskPhones(what)}`.trim(),
         merchant_id: wanted.merchant_id ?? null,
         lookedFor: { what },
         rows: hits.payments.length + hits.merchants.length,

@@ -35,10 +35,13 @@ export const securityEventHandlers = {
       ({ id }) => id,
     );
     await recordView(visit, {
-      ...{ action: 'security.list', subject: 'security', merchant_id: filter.merchant_id ?? null },
-      ...{ lookedFor: { ...filter, account }, rows: page.rows.length },
+      action: 'security.list',
+      subject: 'security',
+      merchant_id: filter.merchant_id ?? null,
+      lookedFor: { ...filter, account },
+      rows: page.rows.length,
     });
-    return { page: <SecurityEventsPage {...{ query, page }} />, title: 'Security events' };
+    return { page: <SecurityEventsPage query={query} page={page} />, title: 'Security events' };
   },
 };
 
@@ -80,7 +83,7 @@ function SecurityEventsPage({
       ) : (
         <Table rows={rows} columns={COLUMNS} caption="Security events, newest first" />
       )}
-      <NextPage {...{ path, query, next }} />
+      <NextPage path={path} query={query} next={next} />
     </>
   );
 }

@@ -19,7 +19,10 @@ export function StatementForm({ visit, problem }: { visit: Visit; problem?: stri
     <>
       <h1>Compare a statement</h1>
       <ReasonForm
-        {...{ visit, problem, back: pathTo('reconciliation'), hasFile: true }}
+        visit={visit}
+        problem={problem}
+        back={pathTo('reconciliation')}
+        hasFile={true}
         action={pathTo('statementNew')}
         verb="Store it and see what it would find"
       >

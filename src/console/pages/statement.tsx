@@ -71,7 +71,7 @@ export const reconciliationHandlers = {
   statementLive: async (visit: Visit): Promise<Answer> => {
     const statement = await importOf(visit);
     const breaks = await breaksOf(visit, statement);
-    return { part: <Live {...{ visit, statement, breaks }} /> };
+    return { part: <Live visit={visit} statement={statement} breaks={breaks} /> };
   },
 
   statementRun: async (visit: Visit): Promise<Answer> => {
@@ -89,10 +89,15 @@ export const reconciliationHandlers = {
 async function shown(visit: Visit, statement: StatementImport, problem?: string) {
   const breaks = await breaksOf(visit, statement);
   await recordView(visit, {
-    ...{ action: 'reconcile.show', merchant_id: null, subject: `statement ${statement.id}` },
-    ...{ lookedFor: {}, rows: breaks.rows.length },
+    action: 'reconcile.show',
+    merchant_id: null,
+    subject: `statement ${statement.id}`,
+    lookedFor: {},
+    rows: breaks.rows.length,
   });
-  const page = <StatementPage {...{ visit, statement, breaks, problem }} />;
+  const page = (
+    <StatementPage visit={visit} statement={statement} breaks={breaks} problem={problem} />
+  );
   return { page, title: TITLE, status: problem === undefined ? 200 : 422 };
 }
 
@@ -195,7 +200,9 @@ function Decision({ visit, statement, problem }: Props) {
   const why = whyNotAlone(visit, statement);
   return mayUse(visit.member.role, 'statementRun') && why === null ? (
     <ReasonForm
-      {...{ visit, problem, back: pathTo('reconciliation') }}
+      visit={visit}
+      problem={problem}
+      back={pathTo('reconciliation')}
       action={pathTo('statementRun', { import: id })}
       verb="Compare and settle"
     >
@@ -235,7 +242,9 @@ function Stopped({ visit, statement: { id, started_at }, problem }: Props) {
   );
   return mayUse(visit.member.role, 'statementRun') ? (
     <ReasonForm
-      {...{ visit, problem, back: pathTo('reconciliation') }}
+      visit={visit}
+      problem={problem}
+      back={pathTo('reconciliation')}
       action={pathTo('statementRun', { import: id })}
       verb="Begin it again"
     >

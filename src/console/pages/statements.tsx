@@ -113,9 +113,14 @@ export async function storeDraft(
   return audited(async (trx) => {
     const kept = await keepStatement(trx, { ...statement, isDraft: true });
     const preview = await previewStatement(trx, {
-      ...{ import_id: kept.value, gateway: gateway.name, channel: statement.channel },
+      import_id: kept.value,
+      gateway: gateway.name,
+      channel: statement.channel,
       kinds: statement.covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]),
-      ...{ start, end, period_end, settling_window_ms: gateway.settlingWindowMs },
+      start,
+      end,
+      period_end,
+      settling_window_ms: gateway.settlingWindowMs,
       rulesOut: complete_until !== null,
     });
     await keepPreview(trx, kept.value, preview);

@@ -31,11 +31,13 @@ export const suspenseHandlers = {
     );
     const sums = await sumSuspense(database, filter);
     await recordView(visit, {
-      ...{ action: 'suspense.list', subject: 'suspense', lookedFor: { ...filter, after } },
+      action: 'suspense.list',
+      subject: 'suspense',
+      lookedFor: { ...filter, after },
       merchant_id: merchant_id ?? null,
       rows: page.rows.length,
     });
-    const shown = <SuspensePage {...{ query, sums, page }} />;
+    const shown = <SuspensePage query={query} sums={sums} page={page} />;
     return { page: shown, title: 'Money in suspense' };
   },
 };
@@ -73,7 +75,7 @@ function SuspensePage({ query, sums, page: { rows, next } }: Props) {
           <Table rows={rows} columns={columns()} caption="Money in suspense" />
         </>
       )}
-      <NextPage {...{ path, query, next }} />
+      <NextPage path={path} query={query} next={next} />
     </>
   );
 }

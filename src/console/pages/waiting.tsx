@@ -22,7 +22,9 @@ export const waitingHandlers = {
       ({ id }) => id,
     );
     await recordView(visit, {
-      ...{ action: 'payment.list', subject: 'payment', lookedFor: { ...filter, after } },
+      action: 'payment.list',
+      subject: 'payment',
+      lookedFor: { ...filter, after },
       merchant_id: merchant_id ?? null,
       rows: page.rows.length,
     });
@@ -58,7 +60,7 @@ function WaitingPage({ query, page: { rows, next } }: Props) {
       ) : (
         <Table rows={rows} columns={PAYMENTS} caption="Payments that wait" />
       )}
-      <NextPage {...{ path, query, next }} />
+      <NextPage path={path} query={query} next={next} />
     </>
   );
 }

@@ -29,11 +29,13 @@ export const walletHandlers = {
       ({ created_us, transaction_id }) => `${created_us}_${transaction_id}`,
     );
     await recordView(visit, {
-      ...{ action: 'wallet.show', merchant_id, subject: `wallets of merchant ${merchant_id}` },
+      action: 'wallet.show',
+      merchant_id,
+      subject: `wallets of merchant ${merchant_id}`,
       lookedFor: { merchant_id },
       rows: page.rows.length,
     });
-    const shown = <WalletsPage {...{ visit, merchant, balances, page }} />;
+    const shown = <WalletsPage visit={visit} merchant={merchant} balances={balances} page={page} />;
     return { page: shown, title: `Wallets of ${merchant.name}` };
   },
 };

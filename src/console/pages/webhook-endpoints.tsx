@@ -48,11 +48,14 @@ export const webhookEndpointHandlers = {
       (last) => `${last.state}/${last.merchant_id}/${last.endpoint}`,
     );
     await recordView(visit, {
-      ...{ action: 'webhooks.endpoints', subject: 'webhooks', merchant_id: merchant_id ?? null },
-      ...{ lookedFor: { merchant_id, state }, rows: page.rows.length },
+      action: 'webhooks.endpoints',
+      subject: 'webhooks',
+      merchant_id: merchant_id ?? null,
+      lookedFor: { merchant_id, state },
+      rows: page.rows.length,
     });
     const { query } = visit;
-    return { page: <EndpointsPage {...{ query, page }} />, title: 'Webhook endpoints' };
+    return { page: <EndpointsPage query={query} page={page} />, title: 'Webhook endpoints' };
   },
 
   endpoint: async (visit: Visit): Promise<Answer> => {
@@ -66,11 +69,13 @@ export const webhookEndpointHandlers = {
       ({ id }) => id,
     );
     await recordView(visit, {
-      ...{ action: 'webhooks.list', subject: 'webhooks', merchant_id },
+      action: 'webhooks.list',
+      subject: 'webhooks',
+      merchant_id,
       lookedFor: { endpoint: endpoint.endpoint, status },
       rows: page.rows.length,
     });
-    const shown = <EndpointPage visit={visit} {...{ endpoint, status, page }} />;
+    const shown = <EndpointPage visit={visit} endpoint={endpoint} status={status} page={page} />;
     return { page: shown, title: endpoint.endpoint };
   },
 
@@ -120,7 +125,9 @@ async function webhookPage(
   const attempts = await attemptsOf(visit.service.database, webhook, PAGE_SIZE);
   await recordWebhookView(visit, webhook, action);
   const isRevealed = action === 'webhooks.reveal';
-  const page = <WebhookPage visit={visit} {...{ webhook, attempts, isRevealed }} />;
+  const page = (
+    <WebhookPage visit={visit} webhook={webhook} attempts={attempts} isRevealed={isRevealed} />
+  );
   return { page, title: `Webhook ${webhook.id}` };
 }
 
@@ -151,7 +158,7 @@ function EndpointsPage({
       ) : (
         <Table rows={rows} columns={ENDPOINTS} caption="Webhook endpoints" />
       )}
-      <NextPage {...{ path, query, next }} />
+      <NextPage path={path} query={query} next={next} />
     </>
   );
 }
@@ -209,7 +216,9 @@ function EndpointPage({ visit, endpoint, status, page: { rows, next } }: Endpoin
       <h2>Webhooks that have not arrived</h2>
       <Filters path={path}>
         <ChoiceFilter
-          {...{ name: 'status', label: 'Status', query: visit.query }}
+          name="status"
+          label="Status"
+          query={visit.query}
           choices={UNDELIVERED.filter((word) => word !== 'pending')}
           all="pending"
         />
@@ -219,7 +228,7 @@ function EndpointPage({ visit, endpoint, status, page: { rows, next } }: Endpoin
       ) : (
         <Table rows={rows} columns={DELIVERIES} caption="Webhooks, oldest first" />
       )}
-      <NextPage {...{ path, next, query: visit.query }} />
+      <NextPage path={path} next={next} query={visit.query} />
     </>
   );
 }

@@ -37,10 +37,7 @@ export async function showAction<Subject>(shown: Shown<Subject>): Promise<Answer
     </>
   );
   const isRefused = refusal !== undefined || problem !== null;
-  return {
-    ...{ page, title: action.title, status: isRefused ? 422 : 200 },
-    ...(refusal && { refusal }),
-  };
+  return { page, title: action.title, status: isRefused ? 422 : 200, ...(refusal && { refusal }) };
 }
 
 async function previewOf<Subject>({ visit, action, subject, given }: Shown<Subject>) {
@@ -62,7 +59,9 @@ async function form<Subject>(
     'lines' in preview ? preview : { lines: preview, secondPerson: null };
   return (
     <ReasonForm
-      {...{ visit, back: resource.pathOf(subject), problem: refusal?.message }}
+      visit={visit}
+      back={resource.pathOf(subject)}
+      problem={refusal?.message}
       action={pathTo(route, visit.params)}
       verb={secondPerson === null ? action.verb : 'Ask for approval'}
     >

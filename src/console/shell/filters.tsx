@@ -32,7 +32,7 @@ export function TextFilter({
   ...field
 }: FilterProps & { type?: 'text' | 'number' | 'date' }) {
   const limits = type === 'text' ? { maxLength: MAX_TEXT_LENGTH } : {};
-  return <Field {...{ ...field, type, ...limits }} required={false} value={query[field.name]} />;
+  return <Field {...field} type={type} {...limits} required={false} value={query[field.name]} />;
 }
 
 /** The first choice, `all`, is the one that narrows nothing, or that is taken without a choice. */

@@ -38,8 +38,13 @@ export function Money({ cents }: { cents: number }) {
 
 const NAIROBI = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'Africa/Nairobi',
-  ...{ day: 'numeric', month: 'short', year: 'numeric' },
-  ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
 });
 
 /** Returns a moment as people in Nairobi write it, such as `23 Nov 2026, 10:07:22`. */

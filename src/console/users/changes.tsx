@@ -22,8 +22,9 @@ const ENDS = 'All sessions of the user end at once.';
 
 /** Shuts a user out. */
 export const deactivate: Action<UserRecord> = {
-  ...{ action: 'user.deactivate' },
-  ...{ title: 'Deactivate', verb: 'Deactivate' },
+  action: 'user.deactivate',
+  title: 'Deactivate',
+  verb: 'Deactivate',
   whyNot: ({ active }) => (active ? null : 'The user is deactivated already'),
   preview: (_visit, { email }) => [`${email} cannot log in any more. ${ENDS}`],
   perform: async (_visit, user, by) => {
@@ -32,8 +33,9 @@ export const deactivate: Action<UserRecord> = {
 };
 
 const update: Action<UserRecord> = {
-  ...{ action: 'user.update' },
-  ...{ title: 'Change name or role', verb: 'Change' },
+  action: 'user.update',
+  title: 'Change name or role',
+  verb: 'Change',
   preview: () => [`A new role counts at once. ${ENDS} A new name alone ends none.`],
   fields: (user, given) => (
     <>
@@ -50,8 +52,9 @@ const update: Action<UserRecord> = {
 };
 
 const newPassword: Action<UserRecord> = {
-  ...{ action: 'user.update' },
-  ...{ title: 'Replace the password', verb: 'Replace and show the new password' },
+  action: 'user.update',
+  title: 'Replace the password',
+  verb: 'Replace and show the new password',
   preview: () => [
     `The user gets a new password, which is shown once on the next page. ${ENDS}`,
     'Make sure that it is the user who asks.',
@@ -76,15 +79,19 @@ const newPassword: Action<UserRecord> = {
       return changeUser(trx, user, { password_hash, must_change_password });
     });
     return shownOnce({
-      ...{ title: `${user.email} has a new password`, what: 'password', secret: password },
-      ...{ back: USER.pathOf(user), lines: [`Sessions ended: ${revoked}.`] },
+      title: `${user.email} has a new password`,
+      what: 'password',
+      secret: password,
+      back: USER.pathOf(user),
+      lines: [`Sessions ended: ${revoked}.`],
     });
   },
 };
 
 const reactivate: Action<UserRecord> = {
-  ...{ action: 'user.update' },
-  ...{ title: 'Reactivate', verb: 'Reactivate' },
+  action: 'user.update',
+  title: 'Reactivate',
+  verb: 'Reactivate',
   whyNot: ({ active }) => (active ? 'The user is active already' : null),
   preview: () => ['The user can log in again, with the same password and role.'],
   perform: async (_visit, user, by) => {
@@ -93,8 +100,9 @@ const reactivate: Action<UserRecord> = {
 };
 
 const forgetFailures: Action<UserRecord> = {
-  ...{ action: 'user.update' },
-  ...{ title: 'Forget failed log-ins', verb: 'Forget them' },
+  action: 'user.update',
+  title: 'Forget failed log-ins',
+  verb: 'Forget them',
   preview: () => [
     'After many failed log-ins to one account, from anywhere, log-ins are refused for a while. The user can log in again at once.',
     'Make sure that it was the user who failed.',
@@ -107,8 +115,9 @@ const forgetFailures: Action<UserRecord> = {
 };
 
 const resetTotp: Action<UserRecord> = {
-  ...{ action: 'user.reset-totp' },
-  ...{ title: 'Reset one-time passwords', verb: 'Reset' },
+  action: 'user.reset-totp',
+  title: 'Reset one-time passwords',
+  verb: 'Reset',
   whyNot: ({ totp }) => (totp ? null : 'The user has no one-time passwords'),
   preview: () => [
     `One-time passwords are switched off: from then on the password alone is enough. ${ENDS}`,

@@ -13,8 +13,9 @@ const EMAIL = { name: 'email', label: 'E-mail address' };
 
 /** Creates a user of a merchant, and shows the password once. */
 export const createUser: Action<MerchantRecord> = {
-  ...{ action: 'user.create' },
-  ...{ title: 'Create a user', verb: 'Create and show the password' },
+  action: 'user.create',
+  title: 'Create a user',
+  verb: 'Create and show the password',
   preview: (_visit, { name }) => [
     `A person can log in for ${name}. The password is made here and shown once, on the next page.`,
   ],
@@ -41,7 +42,10 @@ export const createUser: Action<MerchantRecord> = {
     };
     const { id: user_id, email } = await audited((trx) => registerUser(trx, merchant_id, wanted));
     return shownOnce({
-      ...{ title: `${email} is created`, what: 'password', secret: password, lines: [] },
+      title: `${email} is created`,
+      what: 'password',
+      secret: password,
+      lines: [],
       back: pathTo('user', { merchant_id, user_id }),
     });
   },

@@ -40,13 +40,19 @@ interface Kind {
 }
 
 const TOPUP: Kind = {
-  ...{ kind: 'topup', route: 'walletTopup', action: 'wallet.topup' },
-  ...{ title: 'Top up the payout wallet', what: 'Books money that came to the bank account.' },
+  kind: 'topup',
+  route: 'walletTopup',
+  action: 'wallet.topup',
+  title: 'Top up the payout wallet',
+  what: 'Books money that came to the bank account.',
 };
 
 const ADJUSTMENT: Kind = {
-  ...{ kind: 'adjustment', route: 'walletAdjust', action: 'wallet.adjust' },
-  ...{ title: 'Adjust a wallet', what: 'Corrects a wallet, against the bank account.' },
+  kind: 'adjustment',
+  route: 'walletAdjust',
+  action: 'wallet.adjust',
+  title: 'Adjust a wallet',
+  what: 'Corrects a wallet, against the bank account.',
 };
 
 /** Reads an entry. @throws OperatorRefusal that says what a field must be */
@@ -57,7 +63,8 @@ function entryIn(
 ): Omit<OperatorEntry, 'reason'> {
   const amount = kind === 'topup' ? read.positiveAmount : read.signedAmount;
   return {
-    ...{ kind, merchant_id },
+    kind,
+    merchant_id,
     wallet: kind === 'topup' ? 'payout' : readField(given, WALLET, wallet),
     amount_cents: readField(given, AMOUNT, amount),
     reference: readField(given, REFERENCE, reference),
@@ -82,9 +89,11 @@ async function effectOf(
 function request(kind: Kind): Action<MerchantRecord> {
   const { route, action, title } = kind;
   return {
-    ...{ action, title, verb: 'Ask a second person' },
+    action,
+    title,
+    verb: 'Ask a second person',
     carried: [WALLET.name, AMOUNT.name, REFERENCE.name],
-    choices: (merchant, given) => <EntryForm {...{ kind, merchant, given }} />,
+    choices: (merchant, given) => <EntryForm kind={kind} merchant={merchant} given={given} />,
     preview: async (visit, merchant, given) => {
       if (!given.amount) return null;
       return [
@@ -99,8 +108,13 @@ function request(kind: Kind): Action<MerchantRecord> {
       const entry = entryIn(kind, visit.form, merchant);
       const preview = (await effectOf(visit, entry)).join('\n');
       await requestApproval(audited, {
-        ...{ action, reason, preview, requested_by: visit.member.email, payload: entry },
-        ...{ merchant_id: merchant.id, amount_cents: Math.abs(entry.amount_cents) },
+        action,
+        reason,
+        preview,
+        requested_by: visit.member.email,
+        payload: entry,
+        merchant_id: merchant.id,
+        amount_cents: Math.abs(entry.amount_cents),
         subject: `${entry.wallet} wallet of merchant ${merchant.id}, ${formatAmount(entry.amount_cents)}, reference ${entry.reference}`,
       });
       return { goTo: pathTo('approvals') };
@@ -121,11 +135,14 @@ function EntryForm({ kind: { kind, route, what }, merchant, given }: EntryFormPr
       <p>{what} Nothing is booked yet.</p>
       {kind === 'adjustment' && <Choice {...WALLET} choices={WALLET_KINDS} value={given.wallet} />}
       <Field
-        {...{ ...AMOUNT, value: given.amount }}
+        {...AMOUNT}
+        value={given.amount}
         hint={kind === 'topup' ? 'Such as 100.00' : 'More, or less, such as -100.00'}
       />
       <Field
-        {...{ ...REFERENCE, value: given.reference, maxLength: MAX_REFERENCE_LENGTH }}
+        {...REFERENCE}
+        value={given.reference}
+        maxLength={MAX_REFERENCE_LENGTH}
         hint="Unique for the merchant: a second entry with it books nothing"
       />
       <p class="buttons">

@@ -13,8 +13,10 @@ export async function endpointIn({ service, params }: Visit): Promise<SupportEnd
   const { merchant_id = '', endpoint = '' } = params;
   const [found] = MERCHANT_ID.test(merchant_id)
     ? await listAllEndpoints(service.database, {
-        ...{ merchant_id: Number(merchant_id), endpoint },
-        ...{ countUpTo: MAX_WAITING_COUNTED, limit: 1 },
+        merchant_id: Number(merchant_id),
+        endpoint,
+        countUpTo: MAX_WAITING_COUNTED,
+        limit: 1,
       })
     : [];
   if (!found) throw new ConsoleError(404, 'There is no such endpoint, or nothing was sent to it');

@@ -26,6 +26,7 @@ export function accountHashes({ byId }: Pick<KeyRing, 'byId'>, account: string):
 function hashUnder(key: Buffer, account: string): string {
   return mac(key, account.toLowerCase()).toString('hex');
 }
+
 import { MINUTE_MS } from '../../time.ts';
 
 /** Failed log-ins of one account that are answered at once, from all addresses together. */

@@ -1,10 +1,10 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { StaffRefusal } from '../staff/require-staff.ts';
 import { STAFF_COLUMNS, type StaffMember } from '../staff/staff.ts';
 import { accountHash, countLogIn, type LogInLimit, takeBackLogIn } from './log-in-limit.ts';
 import { isPassword, renewedHash } from './passwords.ts';
-import { MINUTE_MS } from '../../time.ts';
 import { staffAccount } from './staff-totp.ts';
 
 /** The same for every wrong part, and for unknown accounts. */

@@ -26,11 +26,15 @@ const OF_APP = { isInUse: IS_VALID, owner: `'app ' || s.app_code`, boundTo: 'app
 
 const TABLES: readonly SealedTable[] = [
   {
-    ...{ name: 'app_secrets', subject: 'app secrets', ...OF_APP },
+    name: 'app_secrets',
+    subject: 'app secrets',
+    ...OF_APP,
     contextOf: (app_code) => sealContext('app', { app_code: Number(app_code) }),
   },
   {
-    ...{ name: 'webhook_secrets', subject: 'webhook secrets', ...OF_APP },
+    name: 'webhook_secrets',
+    subject: 'webhook secrets',
+    ...OF_APP,
     contextOf: (app_code) => sealContext('own', { app_code: Number(app_code) }),
   },
   {

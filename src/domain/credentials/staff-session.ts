@@ -1,7 +1,7 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { MINUTE_MS } from '../../time.ts';
 import { StaffRefusal } from '../staff/require-staff.ts';
 import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from '../staff/staff.ts';
-import { MINUTE_MS } from '../../time.ts';
 
 /** A session that nobody uses for so long has ended. */
 export const SESSION_IDLE_MS = 30 * MINUTE_MS;

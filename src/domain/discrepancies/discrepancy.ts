@@ -113,7 +113,11 @@ async function insertOrLock(
        DO UPDATE SET kind = excluded.kind
      RETURNING id, evidence, resolved_at`,
     {
-      ...{ ...bindings, id, kind, trans_id, gateway: gateway ?? null },
+      ...bindings,
+      id,
+      kind,
+      trans_id,
+      gateway: gateway ?? null,
       merchant_id: payment?.merchant_id ?? null,
       payment_kind: payment?.kind ?? null,
       payment_id: payment?.id ?? null,

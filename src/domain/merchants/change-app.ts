@@ -53,7 +53,10 @@ export async function changeApp(
   const { merchant_id } = app;
   const subject = { merchant_id, app_code: code };
   const change = {
-    ...{ row: app, merchant_id, revoked, webhook_secret: null },
+    row: app,
+    merchant_id,
+    revoked,
+    webhook_secret: null,
     changed: { ...changed, ...endedSessions(revoked) },
     events: [
       ...changeEvents(subject, changed, 'app_suspended'),
@@ -66,7 +69,8 @@ export async function changeApp(
   const isOther = chosen.changed.signs_webhooks_with !== undefined;
   return {
     ...change,
-    ...{ row: chosen.app, webhook_secret: chosen.webhook_secret },
+    row: chosen.app,
+    webhook_secret: chosen.webhook_secret,
     changed: { ...change.changed, ...chosen.changed },
     events: [
       ...change.events,

@@ -199,7 +199,9 @@ export async function changeMerchant(
   const { merchant: row, changed, revoked } = await updateMerchant(trx, merchant_id, wanted);
   const isBrake = wanted.active === false || wanted.payouts_held === true;
   return {
-    ...{ row, merchant_id, revoked },
+    row,
+    merchant_id,
+    revoked,
     changed: { ...changed, ...endedSessions(revoked) },
     events: [
       ...changeEvents({ merchant_id }, changed, 'merchant_suspended'),

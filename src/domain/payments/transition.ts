@@ -73,7 +73,11 @@ export function moving(
   return {
     moved: [moved, ...queued, remembered(kind, ':from_status', ':cause')].join(', '),
     bindings: {
-      ...{ merchant_id, id, from_status: status, to_status: to, cause },
+      merchant_id,
+      id,
+      from_status: status,
+      to_status: to,
+      cause,
       ...bindings,
       ...prefixed('set_', set),
     },

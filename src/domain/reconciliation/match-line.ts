@@ -43,7 +43,11 @@ export async function candidatesOf(
          AND ${isSameDirection('payment_kind', ':kind')}
      ORDER BY merchant_id, id LIMIT :limit`,
     {
-      ...{ gateway, kind, reference, trans_id, limit: MAX_CANDIDATES },
+      gateway,
+      kind,
+      reference,
+      trans_id,
+      limit: MAX_CANDIDATES,
       uuid: reference !== null && isUuid(reference) ? reference : null,
     },
   );

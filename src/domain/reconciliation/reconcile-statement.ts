@@ -77,9 +77,13 @@ const MAX_KEPT_MISSING = 200;
 
 function resultOf({ lines, outside, missing, settled, answered, ruledOut }: Reconciliation) {
   return {
-    ...{ lines, outside, settled: settled.length },
-    ...{ answered: answered.length, failed: ruledOut.length },
-    ...{ missing_count: missing.length, missing: missing.slice(0, MAX_KEPT_MISSING) },
+    lines,
+    outside,
+    settled: settled.length,
+    answered: answered.length,
+    failed: ruledOut.length,
+    missing_count: missing.length,
+    missing: missing.slice(0, MAX_KEPT_MISSING),
   };
 }
 

@@ -27,7 +27,11 @@ export async function createReturn(
   const step = isMaybeSent ? 'poll' : 'submit';
   const { merchant_id, channel, gateway } = collection;
   const planned = await firstRow<Return>(trx, INSERT, {
-    ...{ merchant_id, channel, gateway, cause, step },
+    merchant_id,
+    channel,
+    gateway,
+    cause,
+    step,
     id: uuidv7(),
     collection_id: collection.id,
     collection_ref_no: collection.ref_no,

@@ -7,9 +7,9 @@ import {
 } from '../../connections/database.ts';
 import { violates } from '../../connections/database-errors.ts';
 import { queueOf } from '../../jobs/job-types.ts';
+import { HOUR_MS } from '../../time.ts';
 import { ASKER_COLUMNS, ASKER_VALUES, type Asker } from '../access/asker.ts';
 import { addressRefused } from '../access/require-access.ts';
-import { HOUR_MS } from '../../time.ts';
 import { isPausedSql } from '../channels/channel-store.ts';
 import { Refusal } from '../errors.ts';
 import { isOnList } from '../ip-address.ts';

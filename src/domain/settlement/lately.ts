@@ -84,7 +84,9 @@ export const SAMPLE_PER_SLOT = 150;
  */
 export function readOutcomesLately(database: Database): Promise<SlotOutcome[]> {
   return rows<SlotOutcome>(database, READ_OUTCOMES, {
-    ...{ minutes: SLOT_MINUTES, slots: SLOTS, sample: SAMPLE_PER_SLOT },
+    minutes: SLOT_MINUTES,
+    slots: SLOTS,
+    sample: SAMPLE_PER_SLOT,
   });
 }
 

@@ -60,7 +60,9 @@ export function selectionOf({ filter, last_job }: BulkOrder): FailedJobFilter {
   const { as_of, ...selected } = filter;
   const isByFilter = selected.ids === undefined;
   return {
-    ...{ ...selected, asOf: new Date(as_of), upTo: last_job },
+    ...selected,
+    asOf: new Date(as_of),
+    upTo: last_job,
     ...(isByFilter && { state: 'waiting' as const }),
   };
 }

@@ -193,8 +193,11 @@ export async function recordTelling(
        send_at = clock_timestamp() + :delay_ms * interval '1 millisecond'
      WHERE merchant_id = :merchant_id AND id = :id`,
     {
-      ...{ id, merchant_id },
-      ...{ is_emailed: isEmailed, is_posted: isPosted, is_done: isDone },
+      id,
+      merchant_id,
+      is_emailed: isEmailed,
+      is_posted: isPosted,
+      is_done: isDone,
       delay_ms: NOTICE_RETRY_DELAYS_MS[Math.min(tries - 1, last)]!,
     },
   );
