@@ -151,7 +151,7 @@ describe('admin webhooks', () => {
       expect(await next()).to.match(/^attempt 2, due: .*, because it was resent, at \d/);
       await attempt(id, { status: 500 }, LADDER);
       expect(await next()).to.equal(
-        `none by itself: attempt ${LADDER + 1} was the last one of the ladder`,
+        `none planned: attempt ${LADDER + 1} was the last one of the ladder`,
       );
       await resend(id);
       await attempt(id, { status: 200 });

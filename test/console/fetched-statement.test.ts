@@ -90,7 +90,7 @@ describe('A statement that the console fetches', () => {
     const { status, location } = await fetchStatement();
     expect(status).to.equal(303);
     const draft = (await support.get(location!)).text.replace(/\s+/g, ' ');
-    expect(draft).to.include('Of 1 lines, 0 repeat').and.include('1 name an open payment');
+    expect(draft).to.include('0 of 1 line repeat').and.include('1 name an open payment');
     expect(draft).to.include('1 overdue payments are not in it');
     expect((await reread(database, paid)).status).to.equal('pending');
     await support.post(`${location}/run`, { reason: 'Daily' });

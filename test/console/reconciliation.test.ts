@@ -80,7 +80,7 @@ describe('The reconciliation of the console', () => {
     const draft = (await support.get(location!)).text;
     expect(draft).to.not.include(EVIL);
     for (const words of [
-      ...['Of 3 lines, 0 repeat', '1 name an open payment', '1 name a payment that has ended'],
+      ...['0 of 3 lines repeat', '1 name an open payment', '1 name a payment that has ended'],
       ...['1 name no payment', 'not compared yet', 'Compare and settle'],
     ]) {
       expect(draft.replace(/\s+/g, ' '), words).to.include(words);

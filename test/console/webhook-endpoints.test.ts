@@ -145,7 +145,7 @@ describe('The webhook pages of the console', () => {
     const page = await support.get(`/webhooks/${id}`);
     expect(page.text).to.not.include(account).and.not.include('?k=1');
     expect(page.text).to.include('&lt;script>no&lt;/script> 2547•••••678').and.include('7 ms');
-    expect(wordsOf(page)).to.include('none by itself: attempt 12 was the last one of the ladder');
+    expect(wordsOf(page)).to.include('none planned: attempt 12 was the last one of the ladder');
     expect(await lastAudit(database, true)).to.include({
       ...{ action: 'webhooks.show', subject: `webhooks ${id}` },
       merchant_id: merchant.merchant_id,
