@@ -34,15 +34,21 @@ function merchantsRead(meaning: Meaning): string {
 
 const cell = (text: string) => text.replaceAll('|', '\\|');
 
+/** The table of codes. Plain codes in a row that mean the same share a line. */
 function codesTable(): string {
-  const rows = CODES.map(([code, products, meaning, says]) => {
+  const lines: { codes: string[]; rest: string; isPlain: boolean }[] = [];
+  for (const [code, products, meaning, says] of CODES) {
     const words = says ? ` with the words \`${cell(says.source)}\`` : '';
     const about = products.map((product) => PRODUCTS[product]).join(', ');
     const what = code === null ? `any${words}` : `\`${code}\`${words}`;
-    return `| ${what} | ${about} | ${meaning.class} | ${merchantsRead(meaning)} |`;
-  });
-  const head = ['| Code | Of | Class | Merchants read |', '|---|---|---|---|'];
-  return [...head, ...rows].join('\n');
+    const rest = `${about} | ${meaning.class} | ${merchantsRead(meaning)}`;
+    const last = lines.at(-1);
+    const isPlain = code !== null && !says;
+    if (isPlain && last?.isPlain && last.rest === rest) last.codes.push(what);
+    else lines.push({ codes: [what], rest, isPlain });
+  }
+  const rows = lines.map(({ codes, rest }) => `| ${codes.join(', ')} | ${rest} |`);
+  return ['| Code | Of | Class | Merchants read |', '|---|---|---|---|', ...rows].join('\n');
 }
 
 describe('docs/gateways.md', () => {
