@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { DRIVERS } from '../src/gateways/registry.ts';
 import { MAX_TIMER_MS } from '../src/process/setting-types.ts';
-import { type Settings, settings, TOPICS } from '../src/process/settings.ts';
+import { settingsWith, topicsWith } from '../src/process/settings.ts';
 import { withGeneratedPart } from './generated-part.ts';
 
 /** All that the documents say of one environment variable. */
@@ -63,7 +64,8 @@ function wrapped(text: string): string {
 }
 
 function settingsByTopic(): [topic: string, Setting[]][] {
-  const { properties = {} } = z.toJSONSchema(settings, { unrepresentable: 'any' });
+  const settings = settingsWith(DRIVERS);
+  const { properties = {} } = z.toJSONSchema(z.object(settings), { unrepresentable: 'any' });
   const settingOf = (name: string): Setting => {
     const schema = properties[name] as z.core.JSONSchema.JSONSchema;
     return {
@@ -72,10 +74,13 @@ function settingsByTopic(): [topic: string, Setting[]][] {
       values: valuesOf(schema),
       default: schema.default === undefined ? null : String(schema.default),
       example: String(schema.example ?? ''),
-      isRequired: !settings.shape[name as keyof Settings].safeParse(undefined).success,
+      isRequired: !settings[name]!.safeParse(undefined).success,
     };
   };
-  return Object.entries(TOPICS).map(([topic, shape]) => [topic, Object.keys(shape).map(settingOf)]);
+  return Object.entries(topicsWith(DRIVERS)).map(([topic, shape]) => [
+    topic,
+    Object.keys(shape).map(settingOf),
+  ]);
 }
 
 function fileNote(name: string): string {

@@ -1,5 +1,8 @@
 import { join, relative } from 'node:path';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
+import { daraja } from '../../src/gateways/daraja/driver.ts';
+import { settingsOf } from '../../src/gateways/driver.ts';
+import { simulator } from '../../src/gateways/simulator/driver.ts';
 import type { Config } from '../../src/process/config.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { darajaSettings } from '../daraja-simulator/service-settings.ts';
@@ -184,7 +187,8 @@ function contentOf(config: Config, seeded: Seeded) {
   const { baseUrl, processes, merchants, troubled, team } = seeded;
   return {
     base_url: baseUrl,
-    gateway_url: config.daraja?.baseUrl ?? config.simulatorUrl,
+    gateway_url:
+      settingsOf(daraja, config).DARAJA?.baseUrl ?? settingsOf(simulator, config).SIMULATOR_URL,
     console_url: config.consoleUrl,
     metrics_urls: processes.flatMap(({ operatorUrl }) =>
       operatorUrl ? [`${operatorUrl}/metrics`] : [],

@@ -1,4 +1,4 @@
-import { parseWireAmount } from '../../src/gateways/simulator-driver/wire-amount.ts';
+import { parseWireAmount } from '../../src/gateways/simulator/messages.ts';
 
 /** A valid submission. */
 export interface PaymentRequest {

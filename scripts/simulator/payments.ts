@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { formatWireAmount } from '../../src/gateways/simulator-driver/wire-amount.ts';
+import { formatWireAmount } from '../../src/gateways/simulator/messages.ts';
 import type { Behaviour, Refusal } from './behaviours.ts';
 import type { PaymentRequest } from './payment-request.ts';
 import { newReceipt } from './receipts.ts';

@@ -1,7 +1,7 @@
 import { completionOf } from './commands/completion.ts';
 import type { Noun, Nouns } from './verb.ts';
 
-/** All that the command line can do, in the order of --help. A noun is loaded when it is named. */
+/** The nouns of the command line, in the order of --help. A noun is loaded when it is named. */
 const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   merchant: async () => (await import('./commands/merchant.ts')).merchant,
   user: async () => (await import('./commands/user.ts')).user,
@@ -17,8 +17,10 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   audit: async () => (await import('./commands/audit.ts')).audit,
   security: async () => (await import('./commands/security.ts')).security,
   reconcile: async () => (await import('./commands/reconcile.ts')).reconcile,
-  daraja: async () => (await import('./commands/daraja.ts')).daraja,
-  payee: async () => (await import('./commands/payee.ts')).payee,
+};
+
+/** The nouns after those of the gateway drivers. */
+const LAST_NOUNS: typeof NOUNS = {
   restore: async () => (await import('./commands/restore.ts')).restore,
   retention: async () => (await import('./commands/retention.ts')).retention,
   secrets: async () => (await import('./commands/secrets.ts')).secrets,
@@ -30,8 +32,16 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
  * as --help and the completion need all.
  */
 export async function loadNouns([first = '']: readonly string[] = []): Promise<Nouns> {
-  const names = Object.hasOwn(NOUNS, first) ? [first] : Object.keys(NOUNS);
-  const loaded = names.map(async (name) => [name, await NOUNS[name]!()] as const);
-  const nouns = Object.fromEntries(await Promise.all(loaded));
-  return names.length === 1 ? nouns : { ...nouns, completion: completionOf(nouns) };
+  for (const nouns of [NOUNS, LAST_NOUNS]) {
+    if (Object.hasOwn(nouns, first)) return { [first]: await nouns[first]!() };
+  }
+  const { driverNouns } = await import('./commands/driver-nouns.ts');
+  if (Object.hasOwn(driverNouns, first)) return { [first]: driverNouns[first]! };
+  const nouns = { ...(await loadAll(NOUNS)), ...driverNouns, ...(await loadAll(LAST_NOUNS)) };
+  return { ...nouns, completion: completionOf(nouns) };
+}
+
+async function loadAll(nouns: typeof NOUNS): Promise<Nouns> {
+  const loaded = Object.entries(nouns).map(async ([name, load]) => [name, await load()] as const);
+  return Object.fromEntries(await Promise.all(loaded));
 }

@@ -1,7 +1,33 @@
-import type { ClientRequest } from 'node:http';
-import { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
-import { abortAfter, type Deadline, msUntil } from '../time.ts';
-import { sendBefore, TooLateError } from './send-before.ts';
+import type { ClientRequest, Agent as HttpAgent } from 'node:http';
+import type { Agent as HttpsAgent } from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import got, { CancelError, type Got, type OptionsInit, RequestError, type Response } from 'got';
+import { abortAfter, type Deadline, isPast, msUntil } from '../time.ts';
+
+/**
+ * Creates the HTTP client of a driver. It sends each request once, takes any status for an answer,
+ * and follows nothing.
+ * @param timeoutMs is the limit for one whole exchange, from the name lookup to the last byte.
+ * @param agent replaces Node's own agent, which keeps connections.
+ */
+export function createHttpClient(
+  baseUrl: string,
+  timeoutMs: number,
+  agent?: { http: HttpAgent; https: HttpsAgent },
+): Got {
+  return got.extend({
+    prefixUrl: baseUrl,
+    timeout: { request: timeoutMs },
+    retry: { limit: 0 },
+    followRedirect: false,
+    throwHttpErrors: false,
+    // A small compressed answer could unpack to any size.
+    decompress: false,
+    headers: { 'user-agent': 'malipo', accept: 'application/json' },
+    ...(agent && { agent }),
+  });
+}
 
 /**
  * The outcome of one HTTP exchange.
@@ -97,4 +123,33 @@ function wasNeverSent(error: RequestError): boolean {
 
 function reasonOf(error: RequestError): string {
   return `${error.code} ${error.message}`.trim().slice(0, MAX_REASON_LENGTH);
+}
+
+/** Ends a request that its deadline has kept from leaving. */
+export class TooLateError extends Error {
+  constructor() {
+    super('The deadline passed before the request was sent');
+    this.name = 'TooLateError';
+  }
+}
+
+/**
+ * Lets no byte of a request leave after its deadline. A timer is not enough: a process that was
+ * frozen while it connected would send first, and hear of the time afterwards.
+ */
+export function sendBefore(deadline: Deadline, request: ClientRequest): void {
+  request.once('socket', (socket) => {
+    const sendOrDrop = () => {
+      if (isPast(deadline)) request.destroy(new TooLateError());
+      else socket.uncork();
+    };
+    // What is written stays in the socket until the connection stands. A kept one does.
+    socket.cork();
+    if (socket.connecting) socket.prependOnceListener(readyEventOf(socket), sendOrDrop);
+    else sendOrDrop();
+  });
+}
+
+function readyEventOf(socket: Socket): 'secureConnect' | 'connect' {
+  return socket instanceof TLSSocket ? 'secureConnect' : 'connect';
 }

@@ -3,61 +3,42 @@ import type { TokenStore } from '../domain/gateway-accounts/access-token.ts';
 import type { ParserOf } from '../domain/gateway-results.ts';
 import type { Config } from '../process/config.ts';
 import { BootError } from '../process/lifecycle.ts';
-import { createDarajaDriver } from './daraja/daraja-driver.ts';
-import type { AccountTools, Gateway, InitiatedKind } from './gateway.ts';
-import { createSimulatorGateway } from './simulator-driver/simulator-gateway.ts';
+import { daraja } from './daraja/driver.ts';
+import { type CallbackAnswer, type Driver, type DriverDefinition, settingsOf } from './driver.ts';
+import type { Gateway, InitiatedKind } from './gateway.ts';
+import { simulator } from './simulator/driver.ts';
+
+/** Every driver. A new one is added here and nowhere else. */
+export const DRIVERS: readonly DriverDefinition[] = [daraja, simulator];
 
 /** The accounts with providers, by name. */
 export type Gateways = ReadonlyMap<string, Gateway>;
 
-/** A driver with the accounts that it is configured with. */
-export interface Driver {
-  gateways: readonly Gateway[];
-  /** What operators do with its accounts besides payments. */
-  tools?: ReadonlyMap<string, AccountTools>;
-  /** The account that carries new payments of each kind. */
-  routes: Readonly<Partial<Record<InitiatedKind, string>>>;
-}
-
 /** The drivers by name. */
 export type Drivers = ReadonlyMap<string, Driver>;
 
-/** What drivers need besides the configuration. */
-export interface DriverStores {
-  tokens: TokenStore;
-}
-
-type Build = (config: Config, stores: DriverStores) => Driver;
-
-/** Every driver. A new one is added here and nowhere else. */
-const DRIVERS: Readonly<Record<string, Build>> = {
-  daraja: createDarajaDriver,
-  simulator: (config) => {
-    const gateway = createSimulatorGateway({
-      baseUrl: config.simulatorUrl,
-      timeoutMs: config.gatewayTimeoutMs,
-      settlingWindowMs: config.simulatorSettlingWindowMs,
-    });
-    return { gateways: [gateway], routes: { collection: gateway.name, payout: gateway.name } };
-  },
-};
-
 /**
- * Builds the drivers that channels are configured with, and Daraja's whenever it is configured:
- * payments of earlier days are asked about when no channel names it any more.
+ * Builds the drivers that channels name, and every other driver that is configured: payments of
+ * earlier days are still asked about when no channel names their driver any more.
  * @throws BootError for an unknown one
  */
-export function createDrivers(config: Config, stores: DriverStores): Drivers {
-  const drivers = new Map<string, Driver>();
-  for (const name of new Set([...config.channels.values(), ...(config.daraja ? ['daraja'] : [])])) {
-    const build = DRIVERS[name];
-    if (!build) {
-      const known = Object.keys(DRIVERS).join(', ');
-      throw new BootError(`CHANNELS names the driver ${name}; there is only ${known}`);
-    }
-    drivers.set(name, build(config, stores));
-  }
-  return drivers;
+export function createDrivers(config: Config, tokens: TokenStore): Drivers {
+  const configured = DRIVERS.filter((driver) => driver.isConfigured?.(settingsOf(driver, config)));
+  const names = new Set([...config.channels.values(), ...configured.map(({ name }) => name)]);
+  const parts = { tokens, timeoutMs: config.gatewayTimeoutMs };
+  return new Map(
+    [...names].map((name) => {
+      const driver = driverNamed(name);
+      return [name, driver.create(settingsOf(driver, config), parts)];
+    }),
+  );
+}
+
+function driverNamed(name: string): DriverDefinition {
+  const driver = DRIVERS.find((each) => each.name === name);
+  if (driver) return driver;
+  const known = DRIVERS.map((each) => each.name).join(', ');
+  throw new BootError(`CHANNELS names the driver ${name}; there is only ${known}`);
 }
 
 /** Returns what the API must know of each channel to accept a payment. */
@@ -79,6 +60,17 @@ function routeOf({ gateways, routes }: Driver): ChannelRoute {
     return [kind, { gateway: name, amounts }];
   });
   return Object.fromEntries(carried);
+}
+
+const PLAIN_ANSWER: CallbackAnswer = { status: 200, body: {} };
+
+/**
+ * Returns the answer to a callback for an account. The account may be gone from the configuration,
+ * so only its name tells the driver.
+ */
+export function callbackAnswerFor(account: string): CallbackAnswer {
+  const driver = DRIVERS.find(({ name }) => account === name || account.startsWith(`${name}-`));
+  return driver?.callbackAnswer ?? PLAIN_ANSWER;
 }
 
 /** Returns how the domain reads the callbacks of a gateway. */

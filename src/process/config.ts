@@ -1,7 +1,8 @@
 import type { DatabaseTls } from '../connections/address.ts';
+import type { DriverSettings } from './driver-settings.ts';
 import { givenText } from './secrets.ts';
 import { brokenRules, type GivenTexts } from './setting-rules.ts';
-import { type Settings, settings } from './settings.ts';
+import { type Settings, settingsWith } from './settings.ts';
 
 /** Everything that the environment decides, checked and frozen. Amounts are cents, times ms. */
 export type Config = Readonly<ReturnType<typeof configOf>>;
@@ -17,16 +18,19 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads the environment.
+ * Reads the environment. @param drivers are the settings that gateway drivers add.
  * @throws ConfigError that lists every bad variable at once
  */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
+export function readConfig(
+  environment: NodeJS.ProcessEnv,
+  drivers: readonly DriverSettings[],
+): Config {
   const given: GivenTexts = {};
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   const unread: string[] = [];
-  for (const [name, setting] of Object.entries(settings.shape)) {
-    const { text, problem } = givenText(name, environment);
+  for (const [name, setting] of Object.entries(settingsWith(drivers))) {
+    const { text, problem } = givenText(name, setting, environment);
     if (problem) {
       problems.push(problem);
       unread.push(name);
@@ -37,22 +41,25 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     if (error) problems.push(`${name} ${error.issues[0]!.message}`);
     else values[name] = data;
   }
-  const broken = brokenRules(given, values, environment);
+  const broken = brokenRules(given, values, environment, drivers);
   // Of what was not read nothing more is known.
   problems.push(...broken.filter((line) => !unread.includes(line.split(' ', 1)[0]!)));
   if (problems.length > 0) throw new ConfigError(problems.sort());
-  const config = configOf(values as Settings);
+  const config = configOf(values, drivers);
   for (const value of Object.values(config)) Object.freeze(value);
   return Object.freeze(config);
 }
 
 /** Names the values in camelCase, and adds what follows from several of them. */
-function configOf(values: Settings) {
+function configOf(all: Record<string, unknown>, drivers: readonly DriverSettings[]) {
+  const { values, ofDrivers } = divided(all, drivers);
   const { SECRETS_KEY, ...others } = values;
   const isProduction = values.MALIPO_ENV === 'production';
   const isDevelopment = values.MALIPO_ENV === 'development';
   return {
     ...inCamelCase(others),
+    /** The values of each driver's own settings, by the driver's name. */
+    drivers: ofDrivers,
     secretsKeys: SECRETS_KEY,
     /** Only the web process may use it without PUBLIC_URL: another process has another port. */
     publicUrl: values.PUBLIC_URL ?? ownAddress(values.HOST, values.PORT, values),
@@ -92,6 +99,20 @@ function configOf(values: Settings) {
       values.WEBHOOK_PORTS ?? (isDevelopment || values.WEBHOOK_ALLOW_PRIVATE ? null : HTTPS_PORTS),
   };
 }
+
+/** Divides the values into the service's own and those of each driver. */
+function divided(all: Record<string, unknown>, drivers: readonly DriverSettings[]) {
+  const own = { ...all };
+  const ofDrivers = new Map<string, Readonly<Record<string, unknown>>>();
+  for (const { name, settings } of drivers) {
+    const names = Object.keys(settings);
+    ofDrivers.set(name, Object.freeze(Object.fromEntries(names.map((each) => [each, all[each]]))));
+    for (const each of names) delete own[each];
+  }
+  return { values: own as Settings, ofDrivers: ofDrivers as DriverValues };
+}
+
+type DriverValues = ReadonlyMap<string, Readonly<Record<string, unknown>>>;
 
 /** Where servers listen for HTTPS. A webhook must not speak to other services. */
 const HTTPS_PORTS: readonly number[] = [443, 8443];

@@ -1,6 +1,7 @@
+import type { Check } from './driver-settings.ts';
 import { hasDevelopmentKey, hasGuessableKey, hasRepeatedKey, shareKey } from './key-ring.ts';
 import { hasReachableHost, trustsTheWorld } from './networks.ts';
-import type { Check, GivenTexts, KnownValues } from './setting-rules.ts';
+import type { GivenTexts, KnownValues } from './setting-rules.ts';
 
 /** Returns what production refuses: what would be harmless on a developer's machine only. */
 export function productionRules(
@@ -86,14 +87,6 @@ function channelRules(given: GivenTexts, values: KnownValues): Check[] {
   return [
     [!given.CHANNELS, 'CHANNELS is required in production'],
     [given.CHANNELS && values.CHANNELS?.size === 0, 'CHANNELS must name a channel'],
-    [
-      values.DARAJA && !values.DARAJA.baseUrl.startsWith('https:'),
-      'DARAJA must have an https base_url in production',
-    ],
-    [
-      given.CHANNELS?.includes('simulator') || given.SIMULATOR_URL,
-      'CHANNELS and SIMULATOR_URL must not name the simulator in production',
-    ],
   ];
 }
 

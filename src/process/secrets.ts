@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type Settings, settings } from './settings.ts';
+import type { z } from 'zod';
 
 /** What the environment says of one value: its text, or the line that says what is wrong. */
 interface Given {
@@ -28,11 +28,13 @@ export function readSecret(name: string, environment: NodeJS.ProcessEnv): Given 
 }
 
 /** Tells whether a setting is a secret, which `NAME_FILE` may give as the path of a file. */
-export function isSecret(name: string): boolean {
-  return settings.shape[name as keyof Settings].meta()?.secret === true;
+export function isSecret(setting: z.ZodType): boolean {
+  return setting.meta()?.secret === true;
 }
 
 /** Returns the text of a setting. An empty variable counts as an absent one, as in a .env file. */
-export function givenText(name: string, environment: NodeJS.ProcessEnv): Given {
-  return isSecret(name) ? readSecret(name, environment) : { text: environment[name] || undefined };
+export function givenText(name: string, setting: z.ZodType, environment: NodeJS.ProcessEnv): Given {
+  return isSecret(setting)
+    ? readSecret(name, environment)
+    : { text: environment[name] || undefined };
 }

@@ -1,3 +1,4 @@
+import type { Check, DriverSettings } from './driver-settings.ts';
 import { hasDevelopmentKey } from './key-ring.ts';
 import { isLocalHost } from './networks.ts';
 import { productionRules, shutdownProblems } from './production-rules.ts';
@@ -7,9 +8,6 @@ export type GivenTexts = Partial<Record<keyof Settings, string>>;
 /** The values of the texts and defaults. A variable with a wrong text has none. */
 export type KnownValues = Partial<Settings>;
 
-/** A rule across variables: whether it is broken, and the line to show then. */
-export type Check = [isBroken: unknown, line: string];
-
 /**
  * Returns a line for each rule across variables that is broken. Each begins with a variable. The
  * environment also has variables that are not ours.
@@ -18,11 +16,12 @@ export function brokenRules(
   given: GivenTexts,
   values: KnownValues,
   environment: NodeJS.ProcessEnv,
+  drivers: readonly DriverSettings[],
 ): string[] {
   const broken = [
     ...apiRules(given, values),
     ...storeRules(given, values),
-    ...gatewayRules(given, values),
+    ...driverRules(given, values, drivers),
     ...noticeRules(given),
     ...(values.MALIPO_ENV === 'production' ? productionRules(given, values, environment) : []),
   ].filter(([isBroken]) => isBroken);
@@ -89,24 +88,20 @@ function storeRules(given: GivenTexts, values: KnownValues): Check[] {
   ];
 }
 
-/** The channel of M-PESA. */
-const M_PESA = 63_902;
-
-function gatewayRules(given: GivenTexts, values: KnownValues): Check[] {
-  const channels = [...(values.CHANNELS ?? [])].filter(([, driver]) => driver === 'daraja');
-  const usesDaraja = channels.length > 0;
-  const [collections, payouts] = [values.DARAJA?.collections, values.DARAJA?.payouts];
-  return [
-    [
-      channels.some(([code]) => code !== M_PESA),
-      `CHANNELS must not give the driver daraja another channel than ${M_PESA}: it reaches phones of M-PESA only`,
-    ],
-    [usesDaraja && !given.DARAJA, 'DARAJA is required, because CHANNELS names the driver daraja'],
-    [
-      usesDaraja && values.DARAJA && !collections && !payouts,
-      'DARAJA must name the shortcode of new collections or payouts, because CHANNELS names its driver',
-    ],
-  ];
+function driverRules(
+  given: GivenTexts,
+  values: KnownValues,
+  drivers: readonly DriverSettings[],
+): Check[] {
+  return drivers.flatMap(({ name, rules, productionRules }) => {
+    const named = [...(values.CHANNELS ?? [])].filter(([, driver]) => driver === name);
+    const environment = { given, values, channels: named.map(([code]) => code) };
+    const isProduction = values.MALIPO_ENV === 'production';
+    return [
+      ...(rules?.(environment) ?? []),
+      ...(isProduction ? (productionRules?.(environment) ?? []) : []),
+    ];
+  });
 }
 
 function noticeRules(given: GivenTexts): Check[] {

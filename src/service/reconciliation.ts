@@ -3,7 +3,7 @@ import type { Channel } from '../domain/channels/channel.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import type { AnyPayment } from '../domain/payments/payment-store.ts';
 import { momentsOf, type Period, type StatementLine } from '../domain/reconciliation/statement.ts';
-import { queryRequestOf } from '../gateways/query-request.ts';
+import { queryRequestOf } from '../gateways/callback-address.ts';
 import type { Service } from './service.ts';
 
 type Gateway = NonNullable<ReturnType<Service['gateways']['get']>>;

@@ -1,7 +1,13 @@
 import type { Database } from '../connections/database.ts';
 import { createTokenStore } from '../domain/gateway-accounts/token-store.ts';
 import { createMerchantNames } from '../domain/merchants/find-merchants.ts';
-import { channelRoutes, createDrivers, parserOf } from '../gateways/registry.ts';
+import {
+  callbackAnswerFor,
+  channelRoutes,
+  createDrivers,
+  DRIVERS,
+  parserOf,
+} from '../gateways/registry.ts';
 import { createMeters, measuredGateway } from '../metrics/meters.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import type { Logger } from '../process/logger.ts';
@@ -12,7 +18,7 @@ import { createCallbackBase } from './callback-base.ts';
  * @throws ConfigError that lists every bad variable at once
  */
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
-  return readConfig(environment);
+  return readConfig(environment, DRIVERS);
 }
 
 /** The parts that every process of the service works with. */
@@ -25,7 +31,7 @@ export type Service = ReturnType<typeof createService>;
 export function createService(config: Config, logger: Logger, database: Database) {
   const meters = createMeters();
   const tokens = createTokenStore(database, config.secretsKeys);
-  const drivers = createDrivers(config, { tokens });
+  const drivers = createDrivers(config, tokens);
   const accounts = [...drivers.values()].flatMap((driver) => driver.gateways);
   const gateways = new Map(
     accounts.map((gateway) => [gateway.name, measuredGateway(gateway, meters)]),
@@ -43,6 +49,7 @@ export function createService(config: Config, logger: Logger, database: Database
     drivers,
     channels,
     callbackBase,
+    callbackAnswerFor,
     parserOf: parserOf(gateways),
     merchantName,
   };

@@ -11,7 +11,7 @@ import {
   recordAttempt,
 } from '../domain/webhooks/delivery.ts';
 import { signatureHeaders } from '../domain/webhooks/sign.ts';
-import { queryRequestOf } from '../gateways/query-request.ts';
+import { queryRequestOf } from '../gateways/callback-address.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { postOptionsOf, postWebhook } from '../outbound/webhook-client.ts';
 import type { LogFields } from '../process/logger.ts';

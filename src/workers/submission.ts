@@ -6,8 +6,8 @@ import {
   recordBug,
   recordSubmission,
 } from '../domain/submission/record-submission.ts';
+import { callbackUrlOf } from '../gateways/callback-address.ts';
 import type { SubmitRequest, SubmitResult } from '../gateways/gateway.ts';
-import { callbackUrlOf } from '../gateways/query-request.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { LastTryError } from '../jobs/failed-jobs.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';

@@ -25,7 +25,7 @@ import { createTestMerchant, type TestMerchant } from '../support/test-merchant.
 import { startTestService, type TestService } from '../support/test-service.ts';
 import { walletBalance } from '../support/wallet-balance.ts';
 
-const ACCEPTED = { ResultCode: 0, ResultDesc: 'Accepted' };
+const ACCEPTED = { status: 'received' };
 
 describe('A gateway’s callback', () => {
   let service: TestService;

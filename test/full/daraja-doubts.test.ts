@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { firstRow, rows } from '../../src/connections/database.ts';
 import { channelPauses } from '../../src/domain/channels/channel-store.ts';
-import { callbackUrlOf } from '../../src/gateways/query-request.ts';
+import { callbackUrlOf } from '../../src/gateways/callback-address.ts';
 import { runAdmin } from '../support/admin-runs.ts';
 import { request } from '../support/api-client.ts';
 import {

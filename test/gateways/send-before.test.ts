@@ -4,7 +4,7 @@ import http, { createServer, type Server } from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { sendBefore, TooLateError } from '../../src/gateways/send-before.ts';
+import { sendBefore, TooLateError } from '../../src/gateways/http-exchange.ts';
 import { deadlineIn } from '../../src/time.ts';
 import { makeCertificates } from '../support/certificates.ts';
 import { withFreeze } from '../support/frozen.ts';

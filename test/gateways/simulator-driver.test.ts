@@ -1,5 +1,5 @@
 import { startSimulator } from '../../scripts/simulator/server.ts';
-import { createSimulatorGateway } from '../../src/gateways/simulator-driver/simulator-gateway.ts';
+import { createSimulatorGateway } from '../../src/gateways/simulator/driver.ts';
 import { describeGatewayConformance } from '../support/gateway-conformance.ts';
 import { everyKind } from '../support/gateway-stage.ts';
 

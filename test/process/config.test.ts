@@ -1,11 +1,14 @@
 import { expect } from 'chai';
 import { z } from 'zod';
+import { settingsOf } from '../../src/gateways/driver.ts';
+import { DRIVERS } from '../../src/gateways/registry.ts';
+import { simulator } from '../../src/gateways/simulator/driver.ts';
 import { ConfigError } from '../../src/process/config.ts';
 import { DEVELOPMENT_KEYS } from '../../src/process/key-ring.ts';
-import { settings } from '../../src/process/settings.ts';
+import { settingsWith } from '../../src/process/settings.ts';
 import { loadConfig } from '../../src/service/service.ts';
 
-const { properties } = z.toJSONSchema(settings, { unrepresentable: 'any' });
+const { properties } = z.toJSONSchema(z.object(settingsWith(DRIVERS)), { unrepresentable: 'any' });
 const SCHEMAS = properties as Record<string, z.core.JSONSchema.JSONSchema>;
 const NAMES = Object.keys(SCHEMAS);
 const DATABASE_URL = 'postgres://malipo:pa55word@db.example/malipo';
@@ -189,7 +192,7 @@ describe('The configuration', () => {
     });
     expect(config.publicUrl).to.equal('https://pay.example');
     expect(config.gatewayCallbackUrl).to.equal('https://pay.example');
-    expect(config.simulatorUrl).to.equal('http://sim.example');
+    expect(settingsOf(simulator, config).SIMULATOR_URL).to.equal('http://sim.example');
   });
 
   it('takes no number that is beyond integers or, for a duration, beyond timers', () => {

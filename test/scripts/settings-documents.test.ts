@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { envExample, withSettingsTables } from '../../scripts/settings-documents.ts';
-import { settings } from '../../src/process/settings.ts';
+import { DRIVERS } from '../../src/gateways/registry.ts';
+import { settingsWith } from '../../src/process/settings.ts';
 import { loadConfig } from '../../src/service/service.ts';
 
 const read = (file: string) => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
-const NAMES = Object.keys(settings.shape);
+const SETTINGS = settingsWith(DRIVERS);
+const NAMES = Object.keys(SETTINGS);
 
 describe('The documents of the settings', () => {
   it('are as the settings say (npm run settings)', () => {
@@ -31,7 +33,7 @@ describe('The documents of the settings', () => {
     expect(lines.map(([, name]) => name)).to.deep.equal(NAMES);
     const written = Object.fromEntries(lines.map(([, name, value]) => [name!, value!]));
     const defaults = NAMES.filter((name) => {
-      const { data } = settings.shape[name as keyof typeof settings.shape].safeParse(undefined);
+      const { data } = SETTINGS[name]!.safeParse(undefined);
       return (
         ['string', 'number', 'boolean'].includes(typeof data) && String(data) !== written[name]
       );

@@ -1,8 +1,11 @@
 import type { Database } from '../../src/connections/database.ts';
 import { createTokenStore } from '../../src/domain/gateway-accounts/token-store.ts';
 import type { StatementLine } from '../../src/domain/reconciliation/statement.ts';
+import { daraja } from '../../src/gateways/daraja/driver.ts';
+import { settingsOf } from '../../src/gateways/driver.ts';
 import type { Gateway } from '../../src/gateways/gateway.ts';
 import { createDrivers } from '../../src/gateways/registry.ts';
+import { simulator } from '../../src/gateways/simulator/driver.ts';
 import type { Config } from '../../src/process/config.ts';
 import { request } from './api-client.ts';
 
@@ -26,12 +29,14 @@ const CENTS_PER_SHILLING = 100;
 
 /** Returns one for each driver. In these tests one channel goes to each. */
 export function gatewaysOf(config: Config, database: Database): ChaosGateway[] {
-  const drivers = createDrivers(config, { tokens: createTokenStore(database, config.secretsKeys) });
+  const drivers = createDrivers(config, createTokenStore(database, config.secretsKeys));
+  const darajaUrl = settingsOf(daraja, config).DARAJA?.baseUrl;
+  const simulatorUrl = settingsOf(simulator, config).SIMULATOR_URL;
   const channels = new Map([...config.channels].map(([code, name]) => [name, code]));
   return [...drivers].map(([name, { gateways }]) => ({
     gateway: gateways[0]!,
     channel: channels.get(name)!,
-    url: name === 'daraja' ? config.daraja!.baseUrl : config.simulatorUrl,
+    url: name === 'daraja' ? darajaUrl! : simulatorUrl,
   }));
 }
 

@@ -5,8 +5,8 @@ import {
 import { rows } from '../../src/connections/database.ts';
 import { createTokenStore } from '../../src/domain/gateway-accounts/token-store.ts';
 import { createDarajaClient } from '../../src/gateways/daraja/client.ts';
-import { darajaConfigFromText } from '../../src/gateways/daraja/config.ts';
 import { createDarajaGateway } from '../../src/gateways/daraja/daraja-gateway.ts';
+import { darajaConfigFromText } from '../../src/gateways/daraja/settings.ts';
 import type { Gateway, SubmitRequest } from '../../src/gateways/gateway.ts';
 import { Pace } from '../../src/gateways/pace.ts';
 import { DEVELOPMENT_KEYS, keyRingFromText } from '../../src/process/key-ring.ts';

@@ -13,7 +13,7 @@ import { numberOrText } from '../../scripts/daraja-simulator/messages/variety.ts
 import { createFloats, wholeShillings } from '../../scripts/daraja-simulator/money.ts';
 import { acknowledgementOf } from '../../scripts/daraja-simulator/routes/initiator-requests.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
-import type { DarajaAnswer } from '../../src/gateways/daraja/client-type.ts';
+import type { DarajaAnswer } from '../../src/gateways/daraja/account.ts';
 import { transactionOf } from './daraja-transaction.ts';
 import type { GatewayWorld } from './gateway-world.ts';
 import type { Call, Told } from './history-gateway.ts';

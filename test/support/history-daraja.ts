@@ -1,9 +1,9 @@
 import { darajaSettings } from '../../scripts/daraja-simulator/service-settings.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
-import type { DarajaClient } from '../../src/gateways/daraja/client-type.ts';
-import { darajaConfigFromText } from '../../src/gateways/daraja/config.ts';
+import type { DarajaClient } from '../../src/gateways/daraja/account.ts';
 import { createDarajaGateway } from '../../src/gateways/daraja/daraja-gateway.ts';
+import { darajaConfigFromText } from '../../src/gateways/daraja/settings.ts';
 import type { SubmitRequest } from '../../src/gateways/gateway.ts';
 import { Pace } from '../../src/gateways/pace.ts';
 import { deadlineIn, MINUTE_MS } from '../../src/time.ts';

@@ -57,8 +57,9 @@ export function gatewayCallbackRoutes(service: Service): Router {
     const body = Buffer.isBuffer(req.body) ? req.body.toString('utf8') : '';
     const token = String(req.params.token);
     if (!isFromGateway(req.ip)) return refuse(gateway, body, 'wrong source', res);
-    if (isUnread(token)) return void res.json(ACCEPTED);
-    if (await heardOfFloat(service, gateway, token, body)) return void res.json(ACCEPTED);
+    const { status, body: answer } = service.callbackAnswerFor(gateway);
+    const isOfNoPayment = isUnread(token) || (await heardOfFloat(service, gateway, token, body));
+    if (isOfNoPayment) return void res.status(status).json(answer);
     const target = await readCallbackToken(keys, gateway, token, (id) =>
       retiredCallbackKey(database, keys, id),
     );
@@ -72,15 +73,12 @@ export function gatewayCallbackRoutes(service: Service): Router {
         mayNote(token) && (await noteDropped(database, gateway, target, addressOf(req)));
       if (isFirst) logger.warn('callbacks of a payment are dropped today', logFieldsOf(res));
     }
-    res.json(ACCEPTED);
+    res.status(status).json(answer);
   });
   refuseOtherMethods(router, [{ method: 'post', path: PATH }]);
 
   return router;
 }
-
-/** The answer that Safaricom expects. Others only look at the status. */
-const ACCEPTED = { ResultCode: 0, ResultDesc: 'Accepted' };
 
 /** Takes what a gateway says of an account. It is asked again soon, so what is unreadable may go. */
 async function heardOfFloat(

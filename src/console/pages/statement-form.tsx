@@ -39,7 +39,7 @@ export function StatementForm({ visit, problem }: { visit: Visit; problem?: stri
           {...names.GATEWAY}
           required={false}
           value={form.gateway}
-          hint="Only where the channel's driver has several, such as daraja-600980"
+          hint="Only where the channel's driver has several accounts"
         />
         <Field {...names.FROM} value={form.from} hint={day} />
         <Field {...names.TO} value={form.to} hint={day} />

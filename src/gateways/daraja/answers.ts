@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../../time.ts';
 import type { CallbackNews, SubmitResult } from '../gateway.ts';
 import type { Pace } from '../pace.ts';
-import type { DarajaAnswer } from './client-type.ts';
+import type { DarajaAnswer } from './account.ts';
 import { type Meaning, meaningOf, operatorRefusal, type Product } from './codes.ts';
 import { type Fields, fieldsOf, idOf, wordsOf } from './messages.ts';
 

@@ -1,9 +1,8 @@
 import type { ParsedCallback, SubmitRequest, SubmitResult } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { newsOf, refusedHere, submissionResult } from './answers.ts';
-import { type Fields, idOf, phoneOf, readOutcome, statedCents } from './messages.ts';
+import { type Fields, idOf, phoneOf, readOutcome, readTime, statedCents } from './messages.ts';
 import { msisdnOf, remarksOf, wholeShillings } from './request-fields.ts';
-import { readTime } from './times.ts';
 
 /** Payouts to phones. Daraja takes each OriginatorConversationID once, which is our reference. */
 

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { certificatesFromText } from '../../connections/address.ts';
 import { httpUrl, oneOf, parsed } from '../../process/setting-types.ts';
-import { centsOf } from './messages.ts';
-import { securityCredential } from './security-credential.ts';
-import { readTime } from './times.ts';
+import { centsOf, readTime } from './messages.ts';
+import { securityCredential } from './request-fields.ts';
 
 /**
  * The form of the operator's configuration. Each message continues a sentence that begins with the

@@ -2,14 +2,13 @@ import type { AmountRule } from '../../domain/channels/channel.ts';
 import { DAY_MS } from '../../time.ts';
 import type { CallbackOrigin, FloatWatch, Gateway, ParsedCallback } from '../gateway.ts';
 import type { Pace } from '../pace.ts';
-import { type DarajaAccount, initiatorOf } from './account.ts';
-import { askBalance, readBalance } from './account-balance.ts';
+import { type DarajaAccount, type DarajaClient, initiatorOf } from './account.ts';
 import { readB2cResult, submitB2c } from './b2c.ts';
-import type { DarajaClient } from './client-type.ts';
-import type { DarajaConfig, DarajaShortcode } from './config.ts';
 import { readResult } from './messages.ts';
 import { pullStatement } from './pull.ts';
+import { askBalance, readBalance } from './questions.ts';
 import { readReversalResult, submitReversal } from './reversal.ts';
+import type { DarajaConfig, DarajaShortcode } from './settings.ts';
 import { queryStkPush, readStkCallback, submitStkPush } from './stk-push.ts';
 import { askStatus, readStatusResult } from './transaction-status.ts';
 

@@ -2,8 +2,16 @@ import { HOUR_MS, SECOND_MS } from '../../time.ts';
 import type { Registration, StatementLine, StatementResult } from '../gateway.ts';
 import type { DarajaAccount } from './account.ts';
 import { hear, noAnswer, reasonOf } from './answers.ts';
-import { type Fields, fieldsOf, idOf, parseJson, phoneOf, statedCents } from './messages.ts';
-import { eatDateTime, readTime } from './times.ts';
+import {
+  eatDateTime,
+  type Fields,
+  fieldsOf,
+  idOf,
+  parseJson,
+  phoneOf,
+  readTime,
+  statedCents,
+} from './messages.ts';
 
 /** The Pull API: the payments that customers made to a shortcode in the last two days. */
 

@@ -2,9 +2,8 @@ import { MINUTE_MS } from '../../time.ts';
 import type { ParsedCallback, SubmitRequest, SubmitResult } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { newsOf, refusedHere, submissionResult } from './answers.ts';
-import { idOf, readOutcome, statedCents } from './messages.ts';
+import { idOf, readOutcome, readTime, statedCents } from './messages.ts';
 import { remarksOf, wholeShillings } from './request-fields.ts';
-import { readTime } from './times.ts';
 
 /** Reversals and returns of collections. Daraja knows them by its own OriginatorConversationID. */
 

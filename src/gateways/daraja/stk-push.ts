@@ -22,12 +22,11 @@ import {
   namedValues,
   parseJson,
   phoneOf,
+  readTime,
   statedCents,
   wordsOf,
 } from './messages.ts';
-import { msisdnOf, promptTexts, wholeShillings } from './request-fields.ts';
-import { stkAuthority } from './security-credential.ts';
-import { readTime } from './times.ts';
+import { msisdnOf, promptTexts, stkAuthority, wholeShillings } from './request-fields.ts';
 
 /** Prompts on the payer's phone (M-PESA Express). They collect money. */
 

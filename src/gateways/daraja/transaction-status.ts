@@ -7,8 +7,7 @@ import type {
 } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf, noInitiator } from './account.ts';
 import { hear, newsOf, noAnswer, reasonOf, unknownCodeOf } from './answers.ts';
-import { idOf, type Named, readResult, statedCents, wordsOf } from './messages.ts';
-import { readTime } from './times.ts';
+import { idOf, type Named, readResult, readTime, statedCents, wordsOf } from './messages.ts';
 
 /** The question for the fate of a payout, reversal or return. Its answer comes as a callback. */
 

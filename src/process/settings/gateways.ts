@@ -1,24 +1,26 @@
 import { channelsFromText } from '../../domain/channels/channel.ts';
 import { MAX_GATEWAY_TIMEOUT_MS } from '../../domain/submission/call-limits.ts';
-import { darajaConfigFromText } from '../../gateways/daraja/config.ts';
 import { HOUR_MS, MINUTE_MS } from '../../time.ts';
 import { networksFromText } from '../networks.ts';
-import { duration, flag, httpUrl, integer, parsed } from '../setting-types.ts';
+import { duration, flag, integer, parsed } from '../setting-types.ts';
 
 /** A stopping process must be able to wait for as long. */
 const MAX_WAIT_MS = 20_000;
 const MAX_BPS = 10_000;
 const MAX_FIXED_CENTS = 99_999_999;
 
-const SIMULATED_CHANNELS = '63902=simulator,63903=simulator,63907=simulator';
+/** The setting that names the drivers. @param usual is its value where the environment has none. */
+export function channelSettings(usual: string) {
+  return {
+    CHANNELS: parsed(channelsFromText)
+      .prefault(usual)
+      .describe(`Driver of each payment channel. Default: \`${usual}\`. Required in production`)
+      .meta({ example: usual }),
+  };
+}
 
+/** The settings of all gateways. Each driver adds its own. */
 export const GATEWAYS = {
-  CHANNELS: parsed(channelsFromText)
-    .prefault(SIMULATED_CHANNELS)
-    .describe(
-      'Driver of each payment channel: `63902=simulator,…`. Default: the simulator for mobile money. Required in production',
-    )
-    .meta({ example: SIMULATED_CHANNELS }),
   GATEWAY_TIMEOUT_MS: duration(100, MAX_GATEWAY_TIMEOUT_MS)
     .default(15_000)
     .describe('Longest wait for a gateway’s answer. After it the outcome is unknown'),
@@ -33,24 +35,6 @@ export const GATEWAYS = {
       'Addresses and networks from which gateways call back. Callbacks from elsewhere are refused. Default: all, since each address of a callback proves itself',
     )
     .meta({ example: '196.201.212.0/24,196.201.213.0/24,196.201.214.0/24' }),
-  DARAJA: parsed(darajaConfigFromText)
-    .optional()
-    .describe(
-      'Accounts with Safaricom’s Daraja (M-PESA): a file, or the JSON text. docs/gateways.md has its form. Required when `CHANNELS` names the driver `daraja`',
-    )
-    .meta({ example: '/etc/malipo/daraja.json' }),
-  DARAJA_SETTLING_WINDOW_MS: duration(0)
-    .default(10 * MINUTE_MS)
-    .describe('Time after a payout in which “does not exist” of Daraja proves nothing'),
-  DARAJA_ANSWER_WINDOW_MS: duration(100, 10 * MINUTE_MS)
-    .default(30_000)
-    .describe('Time in which Daraja answers a question about a payout or reversal'),
-  SIMULATOR_URL: httpUrl()
-    .default('http://127.0.0.1:8090')
-    .describe('Address of the gateway simulator'),
-  SIMULATOR_SETTLING_WINDOW_MS: duration(0)
-    .default(2_000)
-    .describe('Time after a submission in which a simulator’s “not found” proves nothing'),
 };
 
 export const PAYMENTS = {

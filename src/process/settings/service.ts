@@ -21,7 +21,7 @@ export const PROCESS = {
   MALIPO_ENV: oneOf('development', 'sandbox', 'production')
     .default('development')
     .describe(
-      'Kind of installation. `production` refuses simulators, weak or missing secrets, and settings that open the service to strangers',
+      'Kind of installation. `production` refuses gateways without real money, weak or missing secrets, and settings that open the service to strangers',
     ),
   LOG_LEVEL: oneOf('error', 'warn', 'info', 'debug')
     .default('info')

@@ -7,8 +7,8 @@ import type {
   SubmitRequest,
   Verdict,
 } from '../../../src/gateways/gateway.ts';
-import { createSimulatorGateway } from '../../../src/gateways/simulator-driver/simulator-gateway.ts';
-import { readPayment } from '../../../src/gateways/simulator-driver/simulator-messages.ts';
+import { createSimulatorGateway } from '../../../src/gateways/simulator/driver.ts';
+import { readPayment } from '../../../src/gateways/simulator/messages.ts';
 import {
   aSubmission,
   type CallbackReceiver,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { SubmitRequest } from '../../../src/gateways/gateway.ts';
-import { createSimulatorGateway } from '../../../src/gateways/simulator-driver/simulator-gateway.ts';
+import { createSimulatorGateway } from '../../../src/gateways/simulator/driver.ts';
 import {
   aSubmission,
   bodyOf,

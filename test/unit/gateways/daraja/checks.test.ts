@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { checkCallbacks } from '../../../../src/gateways/daraja/checks/callbacks.ts';
-import { checkHost } from '../../../../src/gateways/daraja/checks/host.ts';
+import { checkCallbacks, checkHost } from '../../../../src/gateways/daraja/checks.ts';
 import { type LocalServer, startLocalServer } from '../../../support/gateway-fixtures.ts';
 
 const DARAJA = 'https://api.example.com';

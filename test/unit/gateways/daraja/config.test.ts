@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { darajaConfigFromText } from '../../../../src/gateways/daraja/config.ts';
+import { darajaConfigFromText } from '../../../../src/gateways/daraja/settings.ts';
 import { CREDENTIAL } from './daraja-support.ts';
 import { expiredCertificate } from './expired-certificate.ts';
 

@@ -1,7 +1,10 @@
 import got from 'got';
-import type { DarajaClient } from '../../../../src/gateways/daraja/client-type.ts';
-import { type DarajaConfig, darajaConfigFromText } from '../../../../src/gateways/daraja/config.ts';
+import type { DarajaClient } from '../../../../src/gateways/daraja/account.ts';
 import { createDarajaGateway } from '../../../../src/gateways/daraja/daraja-gateway.ts';
+import {
+  type DarajaConfig,
+  darajaConfigFromText,
+} from '../../../../src/gateways/daraja/settings.ts';
 import type { QueryRequest, SubmitRequest } from '../../../../src/gateways/gateway.ts';
 import { exchange } from '../../../../src/gateways/http-exchange.ts';
 import { Pace } from '../../../../src/gateways/pace.ts';

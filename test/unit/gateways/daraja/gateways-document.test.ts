@@ -9,7 +9,7 @@ import {
   OPERATOR_DESCRIPTIONS,
   type Product,
 } from '../../../../src/gateways/daraja/codes.ts';
-import { darajaConfigFromText } from '../../../../src/gateways/daraja/config.ts';
+import { darajaConfigFromText } from '../../../../src/gateways/daraja/settings.ts';
 import { readArguments } from '../../../support/admin-usage.ts';
 import { expiredCertificate } from './expired-certificate.ts';
 

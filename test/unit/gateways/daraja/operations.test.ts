@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { readBalance } from '../../../../src/gateways/daraja/account-balance.ts';
 import { createDarajaGateway } from '../../../../src/gateways/daraja/daraja-gateway.ts';
-import { createDarajaTools } from '../../../../src/gateways/daraja/daraja-tools.ts';
+import { createDarajaTools } from '../../../../src/gateways/daraja/driver.ts';
+import { readBalance } from '../../../../src/gateways/daraja/questions.ts';
 import { Pace } from '../../../../src/gateways/pace.ts';
 import { aConfig, aResult, SHORTCODE, startDaraja } from './daraja-support.ts';
 

@@ -3,11 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import {
-  securityCredential,
-  stkPassword,
-} from '../../../../src/gateways/daraja/security-credential.ts';
-import { eatDateTime, eatTimestamp, readTime } from '../../../../src/gateways/daraja/times.ts';
+import { eatDateTime, eatTimestamp, readTime } from '../../../../src/gateways/daraja/messages.ts';
+import { securityCredential, stkPassword } from '../../../../src/gateways/daraja/request-fields.ts';
 import { PASSKEY } from './daraja-support.ts';
 import { expiredCertificate } from './expired-certificate.ts';
 

@@ -1,13 +1,34 @@
 import { randomUUID } from 'node:crypto';
-import { MINUTE_MS } from '../../../time.ts';
-import type { CheckAddresses, Finding } from '../../gateway.ts';
-import { type DarajaAccount, initiatorOf } from '../account.ts';
-import { askBalance } from '../account-balance.ts';
-import { pullStatement } from '../pull.ts';
-import { queryStkPush } from '../stk-push.ts';
-import { askStatus } from '../transaction-status.ts';
-import { ok, wrong } from './findings.ts';
+import { MINUTE_MS } from '../../time.ts';
+import type { CheckAddresses, Finding } from '../gateway.ts';
+import { type DarajaAccount, initiatorOf } from './account.ts';
+import { checkCallbacks, checkConfiguration, checkHost, ok, wrong } from './checks.ts';
+import { accountOf, type DarajaOptions } from './daraja-gateway.ts';
+import { pullStatement } from './pull.ts';
+import { askBalance } from './questions.ts';
+import { queryStkPush } from './stk-push.ts';
+import { askStatus } from './transaction-status.ts';
 
+/** Looks at everything that a shortcode needs, without moving money. */
+export async function checkAccount(
+  options: DarajaOptions,
+  addresses: CheckAddresses | null,
+): Promise<Finding[]> {
+  const { config } = options;
+  const account = accountOf(options);
+  const host = await checkHost(config.baseUrl);
+  // Without the host every question would fail in the same way.
+  const isReached = host.every(({ about, state }) => about !== 'host' || state === 'ok');
+  return [
+    ...checkConfiguration(config, account.settings),
+    ...host,
+    ...(await checkCallbacks(config.baseUrl, addresses)),
+    ...(isReached ? await checkProducts(account, addresses) : []),
+  ];
+}
+
+/** The finding about the question for the balance. Its answer comes as a callback. */
+export const BALANCE_PRODUCT = 'product Account Balance';
 /** Nobody has this prompt. It looks like one of Daraja's, with a day and a phone. */
 const NO_PROMPT = 'ws_CO_0101202000000000000000700000000';
 const NO_SUCH_PROMPT = /transaction does not exist/i;
@@ -31,7 +52,7 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Asks each product a question that moves nothing. B2C and reversals have no such question. */
-export async function checkProducts(
+async function checkProducts(
   account: DarajaAccount,
   addresses: CheckAddresses | null,
 ): Promise<Finding[]> {
@@ -63,7 +84,7 @@ async function prompts(account: DarajaAccount): Promise<Finding> {
 async function balance(account: DarajaAccount, addresses: CheckAddresses): Promise<Finding> {
   const urls = { resultUrl: addresses.float, timeoutUrl: addresses.floatTimeout };
   const answer = await askBalance(account, urls);
-  return asked('product Account Balance', answer.outcome === 'asked' ? null : answer.reason);
+  return takenOrNot(BALANCE_PRODUCT, answer.outcome === 'asked' ? null : answer.reason);
 }
 
 async function status(account: DarajaAccount, { unread }: CheckAddresses): Promise<Finding> {
@@ -71,10 +92,10 @@ async function status(account: DarajaAccount, { unread }: CheckAddresses): Promi
   const urls = { callbackUrl: unread, timeoutUrl: unread };
   const answer = await askStatus(account, { ...question, ...urls });
   const reason = answer.outcome === 'noAnswer' ? answer.reason : null;
-  return asked('product Transaction Status', reason);
+  return takenOrNot('product Transaction Status', reason);
 }
 
-function asked(product: string, reason: string | null): Finding {
+function takenOrNot(product: string, reason: string | null): Finding {
   return reason === null ? ok(product, 'took the question') : wrong(product, explained(reason));
 }
 

@@ -4,7 +4,7 @@ import { centsOf, idOf, readResult, wordsOf } from './messages.ts';
 
 /** The question for a shortcode's balances. Its answer comes as a callback. */
 
-const PATH = 'mpesa/accountbalance/v1/query';
+const BALANCE_PATH = 'mpesa/accountbalance/v1/query';
 /** Daraja's code for the shortcode of an organisation. */
 const SHORTCODE_IDENTIFIER = '4';
 
@@ -33,7 +33,7 @@ export async function askBalance(
 ): Promise<Asked> {
   const initiator = initiatorOf(settings);
   if (!initiator) return noAnswer(noInitiator(settings));
-  const answer = await client.post(PATH, {
+  const answer = await client.post(BALANCE_PATH, {
     Initiator: initiator.name,
     SecurityCredential: initiator.credential,
     CommandID: 'AccountBalance',
@@ -72,4 +72,30 @@ function readAccount(text: string): AccountBalance | null {
     reservedCents: reserved,
     unclearedCents: uncleared,
   };
+}
+
+const PAYEE_PATH = 'sfcverify/v1/query/info';
+const IDENTIFIER_TYPES = { till: '2', paybill: '4' } as const;
+const PAYEE_FOUND = '4000';
+
+export type PayeeType = keyof typeof IDENTIFIER_TYPES;
+export type PayeeName =
+  | { outcome: 'named'; name: string }
+  | { outcome: 'noAnswer'; reason: string };
+
+/** Asks for the name of the organisation behind a till or PayBill number. */
+export async function payeeName(
+  { client, pace }: Pick<DarajaAccount, 'client' | 'pace'>,
+  type: PayeeType,
+  number: string,
+): Promise<PayeeName> {
+  const question = { IdentifierType: IDENTIFIER_TYPES[type], Identifier: number };
+  const answer = await client.post(PAYEE_PATH, question);
+  if (answer.outcome !== 'answered') return noAnswer(answer.reason);
+  const heard = hear('question', answer, pace);
+  const { OrganizationName, OrganizationShortCode } = heard.fields;
+  const name = wordsOf(OrganizationName);
+  const isAnother = type === 'paybill' && (idOf(OrganizationShortCode) ?? number) !== number;
+  const isNamed = heard.status === 200 && heard.code === PAYEE_FOUND && name !== '' && !isAnother;
+  return isNamed ? { outcome: 'named', name } : noAnswer(reasonOf(heard));
 }

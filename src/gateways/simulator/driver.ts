@@ -1,5 +1,7 @@
 import type { Got } from 'got';
 import { ANY_AMOUNT } from '../../domain/money.ts';
+import { duration, httpUrl } from '../../process/setting-types.ts';
+import type { DriverDefinition } from '../driver.ts';
 import type {
   Gateway,
   GatewayPaymentKind,
@@ -9,8 +11,7 @@ import type {
   SubmitRequest,
   SubmitResult,
 } from '../gateway.ts';
-import { createHttpClient } from '../http-client.ts';
-import { exchange } from '../http-exchange.ts';
+import { createHttpClient, exchange } from '../http-exchange.ts';
 import {
   isNotFound,
   readPayment,
@@ -18,7 +19,39 @@ import {
   readSubmission,
   type SimulatedPayment,
   submissionBody,
-} from './simulator-messages.ts';
+} from './messages.ts';
+
+const SIMULATOR_SETTINGS = {
+  SIMULATOR_URL: httpUrl()
+    .default('http://127.0.0.1:8090')
+    .describe('Address of the gateway simulator'),
+  SIMULATOR_SETTLING_WINDOW_MS: duration(0)
+    .default(2_000)
+    .describe('Time after a submission in which a simulator’s “not found” proves nothing'),
+};
+
+/** The gateway simulator of `scripts/simulator`, for development and tests. It moves no money. */
+export const simulator: DriverDefinition<typeof SIMULATOR_SETTINGS> = {
+  name: 'simulator',
+  settings: SIMULATOR_SETTINGS,
+  // Mobile money.
+  usualChannels: [63902, 63903, 63907],
+  productionRules: ({ given }) => [
+    [
+      given.CHANNELS?.includes('simulator') || given.SIMULATOR_URL,
+      'CHANNELS and SIMULATOR_URL must not name the simulator in production',
+    ],
+  ],
+  callbackAnswer: { status: 200, body: { status: 'received' } },
+  create: (settings, { timeoutMs }) => {
+    const gateway = createSimulatorGateway({
+      baseUrl: settings.SIMULATOR_URL,
+      timeoutMs,
+      settlingWindowMs: settings.SIMULATOR_SETTLING_WINDOW_MS,
+    });
+    return { gateways: [gateway], routes: { collection: gateway.name, payout: gateway.name } };
+  },
+};
 
 interface SimulatorGatewayOptions {
   /** The simulator's address, http or https. */
