@@ -36,8 +36,8 @@ function programOf(
   // The simulators are never part of the build.
   if (type === 'simulator') return { program: 'scripts/simulator/main.ts' };
   if (type === 'daraja') return { program: 'scripts/daraja-simulator/main.ts' };
-  const own = { web: 'src/api/main', console: 'src/console/main' };
-  const program = type in own ? own[type as keyof typeof own] : 'src/workers/main';
+  const own = { web: 'src/main/web', console: 'src/main/console' };
+  const program = type in own ? own[type as keyof typeof own] : 'src/main/workers';
   return {
     program: from === 'built' ? `dist/${program}.js` : `${program}.ts`,
     args: type in own ? [] : [type],
