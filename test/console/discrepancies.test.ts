@@ -48,7 +48,9 @@ describe('Discrepancies at the console', () => {
     expect(await isListed('kind=never_taken')).to.equal(false);
     expect(await isListed('older=24h')).to.equal(false);
     expect(await isListed('state=resolved')).to.equal(false);
-    expect((await browser.get('/discrepancies?merchant=1')).text).to.include('No discrepancy matches');
+    expect((await browser.get('/discrepancies?merchant=1')).text).to.include(
+      'No discrepancy matches',
+    );
     const aged = `UPDATE discrepancies SET opened_at = now() - interval '2 days' WHERE id = :id`;
     await rows(scene.database, aged, { id });
     expect(await isListed('older=24h')).to.equal(true);
