@@ -1,4 +1,4 @@
-import type { Option } from './options/option.ts';
+import type { Field } from '../operations/field.ts';
 import { COMMON_OPTIONS } from './order.ts';
 import type { Noun, Nouns, Verb } from './verb.ts';
 
@@ -73,6 +73,6 @@ function flagsOf(verb: Verb): string[] {
   return [...optionsOf(verb).map(({ flag }) => `--${flag}`), '--help'];
 }
 
-function optionsOf({ options }: Verb): Option<unknown>[] {
+function optionsOf({ options }: Verb): Field<unknown>[] {
   return [...Object.values(options), ...COMMON_OPTIONS];
 }

@@ -1,7 +1,7 @@
 import { isOutage } from '../connections/database-errors.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
+import { UsageError } from '../operations/field.ts';
 import { BootError } from '../process/lifecycle.ts';
-import { UsageError } from './options/option.ts';
 import { OutputError } from './output/print.ts';
 
 export const FAILED = 1;

@@ -10,6 +10,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   ledger: async () => (await import('./commands/ledger.ts')).ledger,
   payment: async () => (await import('./commands/payment.ts')).payment,
   discrepancy: async () => (await import('./commands/discrepancy.ts')).discrepancy,
+  approval: async () => (await import('./commands/approval.ts')).approval,
   channel: async () => (await import('./commands/channel.ts')).channel,
   jobs: async () => (await import('./commands/jobs.ts')).jobs,
   queues: async () => (await import('./commands/queues.ts')).queues,

@@ -1,8 +1,9 @@
 import type { Database, Transaction } from '../connections/database.ts';
 import { findStaff, requireStaff, StaffRefusal } from '../domain/staff/require-staff.ts';
 import { hasStaff, type StaffMember } from '../domain/staff/staff.ts';
-import { UsageError } from './options/option.ts';
-import { ACTOR_VARIABLE, type Order } from './verb.ts';
+import { UsageError } from '../operations/field.ts';
+import type { Operator } from '../operations/perform.ts';
+import { ACTOR_VARIABLE, type NeededRole, type Order } from './verb.ts';
 
 /** The actor of a read without a name, while there are no staff accounts. */
 const NAMELESS = 'unnamed';
@@ -10,12 +11,8 @@ const NAMELESS = 'unnamed';
 const WITHOUT_TOKEN = ' (without token)';
 
 /** The person or machine that runs a command. */
-export interface Operator {
-  /** The name for the audit log: the e-mail address of a member of staff, or what was typed. */
-  actor: string;
-  member: StaffMember | null;
-  /** Checks once more, in a transaction, that the operator may. */
-  authorize(trx: Transaction): Promise<unknown>;
+export interface CommandOperator extends Operator {
+  authorize(trx: Transaction, role: NeededRole): Promise<unknown>;
 }
 
 type Claim = Pick<Order, 'verb' | 'identity'>;
@@ -26,28 +23,33 @@ type Claim = Pick<Order, 'verb' | 'identity'>;
  * @throws OperatorRefusal, StaffRefusal when the operator may not
  * @throws UsageError when somebody who changes something has no name
  */
-export async function operatorOf(database: Database, claim: Claim): Promise<Operator> {
+export async function operatorOf(database: Database, claim: Claim): Promise<CommandOperator> {
   const { verb, identity } = claim;
   const { role } = verb;
-  if (role === 'anyone') return { ...(await anyone(database, claim)), authorize: async () => {} };
+  if (role === 'anyone') return anyone(database, claim);
   const member = await requireStaff(database, identity.token, role);
   if (member) requireOwnName(member, identity);
   return {
-    ...{ actor: member?.email ?? typedName(claim), member },
-    authorize: (trx) => requireStaff(trx, identity.token, role, 'FOR SHARE'),
+    actor: member?.email ?? typedName(claim),
+    member,
+    hasGivenOtp: false,
+    authorize: async (trx, needed) => {
+      if (needed !== 'anyone') await requireStaff(trx, identity.token, needed, 'FOR SHARE');
+    },
   };
 }
 
 /** A restored database may not know the newest tokens, so a token that is not valid is no reason. */
-async function anyone(database: Database, claim: Claim): Promise<Omit<Operator, 'authorize'>> {
+async function anyone(database: Database, claim: Claim): Promise<CommandOperator> {
   const { token } = claim.identity;
   const member = token === undefined ? null : await findStaff(database, token);
+  const operator = { member, hasGivenOtp: false, authorize: async () => {} };
   if (member) {
     requireOwnName(member, claim.identity);
-    return { actor: member.email, member };
+    return { ...operator, actor: member.email };
   }
   const isProven = !(await hasStaff(database));
-  return { actor: `${typedName(claim)}${isProven ? '' : WITHOUT_TOKEN}`, member };
+  return { ...operator, actor: `${typedName(claim)}${isProven ? '' : WITHOUT_TOKEN}` };
 }
 
 /** @throws StaffRefusal when --actor names another person than the token does */

@@ -1,6 +1,6 @@
 import { DEFAULT_ZONE, type Zone } from '../domain/period.ts';
+import { type Fields, flag, UsageError } from '../operations/field.ts';
 import { readSecret } from '../process/secrets.ts';
-import { flag, type Options, UsageError } from './options/option.ts';
 import {
   ACTOR,
   ACTOR_VARIABLE,
@@ -37,7 +37,7 @@ export function orderOf(
   return { action, verb, values, isJson, zone, identity, reason: (reason as string) ?? null };
 }
 
-function valuesOf(options: Options, given: Given, zone: Zone): Record<string, unknown> {
+function valuesOf(options: Fields, given: Given, zone: Zone): Record<string, unknown> {
   const missing = Object.values(options)
     .filter(({ isRequired, flag }) => isRequired && !given.has(flag))
     .map(({ flag }) => `--${flag}`);

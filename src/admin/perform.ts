@@ -40,9 +40,13 @@ export async function perform(
 
 async function makeChange(service: Service, order: Order, stdin: Input): Promise<Printed> {
   const { database } = service;
-  const { actor, member, authorize } = await operatorOf(database, order);
+  const { verb } = order;
+  const operator = await operatorOf(database, order);
+  const { actor, member } = operator;
   const reason = order.reason!;
-  const audited = auditedFor(database, { actor, reason, action: order.action }, authorize);
+  const audited = auditedFor(database, { actor, reason, action: order.action }, (trx) =>
+    operator.authorize(trx, verb.role),
+  );
   let isRecorded = false;
   const noting: Audited = (work) =>
     audited(async (trx) => {
@@ -50,10 +54,10 @@ async function makeChange(service: Service, order: Order, stdin: Input): Promise
       isRecorded ||= made.audit !== null;
       return made;
     });
-  const change: Change = { actor, member, reason, stdin, audited: noting };
-  const answer = await order.verb.run(service, order.values, change);
-  // A command that finds nothing to change shows data all the same.
-  if (isRecorded || order.verb.role === 'anyone') return printed(answer);
+  const change: Change = { actor, member, reason, stdin, audited: noting, operator };
+  const answer = await verb.run(service, order.values, change);
+  // A command that finds nothing to change still shows data.
+  if (isRecorded || answer.isRecorded || verb.role === 'anyone') return printed(answer);
   return { ...printed(answer), warning: await recordOrder(database, actor, order, 1) };
 }
 

@@ -1,5 +1,5 @@
 import { Command, type CommanderError } from 'commander';
-import { UsageError } from './options/option.ts';
+import { UsageError } from '../operations/field.ts';
 import { COMMON_OPTIONS, type Given, orderOf } from './order.ts';
 import { ACTOR_VARIABLE, type Nouns, type Order, TOKEN_VARIABLE, type Verb } from './verb.ts';
 
@@ -112,7 +112,8 @@ function addVerb(command: Command, verb: Verb, receive: (given: Given) => void):
   const role = verb.role === 'anyone' ? '' : `Role: ${verb.role}.`;
   const description = [`${summary}.`, notes, role].filter(Boolean).join('\n\n');
   command.summary(summary).description(description);
-  for (const { flag, placeholder, help } of [...Object.values(options), ...COMMON_OPTIONS]) {
+  for (const { flag, placeholder, ...field } of [...Object.values(options), ...COMMON_OPTIONS]) {
+    const help = field.isRequired ? `${field.help} (required)` : field.help;
     // In brackets: the next argument is its value, unless that looks like an option.
     command.option(placeholder ? `--${flag} [${placeholder}]` : `--${flag}`, help);
     command.on(`option:${flag}`, (text) => take(flag, text));

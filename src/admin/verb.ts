@@ -1,10 +1,11 @@
 import type { Audited } from '../domain/audit/audit.ts';
 import type { Zone } from '../domain/period.ts';
 import type { StaffMember, StaffRole } from '../domain/staff/staff.ts';
+import { type Fields, optional, required, type ValuesOf } from '../operations/field.ts';
+import type { Operator } from '../operations/perform.ts';
+import { text } from '../operations/readers.ts';
 import type { Service } from '../service/service.ts';
 import type { Input } from './options/new-password.ts';
-import { type Options, optional, required, type ValuesOf } from './options/option.ts';
-import { text } from './options/readers.ts';
 
 /** The answer of a verb: one JSON document, and lines for people. */
 export interface Answer {
@@ -14,6 +15,8 @@ export interface Answer {
   stream?: AsyncIterable<string>;
   /** The answer reports a problem, so the exit status is 1. */
   isFailure?: boolean;
+  /** The audit log has the change. An operation knows it. */
+  isRecorded?: boolean;
   /** The number of rows that a read has shown. Default: 1. A stream does not know it. */
   count?: number;
 }
@@ -30,12 +33,13 @@ export interface Change {
   reason: string;
   stdin: Input;
   audited: Audited;
+  operator: Operator;
 }
 
 /** Once there are staff accounts, members with this role or a higher one may run the verb. */
 export type NeededRole = StaffRole | 'anyone';
 
-interface VerbOf<Spec extends Options, Context extends unknown[]> {
+interface VerbOf<Spec extends Fields, Context extends unknown[]> {
   /** `anyone` is for what machines do, and what must be possible when no token is known. */
   role: NeededRole;
   summary: string;
@@ -50,8 +54,8 @@ interface VerbOf<Spec extends Options, Context extends unknown[]> {
 }
 
 /** A verb as the command line sees it. It gets a `change` when `changes` is true. */
-export type Verb = VerbOf<Options, [change?: Change]> & {
-  options: Options;
+export type Verb = VerbOf<Fields, [change?: Change]> & {
+  options: Fields;
   changes: boolean;
   /** It is run without a configuration and a database: its `service` is null. */
   isLocal?: boolean;
@@ -70,7 +74,7 @@ export type Nouns = Readonly<Record<string, Noun>>;
  * A verb that only reads. It needs no reason. If it needs a role, it shows data of merchants or
  * customers, and the audit log has each read.
  */
-export function reads<const Spec extends Options>(verb: VerbOf<Spec, []>): Verb {
+export function reads<const Spec extends Fields>(verb: VerbOf<Spec, []>): Verb {
   return { options: {}, ...verb, changes: false } as Verb;
 }
 
@@ -91,7 +95,7 @@ const CHANGE_OPTIONS = {
 };
 
 /** A verb that changes something. It needs an actor and a reason, which the audit log keeps. */
-export function changes<const Spec extends Options>(verb: VerbOf<Spec, [Change]>): Verb {
+export function changes<const Spec extends Fields>(verb: VerbOf<Spec, [Change]>): Verb {
   return { ...verb, options: { ...verb.options, ...CHANGE_OPTIONS }, changes: true } as Verb;
 }
 

@@ -22,7 +22,6 @@ import { walletHandlers } from './pages/wallets.tsx';
 import { webhookEndpointHandlers } from './pages/webhook-endpoints.tsx';
 import type { ROUTES, RouteName } from './routes.ts';
 import type { Handler, OpenVisit, ProvenVisit, Visit } from './visit.ts';
-import { entryHandlers } from './wallets/entries.tsx';
 
 type HandlerOf<Role> = Role extends 'anyone'
   ? Handler<OpenVisit>
@@ -46,7 +45,6 @@ export const HANDLERS: { [Name in RouteName]: HandlerOf<(typeof ROUTES)[Name]['r
   ...suspenseHandlers,
   ...reconciliationHandlers,
   ...walletHandlers,
-  ...entryHandlers,
   ...approvalHandlers,
   ...discrepancyHandlers,
   ...failedJobHandlers,

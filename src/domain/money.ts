@@ -46,3 +46,9 @@ export function commissionOn(amountCents: number, { bps, fixedCents }: Rate): nu
   const share = Math.floor((amountCents * bps + BPS_PER_UNIT / 2) / BPS_PER_UNIT);
   return Math.min(amountCents, share + fixedCents);
 }
+
+/** Returns cents as an amount, such as `KES 1,234.50`. */
+export function kes(cents: number): string {
+  const [whole = '', fraction] = formatAmount(cents).split('.');
+  return `KES ${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
+}

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { ipAllowList } from '../../src/admin/options/ip-allow-list.ts';
 import { firstRow, inTransaction } from '../../src/connections/database.ts';
 import { authenticate } from '../../src/domain/access/caller.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { createApp, updateApp } from '../../src/domain/merchants/app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
+import { ipAllowList } from '../../src/operations/ip-allow-list.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';
 import { eventually } from '../support/eventually.ts';

@@ -3,8 +3,8 @@ import {
   renewAppSecret,
   renewWebhookSecret,
 } from '../../domain/merchants/change-app.ts';
-import { required, withDefault } from '../options/option.ts';
-import * as read from '../options/readers.ts';
+import { required, withDefault } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { recordLines, shownOnce } from '../output/answers.ts';
 import { apps as view } from '../output/apps.ts';
 import { moment } from '../output/table.ts';

@@ -6,9 +6,9 @@ import {
 } from '../../domain/audit/audit-log.ts';
 import { csvText } from '../../domain/csv.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { flag, optional } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import type { Service } from '../../service/service.ts';
-import { flag, optional } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { checkPeriod, period } from '../options/search.ts';
 import { lists, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';

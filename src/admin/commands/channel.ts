@@ -6,9 +6,9 @@ import {
   pauseAudited,
   resumeAudited,
 } from '../../domain/channels/channel-store.ts';
+import { optional, required } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import type { Service } from '../../service/service.ts';
-import { optional, required } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { outcome, recordLines, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
 import { table } from '../output/table.ts';

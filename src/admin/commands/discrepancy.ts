@@ -1,10 +1,9 @@
-import type { DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
-import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
+import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
 import { decideDiscrepancy } from '../../domain/support/decide-discrepancy.ts';
 import { listCases } from '../../domain/support/discrepancy-cases.ts';
 import { RESOLUTIONS } from '../../domain/support/resolution.ts';
-import { flag, optional, required, UsageError } from '../options/option.ts';
-import * as read from '../options/readers.ts';
+import { flag, optional, required, UsageError } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { lists } from '../output/answers.ts';
 import { discrepancies } from '../output/discrepancies.ts';
 import { render } from '../output/table.ts';

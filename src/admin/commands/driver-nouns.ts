@@ -11,10 +11,10 @@ import type {
   OperationField,
 } from '../../gateways/driver.ts';
 import { DRIVERS } from '../../gateways/registry.ts';
+import { type Fields, optional, type Reader, required } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../service/callback-base.ts';
 import type { Service } from '../../service/service.ts';
-import { type Options, optional, type Reader, required } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { type Change, changes, type Nouns, reads, type Verb } from '../verb.ts';
 
 const MAX_ACCOUNT_LENGTH = 100;
@@ -38,7 +38,7 @@ function verbOf(driver: string, operations: DriverOperations, operation: DriverO
     read.text('NAME', MAX_ACCOUNT_LENGTH),
     `The account, such as ${operations.exampleAccount}. Default: all that there are`,
   );
-  const own: Options = Object.fromEntries(
+  const own: Fields = Object.fromEntries(
     Object.entries(fields).map(([flag, field]) => {
       return [flag, required<string>(flag, readerOf(field), field.help)];
     }),
@@ -46,7 +46,7 @@ function verbOf(driver: string, operations: DriverOperations, operation: DriverO
   const verb = {
     role,
     summary,
-    options: { ...own, gateway } as Options,
+    options: { ...own, gateway } as Fields,
     ...(notes !== undefined && { notes }),
     ...(argument !== undefined && { argument }),
   };

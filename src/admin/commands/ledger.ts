@@ -1,7 +1,7 @@
 import { verifyLedger } from '../../domain/ledger/verification/verify-ledger.ts';
 import { requireMerchant } from '../../domain/merchants/merchant.ts';
-import { flag, optional } from '../options/option.ts';
-import * as read from '../options/readers.ts';
+import { flag, optional } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { render } from '../output/table.ts';
 import { type Noun, reads } from '../verb.ts';
 

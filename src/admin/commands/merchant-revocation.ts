@@ -1,6 +1,6 @@
 import { endCredentials } from '../../domain/merchants/merchant.ts';
-import { flag, required } from '../options/option.ts';
-import * as read from '../options/readers.ts';
+import { flag, required } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { ALREADY } from '../output/answers.ts';
 import { render } from '../output/table.ts';
 import { changes } from '../verb.ts';

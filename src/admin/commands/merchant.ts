@@ -11,10 +11,10 @@ import {
 } from '../../domain/merchants/merchant.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { walletBalances } from '../../domain/wallets/list-transactions.ts';
+import { flag, optional, required, requireOne } from '../../operations/field.ts';
+import { ipAllowList } from '../../operations/ip-allow-list.ts';
+import * as read from '../../operations/readers.ts';
 import type { Config } from '../../process/config.ts';
-import { ipAllowList } from '../options/ip-allow-list.ts';
-import { flag, optional, required, requireOne } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { lists, recordLines, updateRow, type View, withEndedSessions } from '../output/answers.ts';
 import { merchantView as view } from '../output/merchants.ts';
 import { render } from '../output/table.ts';

@@ -1,8 +1,8 @@
 import { STATUS_CODES } from '../../domain/payments/payment.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { listForSupport, searchPayments } from '../../domain/support/list-for-support.ts';
-import { flag, optional, UsageError, type ValuesOf } from '../options/option.ts';
-import * as read from '../options/readers.ts';
+import { flag, optional, UsageError, type ValuesOf } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import * as search from '../options/search.ts';
 import { lists } from '../output/answers.ts';
 import { payments } from '../output/payments.ts';

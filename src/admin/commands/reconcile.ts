@@ -8,6 +8,15 @@ import {
   readStatementFile,
   StatementFileError,
 } from '../../domain/reconciliation/statement-file.ts';
+import { columnMap } from '../../operations/column-map.ts';
+import {
+  optional,
+  required,
+  UsageError,
+  type ValuesOf,
+  withDefault,
+} from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import {
   askForStatement,
   comparisonWith,
@@ -15,9 +24,6 @@ import {
   gatewayOf,
 } from '../../service/reconciliation.ts';
 import type { Service } from '../../service/service.ts';
-import { columnMap } from '../options/column-map.ts';
-import { optional, required, UsageError, type ValuesOf, withDefault } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { shortened } from '../output/document.ts';
 import { table } from '../output/table.ts';
 import { type Answer, changes, type Noun } from '../verb.ts';

@@ -2,7 +2,7 @@ import { OperatorRefusal } from '../../domain/errors.ts';
 import { markDatabaseRestored } from '../../domain/upkeep/mark-database-restored.ts';
 import { otherDatabase, resumeHere, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { restoreProgress } from '../../domain/upkeep/restore-progress.ts';
-import { flag } from '../options/option.ts';
+import { flag } from '../../operations/field.ts';
 import { ALREADY } from '../output/answers.ts';
 import { moment, render, table } from '../output/table.ts';
 import { changes, type Noun, reads } from '../verb.ts';

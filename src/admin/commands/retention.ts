@@ -1,5 +1,5 @@
 import { countRetention, runRetention } from '../../domain/upkeep/run-retention.ts';
-import { flag } from '../options/option.ts';
+import { flag } from '../../operations/field.ts';
 import { table } from '../output/table.ts';
 import { changes, type Noun } from '../verb.ts';
 

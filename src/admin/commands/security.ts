@@ -7,9 +7,9 @@ import {
   type SecurityEventFilter,
   type SecurityEventRecord,
 } from '../../domain/security/security-events.ts';
+import { flag, optional, type ValuesOf } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import type { Service } from '../../service/service.ts';
-import { flag, optional, type ValuesOf } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { checkPeriod, period } from '../options/search.ts';
 import { lists, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';

@@ -6,9 +6,9 @@ import {
 } from '../../domain/credentials/staff-totp.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { requireMember, type StaffMember } from '../../domain/staff/staff.ts';
+import { optional, required } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import type { Service } from '../../service/service.ts';
-import { optional, required } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { shownOnce } from '../output/answers.ts';
 import { type Change, changes } from '../verb.ts';
 

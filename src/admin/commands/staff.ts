@@ -15,9 +15,9 @@ import {
   type StaffMember,
   updateStaff,
 } from '../../domain/staff/staff.ts';
+import { flag, optional, required, requireOne, UsageError } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
-import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { auditOf, lists, recordLines, shownOnce, updateRow, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
 import { moment } from '../output/table.ts';

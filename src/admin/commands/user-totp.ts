@@ -1,6 +1,6 @@
 import { resetUserTotp } from '../../domain/merchants/user.ts';
-import { optional, required } from '../options/option.ts';
-import * as read from '../options/readers.ts';
+import { optional, required } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { updateRow, withEndedSessions } from '../output/answers.ts';
 import { users } from '../output/users.ts';
 import { changes } from '../verb.ts';

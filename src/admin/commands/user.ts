@@ -8,10 +8,10 @@ import {
   type UserChanges,
   type UserName,
 } from '../../domain/merchants/user.ts';
+import { flag, optional, required, requireOne, UsageError } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { generatePassword, readPassword } from '../options/new-password.ts';
-import { flag, optional, required, requireOne, UsageError } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import { lists, recordLines, shownOnce, updateRow, withEndedSessions } from '../output/answers.ts';
 import { users as view } from '../output/users.ts';
 import { type Answer, type Change, changes, type Noun, reads } from '../verb.ts';

@@ -7,9 +7,9 @@ import {
   type RecoveredBatch,
   recoverAudited,
 } from '../../domain/webhooks/recover-deliveries.ts';
+import { flag, optional, required } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { origin } from '../options/endpoints.ts';
-import { flag, optional, required } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import * as search from '../options/search.ts';
 import { type Answer, changes } from '../verb.ts';
 

@@ -8,9 +8,9 @@ import {
 } from '../../domain/webhooks/list-deliveries.ts';
 import { isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.ts';
 import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
+import { optional, required, UsageError } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { endpointKey } from '../options/endpoints.ts';
-import { optional, required, UsageError } from '../options/option.ts';
-import * as read from '../options/readers.ts';
 import * as search from '../options/search.ts';
 import { lists } from '../output/answers.ts';
 import { endpointView } from '../output/endpoints.ts';

@@ -1,5 +1,5 @@
 import { ENDPOINT_STATES, type EndpointKey } from '../../domain/webhooks/all-endpoints.ts';
-import { reader } from './readers.ts';
+import { reader } from '../../operations/readers.ts';
 
 const KEY = 'an endpoint as the list names it, such as held/1001/https://shop.example';
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
 import { isPlainText } from '../../domain/text.ts';
-import { UsageError } from './option.ts';
+import { UsageError } from '../../operations/field.ts';
 
 const GENERATED_BYTES = 15;
 const MAX_INPUT_BYTES = 4_096;

@@ -1,8 +1,8 @@
 import { CHANNELS } from '../../domain/channels/channel.ts';
 import { kenyanMobileIn } from '../../domain/text.ts';
+import { optional, type Reader, required, UsageError } from '../../operations/field.ts';
+import * as read from '../../operations/readers.ts';
 import { DAY_MS } from '../../time.ts';
-import { optional, type Reader, required, UsageError } from './option.ts';
-import * as read from './readers.ts';
 
 /*
  * Readers of options that search. They take what people write, in every usual form. The readers

@@ -5,15 +5,15 @@ import {
   isDifferent,
   type RowChange,
 } from '../../domain/audit/audit.ts';
-import type { Service } from '../../service/service.ts';
 import {
-  type Options,
+  type Fields,
   optional,
   type Reader,
   type ValuesOf,
   withDefault,
-} from '../options/option.ts';
-import { integer } from '../options/readers.ts';
+} from '../../operations/field.ts';
+import { integer } from '../../operations/readers.ts';
+import type { Service } from '../../service/service.ts';
 import {
   type Answer,
   type Change,
@@ -44,10 +44,10 @@ const MAX_LIMIT = 500;
 const LIMIT_HELP = `At most so many. Default: ${DEFAULT_LIMIT}; at most ${MAX_LIMIT}`;
 const limit = withDefault('limit', integer('COUNT', 1, MAX_LIMIT), LIMIT_HELP, DEFAULT_LIMIT);
 
-type Page<Spec extends Options, Key> = ValuesOf<Spec> & { after: Key | undefined; limit: number };
+type Page<Spec extends Fields, Key> = ValuesOf<Spec> & { after: Key | undefined; limit: number };
 
 /** A verb that lists rows, page by page. `after` reads the key of the row before the page. */
-export function lists<Row extends object, Key, const Spec extends Options = Options>(
+export function lists<Row extends object, Key, const Spec extends Fields = Fields>(
   view: View<Row>,
   after: Reader<Key>,
   verb: {
@@ -63,7 +63,7 @@ export function lists<Row extends object, Key, const Spec extends Options = Opti
   const paging = { after: optional('after', after, 'Start after this one'), limit };
   return reads({
     ...verb,
-    options: { ...(verb.options as Options), ...paging },
+    options: { ...(verb.options as Fields), ...paging },
     check: (values) => verb.check?.(values as ValuesOf<Spec>),
     run: async (service, values) => {
       const size = Number(values.limit);

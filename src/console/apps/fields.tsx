@@ -1,7 +1,7 @@
-import { ipAllowList } from '../../admin/options/ip-allow-list.ts';
-import * as read from '../../admin/options/readers.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { type AppRecord, PRODUCTS } from '../../domain/merchants/app.ts';
+import { ipAllowList } from '../../operations/ip-allow-list.ts';
+import * as read from '../../operations/readers.ts';
 import { Checks, Field } from '../shell/fields.tsx';
 import { checkedWords, readField } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';

@@ -1,4 +1,3 @@
-import * as read from '../../admin/options/readers.ts';
 import type { Transaction } from '../../connections/database.ts';
 import { type AppRecord, requireApp } from '../../domain/merchants/app.ts';
 import { newestSecretId, type SecretKind } from '../../domain/merchants/app-secrets.ts';
@@ -7,6 +6,7 @@ import {
   renewAppSecret,
   renewWebhookSecret,
 } from '../../domain/merchants/change-app.ts';
+import * as read from '../../operations/readers.ts';
 import type { Action } from '../shell/action.ts';
 import { Field } from '../shell/fields.tsx';
 import { nairobiTime } from '../shell/links.tsx';

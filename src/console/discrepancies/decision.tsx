@@ -1,4 +1,5 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { kes } from '../../domain/money.ts';
 import { needsApproval, requestApproval } from '../../domain/staff/approvals.ts';
 import {
   askedDecision,
@@ -14,7 +15,6 @@ import { auditedBy } from '../access/audit.ts';
 import { type DiscrepancyFile, subjectOf } from '../pages/discrepancies.tsx';
 import { pathTo } from '../routes.ts';
 import type { Action, Given } from '../shell/action.ts';
-import { kes } from '../shell/links.tsx';
 import { requireVersion, Version } from '../shell/reason-form.tsx';
 import type { Visit } from '../visit.ts';
 

@@ -1,5 +1,3 @@
-import { ipAllowList } from '../../admin/options/ip-allow-list.ts';
-import * as read from '../../admin/options/readers.ts';
 import { TOTP_OPERATIONS } from '../../domain/access/require-totp.ts';
 import {
   changeMerchant,
@@ -8,6 +6,8 @@ import {
   type MerchantRecord,
 } from '../../domain/merchants/merchant.ts';
 import { formatAmount } from '../../domain/money.ts';
+import { ipAllowList } from '../../operations/ip-allow-list.ts';
+import * as read from '../../operations/readers.ts';
 import { type Action, changeRow } from '../shell/action.ts';
 import { Checks, Field } from '../shell/fields.tsx';
 import { checkedWords, readField, readOptional } from '../shell/read-fields.ts';

@@ -1,26 +1,21 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
+import { kes } from '../../domain/money.ts';
 import {
   type Approval,
   type ApprovalDecision,
-  decideApproval,
   decisionsFor,
 } from '../../domain/staff/approvals.ts';
-import { auditedBy } from '../access/audit.ts';
+import { approvalOperations } from '../../operations/approval.ts';
+import { perform } from '../../operations/perform.ts';
 import { pathTo } from '../routes.ts';
 import { FormProblem } from '../shell/fields.tsx';
-import { kes, MerchantLink, Time } from '../shell/links.tsx';
+import { MerchantLink, Time } from '../shell/links.tsx';
+import { orderOf } from '../shell/operation.tsx';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { Badge } from '../shell/status.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
 import { ACTION_WORDS, Approvals, readApproval, readApprovals, TONES } from './approvals.tsx';
-
-/** The names of the decisions in the audit log. */
-const ACTIONS = {
-  approved: 'approval.approve',
-  rejected: 'approval.reject',
-  withdrawn: 'approval.withdraw',
-} as const;
 
 /** Requests that wait for a second person. */
 export const approvalHandlers = {
@@ -44,18 +39,13 @@ export const approvalHandlers = {
   },
 };
 
-async function decide(visit: Visit, { id }: Approval): Promise<void> {
-  const { service, form, member } = visit;
-  const as = decisionIn(form.as);
-  const reason = givenReason(visit);
-  const audited = auditedBy(visit, 'decideApproval', { action: ACTIONS[as], reason });
-  const options = { ...service.config, parserOf: service.parserOf };
-  await audited((trx) => decideApproval(trx, id, { as, by: member.email, reason }, options));
-}
-
-function decisionIn(text = ''): keyof typeof ACTIONS {
-  if (Object.hasOwn(ACTIONS, text)) return text as keyof typeof ACTIONS;
-  throw new OperatorRefusal('Say whether you approve or reject this');
+async function decide(visit: Visit, subject: Approval): Promise<void> {
+  const { as = '' } = visit.form;
+  if (!Object.hasOwn(approvalOperations, as)) {
+    throw new OperatorRefusal('Say whether you approve or reject this');
+  }
+  const operation = approvalOperations[as as ApprovalDecision];
+  await perform(operation, { ...orderOf(visit, subject, givenReason(visit)), values: {} });
 }
 
 function show(visit: Visit, request: Approval, refusal?: OperatorRefusal): Answer {
@@ -64,12 +54,6 @@ function show(visit: Visit, request: Approval, refusal?: OperatorRefusal): Answe
   const page = <ApprovalPage {...{ visit, request, decisions, problem }} />;
   return { page, title: `Approval: ${request.subject}`, ...(refusal && { status: 422, refusal }) };
 }
-
-/** The words of each decision about somebody else's request. */
-const DECISION_WORDS: Readonly<Partial<Record<ApprovalDecision, string>>> = {
-  approved: 'Approve: it is done at once',
-  rejected: 'Reject: it is not done',
-};
 
 interface ApprovalPageProps {
   visit: Visit;
@@ -119,7 +103,7 @@ function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps)
     <ReasonForm
       {...{ visit, problem, back: pathTo('approvals') }}
       action={pathTo('decideApproval', { id })}
-      verb={isOwn ? 'Withdraw the request' : 'Decide'}
+      verb={isOwn ? approvalOperations.withdrawn.title : 'Decide'}
     >
       {isOwn ? (
         <>
@@ -133,7 +117,7 @@ function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps)
             <p>
               <label>
                 <input type="radio" name="as" value={as} required checked={visit.form.as === as} />{' '}
-                {DECISION_WORDS[as]}
+                {approvalOperations[as].title}
               </label>
             </p>
           ))}

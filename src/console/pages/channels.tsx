@@ -1,9 +1,10 @@
 import type { AmountRule } from '../../domain/channels/channel.ts';
+import { kes } from '../../domain/money.ts';
 import { CHANNEL, pause, resume } from '../channels/actions.tsx';
 import { type ChannelState, readChannels } from '../channels/query.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { actionHandlers } from '../shell/action.ts';
-import { kes, Time } from '../shell/links.tsx';
+import { Time } from '../shell/links.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';

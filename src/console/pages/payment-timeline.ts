@@ -1,12 +1,12 @@
 import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
-import { formatAmount } from '../../domain/money.ts';
+import { formatAmount, kes } from '../../domain/money.ts';
 import { asShown, REVERSAL_STATES } from '../../domain/payments/kinds.ts';
 import { isOpen } from '../../domain/payments/payment.ts';
 import { type AnyPayment, accountOf } from '../../domain/payments/payment-store.ts';
 import type { PaymentFile, Row } from '../../domain/support/payment-file.ts';
 import type { PaymentStep } from '../../domain/support/payment-steps.ts';
 import { JOB_FAILED, type StepName } from '../../jobs/job-types.ts';
-import { kes, nairobiTime } from '../shell/links.tsx';
+import { nairobiTime } from '../shell/links.tsx';
 import type { Tone } from '../shell/status.tsx';
 import type { Veil } from '../shell/veil.ts';
 

@@ -1,6 +1,4 @@
 import { Readable } from 'node:stream';
-import { columnMap } from '../../admin/options/column-map.ts';
-import * as read from '../../admin/options/readers.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import type { Period } from '../../domain/reconciliation/statement.ts';
 import {
@@ -8,6 +6,8 @@ import {
   readStatement,
   StatementFileError,
 } from '../../domain/reconciliation/statement-file.ts';
+import { columnMap } from '../../operations/column-map.ts';
+import * as read from '../../operations/readers.ts';
 import { askForStatement, type GivenStatement, gatewayOf } from '../../service/reconciliation.ts';
 import { type Upload, uploadIn } from '../access/upload.ts';
 import { checkedWords, readField, readOptional } from '../shell/read-fields.ts';

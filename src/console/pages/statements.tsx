@@ -1,6 +1,7 @@
 import { type Database, databaseNow, inTransaction } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
 import type { Audited } from '../../domain/audit/audit.ts';
+import { kes } from '../../domain/money.ts';
 import { type PaymentSummary, summariesOf } from '../../domain/payments/payment-summary.ts';
 import {
   findImport,
@@ -21,7 +22,7 @@ import { RECORDING_MARGIN_MS } from '../../process/production-rules.ts';
 import type { Service } from '../../service/service.ts';
 import { ConsoleError } from '../console-error.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { kes, Time } from '../shell/links.tsx';
+import { Time } from '../shell/links.tsx';
 import { numberIn, uuidIn } from '../shell/read-fields.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';

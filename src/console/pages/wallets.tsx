@@ -4,11 +4,13 @@ import {
   type PlacedTransaction,
   walletBalances,
 } from '../../domain/wallets/list-transactions.ts';
+import { walletOperations } from '../../operations/wallet.ts';
 import { recordView } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Facts, Money, Time } from '../shell/links.tsx';
+import { operationHandlers, pagesOf } from '../shell/operation.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
@@ -16,7 +18,9 @@ import type { Answer, Visit } from '../visit.ts';
 /** Microseconds and the id of a transaction. */
 const PLACE = /^(\d{1,16})_([0-9a-f-]{36})$/;
 
-/** The wallets of a merchant, with their transactions. */
+const place = { resource: MERCHANT, pages: pagesOf(walletOperations) };
+
+/** The wallets of a merchant, with their transactions, top-ups and adjustments. */
 export const walletHandlers = {
   wallets: async (visit: Visit): Promise<Answer> => {
     const { database } = visit.service;
@@ -38,6 +42,9 @@ export const walletHandlers = {
     const shown = <WalletsPage visit={visit} merchant={merchant} balances={balances} page={page} />;
     return { page: shown, title: `Wallets of ${merchant.name}` };
   },
+
+  ...operationHandlers('walletTopup', { ...place, part: 'topup' }),
+  ...operationHandlers('walletAdjust', { ...place, part: 'adjust' }),
 };
 
 function placeIn({ after }: Visit['query']) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { formatAmount } from '../../domain/money.ts';
+import { kes } from '../../domain/money.ts';
 import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import { pathTo } from '../routes.ts';
 
@@ -23,12 +23,6 @@ export function PaymentLink({
       {kind} {ref_no ?? id}
     </a>
   );
-}
-
-/** Returns cents as an amount, such as `KES 1,234.50`. */
-export function kes(cents: number): string {
-  const [whole = '', fraction] = formatAmount(cents).split('.');
-  return `KES ${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction}`;
 }
 
 /** An amount of cents, in a column of amounts. */

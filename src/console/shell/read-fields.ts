@@ -1,7 +1,7 @@
 import { validate as isUuid } from 'uuid';
-import { type Reader, UsageError } from '../../admin/options/option.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { DEFAULT_ZONE, isDay, startOfDay } from '../../domain/period.ts';
+import { type Reader, UsageError } from '../../operations/field.ts';
 import { DAY_MS, HOUR_MS } from '../../time.ts';
 import { ConsoleError } from '../console-error.ts';
 

@@ -1,5 +1,4 @@
 import { generatePassword } from '../../admin/options/new-password.ts';
-import * as read from '../../admin/options/readers.ts';
 import { hashPassword } from '../../domain/credentials/passwords.ts';
 import {
   changeUser,
@@ -8,6 +7,7 @@ import {
   resetUserTotp,
   type UserRecord,
 } from '../../domain/merchants/user.ts';
+import * as read from '../../operations/readers.ts';
 import { type Action, type Actions, changeRow } from '../shell/action.ts';
 import { Check, Choice, Field } from '../shell/fields.tsx';
 import { readField, readOptional } from '../shell/read-fields.ts';

@@ -1,7 +1,7 @@
 import { generatePassword } from '../../admin/options/new-password.ts';
-import * as read from '../../admin/options/readers.ts';
 import type { MerchantRecord } from '../../domain/merchants/merchant.ts';
 import { ROLES, registerUser } from '../../domain/merchants/user.ts';
+import * as read from '../../operations/readers.ts';
 import { pathTo } from '../routes.ts';
 import type { Action } from '../shell/action.ts';
 import { Check, Choice, Field } from '../shell/fields.tsx';

@@ -113,9 +113,10 @@ function post(trx: Transaction, entry: OperatorEntry): Promise<boolean> {
   });
 }
 
-async function findEntry(
+/** Finds the entry that is booked under a reference. */
+export async function findEntry(
   database: Database | Transaction,
-  entry: OperatorEntry,
+  entry: Pick<OperatorEntry, 'merchant_id' | 'reference'>,
 ): Promise<BookedEntry | undefined> {
   return firstRow<BookedEntry>(
     database,
@@ -172,6 +173,9 @@ async function requireBalance(
 const OPERATOR_ENTRIES = '6f1f6a34-7a0e-4c39-9d4b-9f6b4f0d5c7e';
 
 /** Makes the source id of the journal from merchant and reference, so each is booked once. */
-function sourceIdOf({ merchant_id, reference }: OperatorEntry): string {
+function sourceIdOf({
+  merchant_id,
+  reference,
+}: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {
   return uuidv5(`${merchant_id}:${reference}`, OPERATOR_ENTRIES);
 }

@@ -21,6 +21,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   ledger: ['verify'],
   payment: ['list', 'show'],
   discrepancy: ['list', 'resolve'],
+  approval: ['list', 'show', 'approve', 'reject', 'withdraw'],
   channel: ['list', 'show', 'pause', 'resume'],
   jobs: ['list', 'replay'],
   queues: ['status', 'empty'],
@@ -34,7 +35,7 @@ const VERBS: Readonly<Record<string, string[]>> = {
   completion: ['bash', 'zsh'],
 };
 const NOUN_NAMES =
-  'merchant, user, app, wallet, ledger, payment, discrepancy, channel, jobs, queues, webhooks, audit, security, reconcile, daraja, payee, restore, retention, secrets, staff, completion';
+  'merchant, user, app, wallet, ledger, payment, discrepancy, approval, channel, jobs, queues, webhooks, audit, security, reconcile, daraja, payee, restore, retention, secrets, staff, completion';
 const APPROVE = 'merchant approve --merchant 1001';
 
 /** Reads a command line that is right. */

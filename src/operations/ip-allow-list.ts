@@ -1,20 +1,26 @@
 import { isIP, isIPv4 } from 'node:net';
 import ip from 'ipaddr.js';
+import type { Reader } from './field.ts';
 import { reader, wrong } from './readers.ts';
 
 const MAX_ENTRIES = 100;
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
 
-/**
- * Addresses and networks separated by commas. An IPv4 address that is written as IPv6 becomes
- * IPv4. `none` is the empty list, which lets an app call from anywhere.
- */
-export const ipAllowList = reader('ADDRESSES|none', `at most ${MAX_ENTRIES} addresses`, (raw) => {
+const addresses = reader('ADDRESSES|none', `at most ${MAX_ENTRIES} addresses`, (raw) => {
   if (raw === 'none') return [];
   const entries = new Set(raw.split(',').map((entry) => normalized(entry.trim())));
   return entries.size > MAX_ENTRIES ? undefined : [...entries];
 });
+/**
+ * Addresses and networks separated by commas. An IPv4 address that is written as IPv6 becomes
+ * IPv4. `none` is the empty list, which lets an app call from anywhere.
+ */
+export const ipAllowList: Reader<string[]> = {
+  ...addresses,
+  none: 'none',
+  write: (list) => list.join(', ') || 'none',
+};
 
 function normalized(entry: string): string {
   const [, text = '', prefix] = /^([^/%]+?)(?:\/(0|[1-9]\d{0,2}))?$/.exec(entry) ?? [];

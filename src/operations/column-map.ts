@@ -2,7 +2,7 @@ import {
   COLUMN_NAMES,
   type ColumnName,
   type StatementFormat,
-} from '../../domain/reconciliation/statement-file.ts';
+} from '../domain/reconciliation/statement-file.ts';
 import { reader } from './readers.ts';
 
 /** The statement's own names of its columns: `reference=Our ref,trans_id=Receipt`. */

@@ -1,9 +1,10 @@
 import { validate as isUuid } from 'uuid';
-import { CHANNELS } from '../../domain/channels/channel.ts';
-import { isDay, startOfDay, type Zone } from '../../domain/period.ts';
-import { isEmail, isKenyanMobile } from '../../domain/text.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../time.ts';
-import { optional, type Reader, UsageError } from './option.ts';
+import { CHANNELS } from '../domain/channels/channel.ts';
+import { formatAmount } from '../domain/money.ts';
+import { isDay, startOfDay, type Zone } from '../domain/period.ts';
+import { isEmail, isKenyanMobile } from '../domain/text.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time.ts';
+import { optional, type Reader, UsageError } from './field.ts';
 
 const MAX_SHOWN_LENGTH = 60;
 
@@ -65,10 +66,12 @@ export function integers(placeholder: string, max: number, maxCount: number): Re
 }
 
 /** Also takes the word `default`, as null. */
-export function orDefault<Value>({ placeholder, read }: Reader<Value>): Reader<Value | null> {
+export function orDefault<Value>(reader: Reader<Value>): Reader<Value | null> {
+  const { placeholder, read, write = String } = reader;
   return {
     placeholder: `${placeholder}|default`,
     read: (raw, zone) => (raw === 'default' ? null : read(raw, zone)),
+    write: (value) => (value === null ? 'default' : write(value)),
   };
 }
 
@@ -76,6 +79,7 @@ export function orDefault<Value>({ placeholder, read }: Reader<Value>): Reader<V
 export function orNone<Value>({ read, ...reader }: Reader<Value[]>): Reader<Value[]> {
   return {
     ...reader,
+    none: 'none',
     placeholder: `${reader.placeholder}|none`,
     read: (raw, zone) => (raw === 'none' ? [] : read(raw, zone)),
   };
@@ -95,7 +99,7 @@ export function someOf<Word extends string>(words: readonly Word[]): Reader<Word
     const isKnown = given.every((word) => words.includes(word as Word));
     return isKnown ? words.filter((word) => given.includes(word)) : undefined;
   });
-  return { ...some, words };
+  return { ...some, words, input: 'boxes' };
 }
 
 /**
@@ -103,11 +107,12 @@ export function someOf<Word extends string>(words: readonly Word[]): Reader<Word
  * may be is far above a day's top-up.
  */
 function amount(expected: string, allows: (cents: number) => boolean): Reader<number> {
-  return reader('AMOUNT', expected, (raw) => {
+  const inCents = reader('AMOUNT', expected, (raw) => {
     const [, sign, shillings, cents = '00'] = /^(-?)(\d{1,9})(?:\.(\d{2}))?$/.exec(raw) ?? [];
     const value = Number(`${sign}${shillings}${cents}`);
     return allows(value) ? value : undefined;
   });
+  return { ...inCents, write: formatAmount };
 }
 
 const FORM = 'with two decimals or none, and without commas';
@@ -129,7 +134,10 @@ const MAX_NAME_LENGTH = 100;
 export const merchantId = id('ID', "a merchant's number such as 1001");
 export const appCode = id('CODE', "an app's code such as 5001");
 export const name = text('NAME', MAX_NAME_LENGTH);
-export const email = textThat('EMAIL', 'an e-mail address', isEmail);
+export const email: Reader<string> = {
+  ...textThat('EMAIL', 'an e-mail address', isEmail),
+  input: 'email',
+};
 const PHONES = 'a Kenyan mobile number such as +254712345678';
 export const phone = textThat('PHONE', PHONES, isKenyanMobile);
 

@@ -1,0 +1,122 @@
+import type { Approval } from '../domain/staff/approvals.ts';
+import { type Fields, optional } from '../operations/field.ts';
+import { type Operation, type Result, verbOf } from '../operations/operation.ts';
+import { perform } from '../operations/perform.ts';
+import { text } from '../operations/readers.ts';
+import type { Service } from '../service/service.ts';
+import { readPassword } from './options/new-password.ts';
+import { shownOnce, type View } from './output/answers.ts';
+import { rowDocument } from './output/document.ts';
+import { moment, render } from './output/table.ts';
+import { type Answer, type Change, changes, type Verb } from './verb.ts';
+
+const CODE_LENGTH = 6;
+const OTP = {
+  otp: optional(
+    'otp',
+    text('CODE', CODE_LENGTH),
+    'Your one-time password, once you have set them up',
+  ),
+};
+
+/** Shows the rows of operations in a table's words. */
+type RowView = Pick<View<object>, 'document' | 'empty'>;
+const PLAIN: RowView = { document: (row) => rowDocument(row) };
+
+/** Makes a verb of each operation. @param viewOf returns how the rows of their results are shown */
+export function verbsOf<Subject>(
+  operations: readonly Operation<Subject>[],
+  viewOf: (service: Service) => RowView = () => PLAIN,
+): Readonly<Record<string, Verb>> {
+  const verbs = operations.map((operation) => [
+    verbOf(operation),
+    verbFor(operation as Operation<unknown>, viewOf),
+  ]);
+  return Object.fromEntries(verbs);
+}
+
+function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => RowView): Verb {
+  const { role, summary, notes, about, fields, otp, check } = operation;
+  return changes({
+    role,
+    summary,
+    ...(notes !== undefined && { notes }),
+    options: { ...about?.fields, ...fields, ...(otp && OTP) } as Fields,
+    ...(about && { argument: about.argument }),
+    check: (values) => check?.(onlyOf(fields, values)),
+    run: async (service, given, change) => {
+      const values = await withPiped(operation, onlyOf(fields, given), change);
+      const outcome = await perform(operation, {
+        service,
+        operator: change.operator,
+        subject: await about?.find(service, given),
+        values,
+        reason: change.reason,
+        otp: given.otp as string | undefined,
+        time: moment,
+      });
+      if (outcome.asked) return askedAnswer(outcome.asked, outcome.why);
+      return { ...doneAnswer(outcome.result, viewOf(service)), isRecorded: outcome.isRecorded };
+    },
+  });
+}
+
+function onlyOf(fields: object, values: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(fields).map((name) => [name, values[name]]));
+}
+
+async function withPiped(
+  { fields }: Operation,
+  values: Record<string, unknown>,
+  { stdin }: Change,
+): Promise<Record<string, unknown>> {
+  const piped = Object.keys(fields).find(
+    (name) => fields[name]!.input === 'pipe' && values[name] !== undefined,
+  );
+  return piped === undefined ? values : { ...values, [piped]: await readPassword(stdin) };
+}
+
+function doneAnswer(
+  { title, row, facts, more, secret, notes = [] }: Result,
+  view: RowView,
+): Answer {
+  const shown = { ...(row && view.document(row)), ...(facts && rowDocument(facts)) };
+  const data = {
+    ...shown,
+    ...(more && rowDocument(more)),
+    ...(secret && { [secret.name]: secret.value }),
+  };
+  return {
+    data,
+    lines: [
+      title,
+      render(shown, view.empty),
+      secret ? shownOnce(secret.what, secret.value) : null,
+      [...notes],
+    ],
+  };
+}
+
+/** Says that a second person must decide, and how. */
+function askedAnswer({ id, payload: _, preview, ...request }: Approval, why: string): Answer {
+  const { action, subject, merchant_id, amount_cents, requested_by, requested_at } = request;
+  const facts = rowDocument({
+    approval: id,
+    action,
+    subject,
+    merchant_id,
+    amount_cents,
+    requested_by,
+    requested_at,
+  });
+  return {
+    data: { ...facts, booked: false, preview: preview.split('\n') },
+    lines: [
+      'A second person must approve this',
+      render(facts),
+      ...preview.split('\n').map((line) => `  ${line}`),
+      why,
+      `To decide about it: approval approve ${id}, or approval reject ${id}`,
+    ],
+  };
+}

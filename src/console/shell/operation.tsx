@@ -1,0 +1,232 @@
+import { requireStillMember } from '../../domain/credentials/staff-session.ts';
+import { OperatorRefusal } from '../../domain/errors.ts';
+import { inputName } from '../../operations/field.ts';
+import { type Operation, type Result, verbOf, versionOf } from '../../operations/operation.ts';
+import { lookOf, type Operator, perform } from '../../operations/perform.ts';
+import type { RouteWithRole } from '../access/audit.ts';
+import { ConsoleError } from '../console-error.ts';
+import { pathTo, type RouteName } from '../routes.ts';
+import type { Answer, Handler, Visit } from '../visit.ts';
+import type { Resource } from './action.ts';
+import { NotPossible, WhatWillHappen } from './action-page.tsx';
+import { type Given, Inputs, inputsOf, isComplete, type Paged, valuesIn } from './inputs.tsx';
+import { nairobiTime } from './links.tsx';
+import { givenReason, ReasonForm } from './reason-form.tsx';
+import { shownOnce } from './shown-once.tsx';
+
+/** The pages of operations, by the last part of their addresses. */
+export type Pages<Subject> = Readonly<Record<string, Paged<Subject>>>;
+
+/** Returns the pages of operations: each has one under its verb, and perhaps more. */
+export function pagesOf<Subject>(operations: readonly Operation<Subject>[]): Pages<Subject> {
+  const pages = operations.flatMap((operation) =>
+    Object.entries({ [verbOf(operation)]: operation, ...operation.pages }).map(
+      ([part, page]) => [part, { operation, page }] as const,
+    ),
+  );
+  return Object.fromEntries(pages);
+}
+
+/** A route with a form, which is sent to the same path. */
+type OperationRoute = {
+  [Name in RouteWithRole]: `${Name}Form` extends RouteName ? Name : never;
+}[RouteWithRole];
+
+interface Place<Subject> {
+  resource: Resource<Subject>;
+  pages: Pages<Subject>;
+  /** The part of the address that names the page. Left out where the address is that of one page. */
+  part?: string;
+  /** Returns the address of what the operation has made. Default: that of the resource. */
+  madeAt?(result: Result, visit: Visit): string;
+}
+
+/** Returns the two handlers of a route: the page that says what will happen, and what does it. */
+export function operationHandlers<Name extends OperationRoute, Subject>(
+  route: Name,
+  place: Place<Subject>,
+): Record<Name | `${Name}Form`, Handler> {
+  const { resource } = place;
+  const form: Handler = async (visit) => {
+    const paged = pageAt(place, visit);
+    return show({ visit, route, resource, paged, subject: await resource.find(visit) });
+  };
+  const done: Handler = async (visit) => {
+    const paged = pageAt(place, visit);
+    const subject = await resource.find(visit);
+    try {
+      return await carryOut(place, visit, paged, subject);
+    } catch (refusal) {
+      if (!(refusal instanceof OperatorRefusal)) throw refusal;
+      return show({ visit, route, resource, paged, subject, refusal });
+    }
+  };
+  return { [`${route}Form`]: form, [route]: done } as Record<Name | `${Name}Form`, Handler>;
+}
+
+function pageAt<Subject>({ pages, part }: Place<Subject>, { params }: Visit): Paged<Subject> {
+  const name = part ?? params.action ?? '';
+  const paged = Object.hasOwn(pages, name) ? pages[name] : undefined;
+  if (!paged) throw new ConsoleError(404, 'There is no such page');
+  return paged;
+}
+
+async function carryOut<Subject>(
+  { resource, madeAt }: Place<Subject>,
+  visit: Visit,
+  paged: Paged<Subject>,
+  subject: Subject,
+): Promise<Answer> {
+  const { form } = visit;
+  const { operation } = paged;
+  const reason = givenReason(visit);
+  const values = valuesIn(paged, subject, form);
+  const version = form.version ?? '';
+  const outcome = await perform(operation, { ...orderOf(visit, subject, reason), values, version });
+  if (outcome.asked) return { goTo: pathTo('approval', { id: outcome.asked.id }) };
+  const { result } = outcome;
+  const { title, secret, notes = [], isDone = true } = result;
+  if (!isDone) throw new OperatorRefusal(title);
+  const back = madeAt?.(result, visit) ?? resource.pathOf(subject);
+  if (!secret) return { goTo: back };
+  const { what, value } = secret;
+  const lines = notes.flatMap((note) => (note ? [`${note}.`] : []));
+  return shownOnce({ title, what, secret: value, lines, back });
+}
+
+/** Returns what the gate must know of a request. */
+export function orderOf<Subject>(visit: Visit, subject: Subject, reason = '') {
+  const { service } = visit;
+  return { service, operator: operatorOf(visit), subject, reason, time: nairobiTime };
+}
+
+function operatorOf({ member, session }: Visit): Operator {
+  return {
+    actor: member.email,
+    member,
+    hasGivenOtp: session.with_totp,
+    authorize: (trx, role) => requireStillMember(trx, session, role),
+  };
+}
+
+interface Shown<Subject> {
+  visit: Visit;
+  route: RouteName;
+  resource: Resource<Subject>;
+  paged: Paged<Subject>;
+  subject: Subject;
+  /** Why the form was refused. */
+  refusal?: OperatorRefusal;
+}
+
+/** Shows a page of an operation: what will happen, the fields, and the question why. */
+async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
+  const { visit, route, resource, paged, subject, refusal } = shown;
+  const { title } = paged.page;
+  await resource.recordView?.(visit, subject);
+  const given = refusal ? visit.form : visit.query;
+  const seen = await foresee(shown, given);
+  const isPossible = !(seen instanceof OperatorRefusal);
+  const preview = isPossible ? seen : null;
+  const problem = isPossible ? (preview ? null : refusal) : seen;
+  const back = resource.pathOf(subject);
+  const page = (
+    <>
+      <h1>{title}</h1>
+      <p>
+        <a href={back}>{resource.nameOf(subject)}</a>
+      </p>
+      {paged.operation.asksFirst && (
+        <form class="card" method="get" action={pathTo(`${route}Form` as RouteName, visit.params)}>
+          <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
+          <p class="buttons">
+            <button type="submit" class="quiet">
+              See what it would do
+            </button>
+            <a href={back}>Do nothing</a>
+          </p>
+        </form>
+      )}
+      {problem && <NotPossible why={problem.message} back={back} />}
+      {preview && (await form(shown, given, preview))}
+    </>
+  );
+  const isRefused = refusal !== undefined || !isPossible;
+  return { page, title, status: isRefused ? 422 : 200, ...(refusal && { refusal }) };
+}
+
+/** What will happen, and why it waits for a second person; null if it does not. */
+interface Foreseen {
+  lines: readonly string[];
+  why: string | null;
+}
+
+async function foresee<Subject>(
+  { visit, paged, subject }: Shown<Subject>,
+  given: Given,
+): Promise<Foreseen | OperatorRefusal | null> {
+  const { operation, page } = paged;
+  try {
+    const whyNot = page.whyNot?.(subject);
+    if (whyNot) throw new OperatorRefusal(whyNot);
+    const isRead = operation.asksFirst && isComplete(paged, given);
+    const values = isRead ? valuesIn(paged, subject, given) : null;
+    const look = lookOf(orderOf(visit, subject));
+    const lines = await page.preview(look, values);
+    const asked = values && (await operation.approval?.(look, values));
+    return lines && { lines, why: asked?.why ?? null };
+  } catch (error) {
+    if (error instanceof OperatorRefusal) return error;
+    throw error;
+  }
+}
+
+async function form<Subject>(
+  { visit, route, resource, paged, subject, refusal }: Shown<Subject>,
+  given: Given,
+  { lines, why }: Foreseen,
+) {
+  const { operation, page } = paged;
+  const { asksFirst, seen } = operation;
+  const { database } = visit.service;
+  return (
+    <ReasonForm
+      {...{ visit, back: resource.pathOf(subject), problem: refusal?.message }}
+      action={pathTo(route, visit.params)}
+      verb={why === null ? (page.button ?? page.title) : 'Ask for approval'}
+    >
+      <WhatWillHappen lines={lines} />
+      {why !== null && <p class="warning">{why}</p>}
+      {seen && <Hidden name="version" value={versionOf(await seen(database, subject, ''))} />}
+      {asksFirst ? (
+        inputsOf(paged).map(([key]) => (
+          <Hidden name={inputName(key)} value={given[inputName(key)] ?? ''} />
+        ))
+      ) : (
+        <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
+      )}
+    </ReasonForm>
+  );
+}
+
+function Hidden(props: { name: string; value: string }) {
+  return <input type="hidden" {...props} />;
+}
+
+interface LinksProps<Subject> {
+  route: RouteName;
+  params: Readonly<Record<string, unknown>>;
+  pages: Pages<Subject>;
+  subject: Subject;
+}
+
+/** The links to the operations that make sense for a thing as it is. */
+export function OperationLinks<Subject>({ route, params, pages, subject }: LinksProps<Subject>) {
+  return Object.entries(pages)
+    .filter(([, { page }]) => (page.whyNot?.(subject) ?? null) === null)
+    .map(([action, { page }]) => (
+      <a class="button quiet" href={pathTo(route, { ...params, action })}>
+        {page.title}
+      </a>
+    ));
+}

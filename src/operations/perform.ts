@@ -1,0 +1,133 @@
+import type { Transaction } from '../connections/database.ts';
+import { type Audited, auditedFor } from '../domain/audit/audit.ts';
+import { useStaffTotp } from '../domain/credentials/staff-totp.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
+import type { Approval } from '../domain/staff/approvals.ts';
+import { type NewApproval, requestApproval } from '../domain/staff/approvals.ts';
+import { StaffRefusal } from '../domain/staff/require-staff.ts';
+import { mayActAs, type StaffMember, type StaffRole } from '../domain/staff/staff.ts';
+import type { Service } from '../service/service.ts';
+import { type Asked, type Look, type Operation, type Result, versionOf } from './operation.ts';
+
+/** The person or machine that uses a door, as the door has proved it. */
+export interface Operator {
+  /** The name for the audit log: the e-mail address of a member of staff, or what was typed. */
+  actor: string;
+  /** Null while there are no staff accounts: then everybody may do everything. */
+  member: StaffMember | null;
+  /** The session began with a one-time password. */
+  hasGivenOtp: boolean;
+  /** Checks once more, in a transaction, that the operator has the role. */
+  authorize(trx: Transaction, role: StaffRole): Promise<unknown>;
+}
+
+/** An operation with all that a door was told. */
+export interface Order<Subject> {
+  service: Service;
+  operator: Operator;
+  subject: Subject;
+  /** As the fields of the operation have read them. */
+  values: Record<string, unknown>;
+  reason: string;
+  otp?: string | undefined;
+  /** The version of what the person has seen. A door without forms does not know it. */
+  version?: string | undefined;
+  time(moment: Date): string;
+}
+
+/** An operation is done, or waits for a second person. */
+export type Outcome =
+  | { result: Result; isRecorded: boolean; asked?: undefined }
+  | { result?: undefined; asked: Approval; why: string };
+
+/**
+ * Does an operation, or asks a second person for it. It is the one gate of all doors: role, one-time
+ * password, what the person has seen, second person, and the audit log in the same transaction.
+ * @throws OperatorRefusal, StaffRefusal when it is not possible or not allowed
+ */
+export async function perform<Subject>(
+  operation: Operation<Subject>,
+  order: Order<Subject>,
+): Promise<Outcome> {
+  const { operator, values } = order;
+  requireRole(operator, operation);
+  operation.check?.(values);
+  await requireOtp(operation, order);
+  const look = lookOf(order);
+  const needed = operator.member && (await operation.approval?.(look, values));
+  if (needed) return ask(operation, order, needed);
+  let isRecorded = false;
+  const audited = auditedAs(operation, order, operation.name);
+  const noting: Audited = (work) =>
+    audited(async (trx) => {
+      const made = await work(trx);
+      isRecorded ||= made.audit !== null;
+      return made;
+    });
+  const result = await operation.perform({ ...look, audited: noting }, values);
+  return { result, isRecorded };
+}
+
+/** Returns the surroundings of an operation for its preview. */
+export function lookOf<Subject>(
+  order: Pick<Order<Subject>, 'service' | 'operator' | 'subject' | 'reason' | 'time'>,
+): Look<Subject> {
+  const { service, operator, subject, reason, time } = order;
+  const { actor, member } = operator;
+  return { service, subject, actor, member, reason, time };
+}
+
+function requireRole({ member }: Operator, { name, role }: Operation): void {
+  if (!member || mayActAs(member.role, role)) return;
+  throw new StaffRefusal(
+    `This needs the role ${role}, and ${member.email} has the role ${member.role}`,
+    { staff: member.email, detail: { why: 'role', action: name } },
+  );
+}
+
+/** Spends the one-time password, whatever follows. */
+async function requireOtp<Subject>(
+  { otp: rule }: Operation<Subject>,
+  { service, operator: { member, hasGivenOtp }, otp }: Order<Subject>,
+): Promise<void> {
+  if (!rule || hasGivenOtp) return;
+  if (member?.totp) {
+    if (otp === undefined) throw new OperatorRefusal('This needs your one-time password: --otp');
+    await useStaffTotp(service.database, service.config.secretsKeys, member, otp);
+  } else if (otp !== undefined || rule === 'always') {
+    throw new OperatorRefusal('You have not set up one-time passwords: staff begin-totp');
+  }
+}
+
+async function ask<Subject>(
+  operation: Operation<Subject>,
+  order: Order<Subject>,
+  { why, ...wanted }: Asked,
+): Promise<Outcome> {
+  const { operator, values, reason } = order;
+  const lines = (await operation.preview(lookOf(order), values)) ?? [];
+  const asked = await requestApproval(auditedAs(operation, order, 'approval.request'), {
+    ...wanted,
+    action: operation.name,
+    preview: lines.join('\n'),
+    requested_by: operator.actor,
+    reason,
+  } as NewApproval);
+  return { asked, why };
+}
+
+function auditedAs<Subject>(
+  { role, seen }: Operation<Subject>,
+  { service, operator, subject, reason, version }: Order<Subject>,
+  action: string,
+): Audited {
+  const { actor } = operator;
+  return auditedFor(service.database, { actor, action, reason }, async (trx) => {
+    await operator.authorize(trx, role);
+    if (!seen || version === undefined) return;
+    if (version === versionOf(await seen(trx, subject, 'FOR NO KEY UPDATE'))) return;
+    throw new OperatorRefusal(
+      'It has changed since you opened this form: look at it again, and decide anew',
+    );
+  });
+}
