@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, inTransaction } from '../../src/connections/database.ts';
 import { hashPassword } from '../../src/domain/credentials/passwords.ts';
-import { beginStaffTotp, enableStaffTotp } from '../../src/domain/credentials/staff-totp.ts';
+import { beginStaffTotp, enableStaffTotp } from '../../src/domain/credentials/staff-log-in.ts';
 import { STAFF_COLUMNS, type StaffMember, type StaffRole } from '../../src/domain/staff/staff.ts';
 import type { KeyRing } from '../../src/process/key-ring.ts';
 import { EMAIL_DOMAIN } from './seed.ts';

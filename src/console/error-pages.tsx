@@ -1,6 +1,7 @@
 import type { ErrorRequestHandler } from 'express';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
-import { OperatorRefusal, Refusal } from '../domain/errors.ts';
+import { LineIsFull } from '../domain/credentials/password-line.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
 import { logFieldsOf } from '../http/caller.ts';
 import type { Service } from '../service/service.ts';
@@ -16,6 +17,8 @@ interface Problem {
 
 const AWAY =
   'The database does not answer, or only lets itself be read. Nothing was changed. Payments that were accepted are safe. Try again in a minute';
+const FULL =
+  'Too many passwords are being checked at the moment. Nothing was changed. Try again in a few seconds';
 const BUG =
   'Something is wrong with the console. What you did may be half shown, and is never half done. Look at the payment before you try again';
 
@@ -56,8 +59,8 @@ function problemOf(error: unknown): Problem {
   if (error instanceof OperatorRefusal) {
     return { status: 422, title: 'Nothing was changed', words: error.message };
   }
-  const isBusy = error instanceof Refusal && error.code === 'unavailable';
-  if (isBusy || isOutage(error)) return { status: 503, title: 'Not available', words: AWAY };
+  if (error instanceof LineIsFull) return { status: 503, title: 'Busy', words: FULL };
+  if (isOutage(error)) return { status: 503, title: 'Not available', words: AWAY };
   const { status } = error as { status?: number };
   if (status !== undefined && status < 500) {
     return { status, title: 'Refused', words: 'This request cannot be read' };

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { storeTotpSecret, totpContext } from '../../src/domain/credentials/one-time-passwords.ts';
+import { USERS } from '../../src/domain/credentials/people.ts';
 import { type AppCredentials, createApp } from '../../src/domain/merchants/app.ts';
 import { openSecret } from '../../src/domain/merchants/app-secrets.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
@@ -126,8 +127,8 @@ describe('admin secrets', () => {
     );
     const [user_id, other_id] = await Promise.all(people);
     const user = { merchant_id, user_id: user_id! };
-    const secret = await inTransaction(admin.database, (trx) =>
-      storeTotpSecret(trx, keyRingFromText(OLD), user),
+    const { secret } = await inTransaction(admin.database, (trx) =>
+      storeTotpSecret(trx, keyRingFromText(OLD), user, 'a@x.example'),
     );
     expect(await admin.changeJson('secrets rekey', withKeys(NEW, OLD))).to.include({ rekeyed: 1 });
     expect((await admin.lastAudit()).subject).to.equal('secrets of one-time passwords');
@@ -136,8 +137,8 @@ describe('admin secrets', () => {
       'SELECT key_id AS "keyId", ciphertext FROM totp_secrets WHERE user_id = :user_id',
       user,
     ))!;
-    expect(open(keyRingFromText(NEW), sealed, totpContext(user.user_id))).to.equal(secret);
-    expect(() => open(keyRingFromText(NEW), sealed, totpContext(other_id!))).to.throw();
+    expect(open(keyRingFromText(NEW), sealed, totpContext(USERS, user.user_id))).to.equal(secret);
+    expect(() => open(keyRingFromText(NEW), sealed, totpContext(USERS, other_id!))).to.throw();
   });
 
   it('does what can be done, and names the apps of what cannot be decrypted', async () => {

@@ -3,7 +3,7 @@ import { rows } from '../../src/connections/database.ts';
 import { logInUser } from '../../src/domain/credentials/log-in.ts';
 import {
   accountHash,
-  countLogIn,
+  countFailures,
   FAILURES_AT_ONCE,
 } from '../../src/domain/credentials/log-in-limit.ts';
 import { createApp } from '../../src/domain/merchants/app.ts';
@@ -193,7 +193,17 @@ describe('admin security', () => {
       ...{ email, password: 'correct horse battery', role: 'Finance' },
     });
     const account_hash = accountHash(secretsKeys, email);
-    const count = async () => (await countLogIn(admin.database, account_hash, null)).limit !== null;
+    const wrong = new Error('wrong');
+    const attempt = {
+      account_hash,
+      network: null,
+      isWrong: () => true,
+      refuse: () => new Error('too many'),
+    };
+    const count = () =>
+      countFailures(admin.database, attempt, () => Promise.reject(wrong)).catch(
+        (error) => error === wrong,
+      );
     for (let n = 0; n < FAILURES_AT_ONCE; n += 1) expect(await count()).to.equal(true);
     expect(await count()).to.equal(false);
     const command = `user update ${email} --forget-failures`;

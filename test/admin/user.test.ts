@@ -226,7 +226,7 @@ describe('admin user', () => {
     const { access } = await logIn(email, PASSWORD);
     await inTransaction(admin.database, async (trx) => {
       const user = { merchant_id, user_id: user_id as string };
-      await storeTotpSecret(trx, config.secretsKeys, user);
+      await storeTotpSecret(trx, config.secretsKeys, user, email);
       await renewRecoveryCodes(trx, user);
       await setTotp(trx, user, true);
     });

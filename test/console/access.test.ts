@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { hasRow, rows } from '../../src/connections/database.ts';
 import { FAILURES_AT_ONCE } from '../../src/domain/credentials/log-in-limit.ts';
+import { PASSWORD_COST } from '../../src/domain/credentials/passwords.ts';
 import { SESSION_IDLE_MS, SESSION_MAX_MS } from '../../src/domain/credentials/staff-session.ts';
 import {
   givePassword,
@@ -13,6 +14,8 @@ import { eventually } from '../support/eventually.ts';
 import { securityEvents } from '../support/security-events.ts';
 import { otpOf, wrongOtpOf } from '../support/totp.ts';
 
+/** A cost at which one check takes about a tenth of a second. */
+const SLOW_N = 2 ** 15;
 const COOKIE = 'malipo-console';
 const WAITS_FOR_A_LOCK = `SELECT FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`;
@@ -207,6 +210,30 @@ describe('The log-in to the console', () => {
     await browser.get('/one-time-password');
     const { status } = await browser.post('/one-time-password', { code: otpOf(support.secret!) });
     expect(status).to.equal(303);
+  });
+
+  it('lets people in who were logged in lately, while strangers flood it with wrong passwords', async () => {
+    const { email, password } = await newMember(test, 'viewer');
+    expect((await tryPassword(email, password)).status).to.equal(303);
+    const costOfRun = PASSWORD_COST.N;
+    PASSWORD_COST.N = SLOW_N;
+    try {
+      const strangers = Array.from({ length: 60 }, () => test.client());
+      await Promise.all(strangers.map((browser) => browser.get('/log-in')));
+      const flood = strangers.map((browser, index) =>
+        browser.post('/log-in', { email: `stranger-${index}@x.example`, password: 'wrong' }),
+      );
+      await Promise.race(flood);
+      expect((await tryPassword(email, password)).status).to.equal(303);
+      const answers = await Promise.all(flood);
+      const refused = answers.filter(({ status }) => status === 503);
+      expect(refused.length).to.be.greaterThan(40);
+      for (const { text } of refused) expect(text).to.include('Too many log-ins are being checked');
+      const wrong = answers.filter(({ status }) => status === 401);
+      expect(wrong.length + refused.length).to.equal(strangers.length);
+    } finally {
+      PASSWORD_COST.N = costOfRun;
+    }
   });
 
   it('gives the session a new id at each step, so that nobody knows it from before', async () => {

@@ -6,8 +6,11 @@ import { inTransaction } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
 import { createComparisons } from '../../src/console/pages/statements.tsx';
 import type { ConsoleService } from '../../src/console/visit.ts';
-import { setStaffPassword } from '../../src/domain/credentials/staff-password.ts';
-import { beginStaffTotp, enableStaffTotp } from '../../src/domain/credentials/staff-totp.ts';
+import {
+  beginStaffTotp,
+  enableStaffTotp,
+  setStaffPassword,
+} from '../../src/domain/credentials/staff-log-in.ts';
 import { createStaff, hasStaff, type StaffRole } from '../../src/domain/staff/staff.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { openQueueWatch } from '../../src/jobs/queue-watch.ts';

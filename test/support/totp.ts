@@ -34,11 +34,11 @@ export function wrongOtpOf(secret: string): string {
 export async function enableTotp(
   { database, config }: Pick<Service, 'database' | 'config'>,
   merchant_id: number,
-  { userId: user_id }: TestUser,
+  { userId: user_id, email }: TestUser,
 ): Promise<string> {
   return inTransaction(database, async (trx) => {
     const user = { merchant_id, user_id };
     await setTotp(trx, user, true);
-    return storeTotpSecret(trx, config.secretsKeys, user);
+    return (await storeTotpSecret(trx, config.secretsKeys, user, email)).secret;
   });
 }

@@ -3,7 +3,7 @@ import {
   enableStaffTotp,
   resetStaffTotp,
   useStaffTotp,
-} from '../../domain/credentials/staff-totp.ts';
+} from '../../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { requireMember, type StaffMember } from '../../domain/staff/staff.ts';
 import { optional, required } from '../../operations/field.ts';

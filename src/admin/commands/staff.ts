@@ -1,6 +1,6 @@
 import type { Transaction } from '../../connections/database.ts';
+import { forgetStaffFailures } from '../../domain/credentials/staff-log-in.ts';
 import { TOKEN_LIFETIME_DAYS } from '../../domain/credentials/staff-token.ts';
-import { forgetStaffFailures } from '../../domain/credentials/staff-totp.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import type { SecurityEventKind } from '../../domain/security/security-events.ts';
 import {

@@ -1,12 +1,12 @@
 import { issueAppTokens, logInUser, refreshTokens } from '../../domain/credentials/log-in.ts';
-import { changeOwnPassword } from '../../domain/credentials/own-password.ts';
 import {
   beginTotp,
+  changeOwnPassword,
   confirmTotp,
   disableTotp,
   replaceRecoveryCodes,
-} from '../../domain/credentials/own-totp.ts';
-import { personOf } from '../../domain/credentials/person.ts';
+} from '../../domain/credentials/own-access.ts';
+import { personOf } from '../../domain/credentials/people.ts';
 import { endSession, listSessions, logOut } from '../../domain/credentials/sessions.ts';
 import { Refusal } from '../../domain/errors.ts';
 import type { ApiContext } from '../context.ts';

@@ -1,7 +1,7 @@
 import { type Audited, auditedFor, type Read, recordRead } from '../../domain/audit/audit.ts';
 import { accountHash } from '../../domain/credentials/log-in-limit.ts';
+import { STAFF } from '../../domain/credentials/people.ts';
 import { requireStillMember } from '../../domain/credentials/staff-session.ts';
-import { staffAccount } from '../../domain/credentials/staff-totp.ts';
 import { recordSecurityEvent } from '../../domain/security/security-events.ts';
 import type { StaffMember, StaffRole } from '../../domain/staff/staff.ts';
 import { ROUTES, type RouteName } from '../routes.ts';
@@ -48,7 +48,7 @@ export async function recordLogIn(
   { service: { database, config }, ip }: OpenVisit,
   { email, totp }: StaffMember,
 ): Promise<void> {
-  const account_hash = accountHash(config.secretsKeys, staffAccount(email));
+  const account_hash = accountHash(config.secretsKeys, STAFF.accountOf(email));
   const event = { kind: 'log_in', staff: email, ip, account_hash, detail: { totp } } as const;
   await recordSecurityEvent(database, event);
 }

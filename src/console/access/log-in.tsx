@@ -1,4 +1,5 @@
-import { proveStaffPassword } from '../../domain/credentials/log-in-staff.ts';
+import { LineIsFull } from '../../domain/credentials/password-line.ts';
+import { proveStaffPassword } from '../../domain/credentials/staff-log-in.ts';
 import { missingProof, startStaffSession } from '../../domain/credentials/staff-session.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { recordSecurityEvent } from '../../domain/security/security-events.ts';
@@ -10,6 +11,8 @@ import { recordLogIn } from './audit.ts';
 import { Next, ownPath } from './own-path.tsx';
 import { endSession, renewSession } from './session.ts';
 
+const FULL = 'Too many log-ins are being checked at the moment: try again in a few seconds';
+
 /** Log-in by e-mail address and password, and log-out. */
 export const logInHandlers = {
   logInForm: async (visit: OpenVisit): Promise<Answer> => form(visit),
@@ -19,20 +22,20 @@ export const logInHandlers = {
     const { database, config } = service;
     const { email = '', password = '' } = visit.form;
     try {
-      const network = ip && networkOf(ip);
       const proven = await proveStaffPassword(
         database,
         config.secretsKeys,
         { email, password },
-        network,
+        ip && networkOf(ip),
       );
       const session = await startStaffSession(database, proven);
       await renewSession(req, session);
       if (missingProof(proven.member, session) === null) await recordLogIn(visit, proven.member);
       return { goTo: ownPath(visit.form.next) };
     } catch (error) {
+      if (error instanceof LineIsFull) return form(visit, { words: FULL, status: 503 });
       if (!(error instanceof OperatorRefusal)) throw error;
-      return form(visit, error);
+      return form(visit, { words: error.message, status: 401, refusal: error });
     }
   },
 
@@ -44,14 +47,20 @@ export const logInHandlers = {
   },
 };
 
-function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
+interface Problem {
+  words: string;
+  status: number;
+  refusal?: OperatorRefusal;
+}
+
+function form(visit: OpenVisit, { words, ...answer }: Partial<Problem> = {}): Answer {
   const { email } = visit.form;
   const page = (
     <form class="card narrow" method="post" action={pathTo('logIn')}>
       <h1>Log in</h1>
       <Token visit={visit} />
       <Next visit={visit} />
-      <FormProblem words={refusal?.message} />
+      <FormProblem words={words} />
       <Field
         name="email"
         label="E-mail address"
@@ -66,5 +75,5 @@ function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
       </p>
     </form>
   );
-  return { page, title: 'Log in', ...(refusal && { status: 401, refusal }) };
+  return { page, title: 'Log in', ...answer };
 }

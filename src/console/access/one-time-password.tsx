@@ -1,5 +1,5 @@
 import { plainCode } from '../../domain/credentials/one-time-passwords.ts';
-import { useStaffTotp } from '../../domain/credentials/staff-totp.ts';
+import { useStaffTotp } from '../../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { pathTo } from '../routes.ts';
 import { Field, FormProblem, Token } from '../shell/fields.tsx';

@@ -1,5 +1,5 @@
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
-import { setStaffPassword } from '../../domain/credentials/staff-password.ts';
+import { setStaffPassword } from '../../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { networkOf } from '../../http/caller.ts';
 import { pathTo } from '../routes.ts';

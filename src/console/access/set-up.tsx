@@ -4,7 +4,7 @@ import {
   beginStaffTotp,
   enableStaffTotp,
   useStaffTotp,
-} from '../../domain/credentials/staff-totp.ts';
+} from '../../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { requireOwnToken } from '../../domain/staff/require-staff.ts';
 import { pathTo } from '../routes.ts';

@@ -6,6 +6,7 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { derivedKey, type KeyRing, mac } from '../../process/key-ring.ts';
+import { MINUTE_MS } from '../../time.ts';
 
 /** The key for this is derived from SECRETS_KEY, as for callback addresses, and serves nothing else. */
 const PURPOSE = 'security-account';
@@ -27,8 +28,6 @@ function hashUnder(key: Buffer, account: string): string {
   return mac(key, account.toLowerCase()).toString('hex');
 }
 
-import { MINUTE_MS } from '../../time.ts';
-
 /** Failed log-ins of one account that are answered at once, from all addresses together. */
 export const FAILURES_AT_ONCE = 20;
 /** The time after which one more is answered: 288 a day. */
@@ -39,20 +38,13 @@ const KNOWN_NETWORK_DAYS = 30;
 const OTHER_NETWORKS = '0.0.0.0/0';
 
 /** The limit that a log-in counts against. */
-export interface LogInLimit {
+interface LogInLimit {
   account_hash: string;
   network: string;
 }
 
-/** Tells whether a log-in comes from where the account was logged in to lately. */
-export function isOfKnownNetwork({ network }: LogInLimit): boolean {
-  return network !== OTHER_NETWORKS;
-}
-
 /** A log-in that was counted, or the time until the next one is answered. */
-export type CountedLogIn =
-  | { limit: LogInLimit; retryInMs: null }
-  | { limit: null; retryInMs: number };
+type CountedLogIn = { limit: LogInLimit; retryInMs: null } | { limit: null; retryInMs: number };
 
 /**
  * Counts a log-in as if it had failed, so that simultaneous ones count too. `takeBackLogIn` corrects
@@ -60,7 +52,7 @@ export type CountedLogIn =
  * who guesses without end does not lock the person out. Unknown accounts are counted alike.
  * @param network is the caller's address or network. Null: it is not known.
  */
-export async function countLogIn(
+async function countLogIn(
   database: Database,
   account_hash: string,
   network: string | null,
@@ -73,8 +65,44 @@ export async function countLogIn(
   return { limit: null, retryInMs: row?.retryInMs ?? 0 };
 }
 
+/** A check of credentials whose failures are counted. */
+export interface CountedCheck {
+  account_hash: string;
+  /** The caller's address or network. Null: it is not known. */
+  network: string | null;
+  /** Tells whether an error says that the credentials were wrong. */
+  isWrong(error: unknown): boolean;
+  /** Makes the refusal after too many failures. */
+  refuse(retryInMs: number): Error;
+}
+
+/**
+ * Checks credentials, unless too many have failed for the account. A check counts as a failure until
+ * it has ended otherwise, so simultaneous ones count too.
+ * @param check is told whether the account was logged in to from this network lately
+ * @throws what `refuse` makes, and what `check` throws
+ */
+export async function countFailures<Result>(
+  database: Database,
+  { account_hash, network, isWrong, refuse }: CountedCheck,
+  check: (isKnown: boolean) => Promise<Result>,
+): Promise<Result> {
+  const { limit, retryInMs } = await countLogIn(database, account_hash, network);
+  if (!limit) throw refuse(retryInMs);
+  let isFailure = false;
+  try {
+    return await check(limit.network !== OTHER_NETWORKS);
+  } catch (error) {
+    isFailure = isWrong(error);
+    throw error;
+  } finally {
+    // The limit mends itself, so the answer does not fail with the database here.
+    if (!isFailure) await takeBackLogIn(database, limit).catch(() => {});
+  }
+}
+
 /** Takes a log-in back that did not fail. An account without failures has no row. */
-export async function takeBackLogIn(database: Database, limit: LogInLimit): Promise<void> {
+async function takeBackLogIn(database: Database, limit: LogInLimit): Promise<void> {
   const row = await firstRow<{ is_full: boolean }>(
     database,
     `UPDATE log_in_limits SET full_at = full_at - ${EVERY} WHERE ${IS_LIMIT}
@@ -89,7 +117,7 @@ export async function takeBackLogIn(database: Database, limit: LogInLimit): Prom
 
 /**
  * Forgets the failures of an account, so that its person may log in at once.
- * @param account_hashes are those under every key. @returns whether there were any.
+ * @param account_hashes are the hashes under every key. @returns whether there were any.
  */
 export async function forgetFailures(
   trx: Transaction,

@@ -1,4 +1,4 @@
-import { type Database, firstRow, inTransaction, rows } from '../../connections/database.ts';
+import { type Database, firstRow, inTransaction } from '../../connections/database.ts';
 import { equalInConstantTime, type KeyRing } from '../../process/key-ring.ts';
 import {
   type Access,
@@ -14,7 +14,8 @@ import { appSecrets } from '../merchants/app-secrets.ts';
 import type { MerchantRecord } from '../merchants/merchant.ts';
 import { accountHash } from './log-in-limit.ts';
 import { givenOtp, useOtp } from './one-time-passwords.ts';
-import { isPassword, renewedHash } from './passwords.ts';
+import { provePassword, renewHash } from './passwords.ts';
+import { USERS, type UserRef } from './people.ts';
 import {
   rotateFamily,
   startFamily,
@@ -76,7 +77,7 @@ export async function issueAppTokens(
 export interface PersonCredentials {
   email: string;
   password: string;
-  /** A one-time password, or a recovery code, of whoever uses them. */
+  /** A one-time password or a recovery code, for users who have set them up. */
   otp?: string | undefined;
 }
 
@@ -96,17 +97,15 @@ export async function logInUser(
   { email, password, otp }: PersonCredentials,
   ip: string | null = null,
 ): Promise<Tokens> {
-  const account_hash = accountHash(keys.secretsKeys, email);
+  const account_hash = accountHash(keys.secretsKeys, USERS.accountOf(email));
   for (let tries = 1; ; tries++) {
     const user = await activeUser(database, email, ip);
-    const isRight = await isPassword(password, user?.password_hash);
-    // Before the refusal, so that the duration of the answer tells nothing about the account.
-    const renewed = user ? await renewedHash(password, user.password_hash) : null;
-    const subject = { merchant_id: user?.id, user_id: user?.user_id };
+    const proven = await provePassword(password, user?.password_hash);
+    const subject = { merchant_id: user?.merchant_id, user_id: user?.user_id };
     const refuse = () => wrongCredentials('invalid_credentials', subject, account_hash);
-    if (!user || !isRight) throw refuse();
+    if (!user || !proven) throw refuse();
     requireAccess(user, subject);
-    const password_hash = renewed ? await replaceHash(database, user, renewed) : user.password_hash;
+    const password_hash = await renewHash(database, user, proven);
     const code = user.totp ? givenOtp(otp) : null;
     const origin = { ip, account_hash };
     const tokens = await startSession(database, keys, { ...user, password_hash }, code, origin);
@@ -116,8 +115,7 @@ export async function logInUser(
 }
 
 /** A person who may log in, by the merchant's row. */
-interface User extends Holder, Access {
-  user_id: string;
+interface User extends Holder, Access, UserRef {
   password_hash: string;
   totp: boolean;
 }
@@ -129,27 +127,13 @@ function activeUser(
 ): Promise<User | undefined> {
   return firstRow<User>(
     database,
-    `SELECT u.id AS user_id, u.password_hash, u.totp, m.*, NULL AS app_code, NULL AS products,
+    `SELECT u.merchant_id, u.id AS user_id, u.password_hash, u.totp, m.*, NULL AS app_code, NULL AS products,
        m.active AS merchant_active, true AS app_active,
        ${isOnList('m.user_ip_allow_list')} AS ip_allowed
      FROM users u JOIN merchants m ON m.id = u.merchant_id
      WHERE u.email = lower(:email) AND u.active`,
     { email, ip },
   );
-}
-
-/**
- * Replaces a hash, unless it has changed meanwhile.
- * @returns the new hash. If it replaced nothing, it proves nothing, and the log-in reads again.
- */
-async function replaceHash(database: Database, user: User, renewed: string): Promise<string> {
-  await rows(
-    database,
-    `UPDATE users SET password_hash = :renewed
-     WHERE merchant_id = :id AND id = :user_id AND password_hash = :password_hash`,
-    { ...user, renewed },
-  );
-  return renewed;
 }
 
 function wrongCredentials(
@@ -167,11 +151,11 @@ function wrongCredentials(
 function startSession(
   database: Database,
   { secretsKeys, jwtKeys }: Keys,
-  { id, user_id, password_hash, totp }: User,
+  { merchant_id, user_id, password_hash, totp }: User,
   otp: string | null,
   origin: { ip: string | null; account_hash: string },
 ): Promise<TokenPair | null> {
-  const subject = { merchant_id: id, user_id };
+  const subject = { merchant_id, user_id };
   return inTransaction(database, async (trx) => {
     const proof = { password_hash, with_totp: totp };
     const started = await startFamily(trx, jwtKeys, subject, proof, origin);

@@ -1,6 +1,8 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { Refusal } from '../errors.ts';
+import { type Database, rows } from '../../connections/database.ts';
+import { takeTurn } from './password-line.ts';
+import { type PersonRef, realmOf } from './people.ts';
 
 /** The cost of a hash, in the names of RFC 7914. It takes 128 × N × r bytes of memory. */
 interface Cost {
@@ -14,16 +16,12 @@ export const ADVISED_COST: Readonly<Cost> = { N: 2 ** 17, r: 8, p: 1 };
 /** The cost of new hashes. Only tests lower it. */
 export const PASSWORD_COST: Cost = { ...ADVISED_COST };
 
-/** Of a new password. */
+/** The lengths of a new password, in characters. */
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
 
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-/** Hashes that one process computes at once. Each takes one of the four threads of Node's pool. */
-const MAX_AT_ONCE = 2;
-/** Hashes that may wait for their turn, some ten seconds. More are refused, to be tried again. */
-const MAX_WAITING = 40;
 
 const scryptAsync = promisify(scrypt) as (
   password: string,
@@ -41,14 +39,17 @@ export async function hashPassword(password: string): Promise<string> {
 
 /**
  * Checks a password. Without a stored hash the check takes as long and fails.
- * @throws Refusal `unavailable` when too many hashes wait for their turn
+ * @throws LineIsFull when too many hashes wait for their turn
  */
-export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
+export async function isPassword(
+  password: string,
+  hash: string | null | undefined,
+): Promise<boolean> {
   // A hash that no password has.
   const nobody = stored(PASSWORD_COST, Buffer.alloc(SALT_BYTES), Buffer.alloc(KEY_BYTES));
   const { cost, salt, key } = parse(hash ?? nobody);
   const actual = await derive(password, salt, cost);
-  return timingSafeEqual(actual, key) && hash !== undefined;
+  return timingSafeEqual(actual, key) && typeof hash === 'string';
 }
 
 /** Hashes a password again if the stored hash costs less than today's. @returns null if not. */
@@ -56,6 +57,47 @@ export async function renewedHash(password: string, hash: string): Promise<strin
   const { N, r, p } = parse(hash).cost;
   const isLess = N * r * p < PASSWORD_COST.N * PASSWORD_COST.r * PASSWORD_COST.p;
   return isLess ? hashPassword(password) : null;
+}
+
+/** A right password, by its stored hash. */
+export interface ProvenPassword {
+  hash: string;
+  /** A hash of the same password at today's cost. Null when the stored one costs as much. */
+  renewed: string | null;
+}
+
+/**
+ * Checks the password of a log-in. A hash that costs less than today's is computed again before the
+ * answer, right or wrong, so that the duration of the answer tells nothing about the account.
+ * @returns null when the password is wrong, or the account is unknown
+ * @throws LineIsFull when too many hashes wait for their turn
+ */
+export async function provePassword(
+  password: string,
+  hash: string | null | undefined,
+): Promise<ProvenPassword | null> {
+  const isRight = await isPassword(password, hash);
+  const renewed = hash ? await renewedHash(password, hash) : null;
+  return hash && isRight ? { hash, renewed } : null;
+}
+
+/**
+ * Stores the renewed hash of a proven password, unless the password has changed meanwhile.
+ * @returns the newest hash. If it replaced nothing it proves nothing, and the log-in reads again.
+ */
+export async function renewHash(
+  database: Database,
+  person: PersonRef,
+  { hash, renewed }: ProvenPassword,
+): Promise<string> {
+  if (renewed === null) return hash;
+  const { people, isPerson } = realmOf(person);
+  await rows(
+    database,
+    `UPDATE ${people} SET password_hash = :renewed WHERE ${isPerson} AND password_hash = :hash`,
+    { ...person, hash, renewed },
+  );
+  return renewed;
 }
 
 function stored({ N, r, p }: Cost, salt: Buffer, key: Buffer): string {
@@ -68,21 +110,8 @@ function parse(hash: string): { cost: Cost; salt: Buffer; key: Buffer } {
   return { cost: { N, r, p }, salt: Buffer.from(salt, 'base64'), key: Buffer.from(key, 'base64') };
 }
 
-let running = 0;
-const waiting: (() => void)[] = [];
-
-async function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
-  if (running < MAX_AT_ONCE) running += 1;
-  else if (waiting.length >= MAX_WAITING) throw new Refusal('unavailable');
-  else await new Promise<void>((resolve) => waiting.push(resolve));
-  try {
-    // Twice what the hash itself needs: scrypt counts its other buffers too.
-    const maxmem = 2 * 128 * cost.N * cost.r;
-    return await scryptAsync(password, salt, KEY_BYTES, { ...cost, maxmem });
-  } finally {
-    // The next one takes over this one's place.
-    const next = waiting.shift();
-    if (next) next();
-    else running -= 1;
-  }
+function derive(password: string, salt: Buffer, cost: Cost): Promise<Buffer> {
+  // Twice what the hash itself needs: scrypt counts its other buffers too.
+  const maxmem = 2 * 128 * cost.N * cost.r;
+  return takeTurn(() => scryptAsync(password, salt, KEY_BYTES, { ...cost, maxmem }));
 }

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hasRow, rows, type Transaction } from '../../connections/database.ts';
-import type { UserRef } from './person.ts';
+import type { UserRef } from './people.ts';
 
 const CODE_COUNT = 10;
-/** So many random bits that a plain hash of a code cannot be reversed by trying. */
+/** Random bytes of a code: too many to reverse its plain hash by trying. */
 const CODE_BYTES = 10;
 const GROUPS = /.{5}(?=.)/g;
 
@@ -11,11 +11,7 @@ const GROUPS = /.{5}(?=.)/g;
 export async function renewRecoveryCodes(trx: Transaction, user: UserRef): Promise<string[]> {
   const { merchant_id, user_id } = user;
   const codes = Array.from({ length: CODE_COUNT }, () => randomBytes(CODE_BYTES).toString('hex'));
-  await rows(
-    trx,
-    'DELETE FROM recovery_codes WHERE merchant_id = :merchant_id AND user_id = :user_id',
-    { merchant_id, user_id },
-  );
+  await forgetRecoveryCodes(trx, user);
   await rows(
     trx,
     `INSERT INTO recovery_codes (merchant_id, user_id, code_hash)
@@ -23,6 +19,14 @@ export async function renewRecoveryCodes(trx: Transaction, user: UserRef): Promi
     { merchant_id, user_id, hashes: codes.map(hashOf) },
   );
   return codes.map((code) => code.replaceAll(GROUPS, '$&-'));
+}
+
+export async function forgetRecoveryCodes(trx: Transaction, user: UserRef): Promise<void> {
+  await rows(
+    trx,
+    'DELETE FROM recovery_codes WHERE merchant_id = :merchant_id AND user_id = :user_id',
+    user,
+  );
 }
 
 /** Uses a recovery code of a user. It is good once. @returns whether it was one. */

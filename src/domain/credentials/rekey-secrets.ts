@@ -3,7 +3,7 @@ import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts
 import type { Audited } from '../audit/audit.ts';
 import { IS_VALID, sealContext } from '../merchants/app-secrets.ts';
 import { totpContext } from './one-time-passwords.ts';
-import { staffTotpContext } from './staff-totp.ts';
+import { STAFF, USERS } from './people.ts';
 
 /** Small, so that no transaction locks secrets for long. */
 const BATCH_SIZE = 100;
@@ -15,7 +15,7 @@ interface SealedTable {
   subject: string;
   /** SQL: whether a secret is in use. */
   isInUse: string;
-  /** SQL: whose a secret `s` is, in the words of operators. */
+  /** SQL: the owner of a secret `s`, as operators name it. */
   owner: string;
   /** SQL: what a secret is bound to. */
   boundTo: string;
@@ -44,7 +44,7 @@ const TABLES: readonly SealedTable[] = [
     owner: `'user ' || (SELECT u.email FROM users u
       WHERE u.merchant_id = s.merchant_id AND u.id = s.user_id)`,
     boundTo: 'user_id',
-    contextOf: totpContext,
+    contextOf: (user_id) => totpContext(USERS, user_id),
   },
   {
     name: 'staff_totp_secrets',
@@ -52,7 +52,7 @@ const TABLES: readonly SealedTable[] = [
     isInUse: 'true',
     owner: `'staff ' || (SELECT m.email FROM staff m WHERE m.id = s.staff_id)`,
     boundTo: 'staff_id',
-    contextOf: staffTotpContext,
+    contextOf: (staff_id) => totpContext(STAFF, staff_id),
   },
 ];
 

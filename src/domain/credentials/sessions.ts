@@ -9,7 +9,7 @@ import type { Caller } from '../access/caller.ts';
 import { Refusal } from '../errors.ts';
 import { type Page, type PageRequest, readPage } from '../lists.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
-import { eventBy, type Person } from './person.ts';
+import { eventBy, type Person } from './people.ts';
 import type { TokenSubject } from './tokens.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { StaffRefusal } from '../staff/require-staff.ts';
 import { mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from '../staff/staff.ts';
 
-/** A session that nobody uses for so long has ended. */
+/** A session that nobody uses for this long has ended. */
 export const SESSION_IDLE_MS = 30 * MINUTE_MS;
 /** Nobody stays logged in for longer, however busy. */
 export const SESSION_MAX_MS = 12 * 60 * MINUTE_MS;
@@ -58,6 +58,12 @@ export async function startStaffSession(
   const { now_ms } = (await firstRow<{ now_ms: number }>(database, `SELECT ${NOW_MS} AS now_ms`))!;
   const times = { started_at_ms: now_ms, used_at_ms: now_ms };
   return { staff_id: member.id, session_no, with_totp: false, ...times };
+}
+
+/** Ends all sessions of a member at once. */
+export async function endStaffSessions(trx: Transaction, staff_id: string): Promise<void> {
+  const next = 'UPDATE staff SET session_no = session_no + 1 WHERE id = :staff_id';
+  await rows(trx, next, { staff_id });
 }
 
 /**

@@ -6,7 +6,7 @@ import { type AuditedChange, endedSessions, type RowChange } from '../audit/audi
 import { accountHashes, forgetFailures } from '../credentials/log-in-limit.ts';
 import { removeTotp } from '../credentials/one-time-passwords.ts';
 import { hashPassword } from '../credentials/passwords.ts';
-import type { UserRef } from '../credentials/person.ts';
+import type { UserRef } from '../credentials/people.ts';
 import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inPlace } from '../../../src/api/middleware/throttle-failures.ts';
+import { inLine } from '../../../src/domain/credentials/password-line.ts';
 
 const OF_NETWORK = 10;
 const OF_STRANGERS = 20;
@@ -18,7 +18,7 @@ describe('The places of password checks', () => {
   async function begin(count: number, networkOf: (index: number) => string, isKnown = false) {
     let begun = 0;
     const checks = Array.from({ length: count }, (_, index) =>
-      inPlace(networkOf(index), isKnown, () => {
+      inLine(networkOf(index), isKnown, () => {
         begun += 1;
         return ended;
       }).catch(({ code }) => expect(code).to.equal('unavailable')),
@@ -39,7 +39,7 @@ describe('The places of password checks', () => {
 
   it('are free again when a check has ended, also with a failure', async () => {
     for (let round = 0; round < 2 * OF_STRANGERS; round += 1) {
-      const failing = inPlace('network', false, () => Promise.reject(new Error('wrong')));
+      const failing = inLine('network', false, () => Promise.reject(new Error('wrong')));
       expect(await failing.catch(({ message }) => message)).to.equal('wrong');
     }
     const one = await begin(15, () => 'network');

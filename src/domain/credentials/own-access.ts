@@ -1,5 +1,7 @@
 import {
   type Database,
+  firstRow,
+  hasRow,
   inTransaction,
   rows,
   type Transaction,
@@ -9,24 +11,50 @@ import { Refusal } from '../errors.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
 import {
   hasTotpSecret,
-  otpauthUri,
+  type NewTotp,
   plainCode,
   removeTotp,
+  removeUnconfirmedTotp,
   setTotp,
   storeTotpSecret,
   useOtp,
   useTotp,
 } from './one-time-passwords.ts';
-import { eventBy, lockUser, type Person, provePassword, type UserRef, wrongOf } from './person.ts';
+import { hashPassword, isPassword } from './passwords.ts';
+import { eventBy, type Person, type UserRef } from './people.ts';
 import { renewRecoveryCodes } from './recovery-codes.ts';
 import { revokeTokens } from './sessions.ts';
+import { TOKEN_FIELDS } from './tokens.ts';
 
-/** A new secret of one-time passwords. It is shown once. */
-export interface NewTotp {
-  /** In base32, for typing. */
-  secret: string;
-  /** The same for a QR code. */
-  otpauth_uri: string;
+/**
+ * Changes the password of a person who knows the old one. The session goes on; all others of the
+ * person end. A log-in with the old password at the same moment is either ended or refused.
+ * @throws Refusal `invalid_credentials`, and `invalid_field` when it is the old one again
+ */
+export async function changeOwnPassword(
+  database: Database,
+  person: Person,
+  oldPassword: string,
+  newPassword: string,
+): Promise<void> {
+  const proven_hash = await proveOwnPassword(database, person, oldPassword);
+  if (newPassword === oldPassword) throw new Refusal('invalid_field', 'new_password');
+  const password_hash = await hashPassword(newPassword);
+  await inTransaction(database, async (trx) => {
+    const isChanged = await hasRow(
+      trx,
+      `UPDATE users SET password_hash = :password_hash, must_change_password = false
+       WHERE merchant_id = :merchant_id AND id = :user_id AND active
+         AND password_hash = :proven_hash RETURNING id`,
+      { ...person, password_hash, proven_hash },
+    );
+    if (!isChanged) throw new Refusal('invalid_credentials');
+    await removeUnconfirmedTotp(trx, person);
+    const { merchant_id, user_id, family } = person;
+    const sessions_ended = await revokeTokens(trx, { merchant_id, user_id }, family);
+    const event = { ...eventBy(person), detail: { sessions_ended } };
+    await recordSecurityEvent(trx, { ...event, kind: 'password_changed' });
+  });
 }
 
 /**
@@ -40,13 +68,13 @@ export async function beginTotp(
   person: Person,
   password: string,
 ): Promise<NewTotp> {
-  const hash = await provePassword(database, person, password);
+  const hash = await proveOwnPassword(database, person, password);
   return inTransaction(database, async (trx) => {
     const { email, totp } = await lockUser(trx, person, hash);
     if (totp) throw new Refusal('totp_enabled');
-    const secret = await storeTotpSecret(trx, secretsKeys, person);
+    const begun = await storeTotpSecret(trx, secretsKeys, person, email);
     await recordSecurityEvent(trx, { ...eventBy(person), kind: 'totp_begun' });
-    return { secret, otpauth_uri: otpauthUri(email, secret) };
+    return begun;
   });
 }
 
@@ -122,7 +150,7 @@ async function withBoth<Result>(
   otp: string,
   change: (trx: Transaction) => Promise<Result>,
 ): Promise<Result> {
-  const hash = await provePassword(database, person, password);
+  const hash = await proveOwnPassword(database, person, password);
   return inTransaction(database, async (trx) => {
     if (!(await lockUser(trx, person, hash)).totp) throw new Refusal('totp_not_enabled');
     if (!(await useOtp(trx, secretsKeys, person, otp))) throw wrongOf(person, 'invalid_otp');
@@ -137,4 +165,59 @@ async function forgetTotpOfSessions(trx: Transaction, user: UserRef): Promise<vo
      WHERE merchant_id = :merchant_id AND user_id = :user_id AND with_totp`,
     user,
   );
+}
+
+/**
+ * Checks the password of a person. It takes long, so no transaction may be open.
+ * @returns the hash that it was checked by, for `lockUser` to compare.
+ * @throws Refusal `invalid_credentials`
+ */
+async function proveOwnPassword(
+  database: Database,
+  person: Person,
+  password: string,
+): Promise<string> {
+  const { merchant_id, user_id } = person;
+  const user = await firstRow<{ password_hash: string }>(
+    database,
+    'SELECT password_hash FROM users WHERE merchant_id = :merchant_id AND id = :user_id AND active',
+    { merchant_id, user_id },
+  );
+  const isRight = await isPassword(password, user?.password_hash);
+  if (!user || !isRight) throw wrongOf(person, 'invalid_credentials');
+  return user.password_hash;
+}
+
+/** Refuses what a person has given wrong in a session, which may be stolen. */
+function wrongOf(person: Person, code: 'invalid_credentials' | 'invalid_otp'): Refusal {
+  return new Refusal(code).recordedAs({ ...eventBy(person), kind: 'log_in_failed' });
+}
+
+/**
+ * Locks the row of a person, before any other row of its access. So changes of it take turns.
+ * @param provenHash comes from `proveOwnPassword`. The password may have been changed since.
+ * @throws Refusal `invalid_credentials`, and `token_revoked` when the session has ended meanwhile
+ */
+async function lockUser(
+  trx: Transaction,
+  { merchant_id, user_id, family }: Person,
+  provenHash: string | null,
+): Promise<{ email: string; totp: boolean }> {
+  const user = await firstRow<{ email: string; totp: boolean }>(
+    trx,
+    `SELECT email, totp FROM users
+     WHERE merchant_id = :merchant_id AND id = :user_id AND active
+       AND password_hash = coalesce(:proven_hash, password_hash) FOR NO KEY UPDATE`,
+    { merchant_id, user_id, proven_hash: provenHash },
+  );
+  if (!user) throw new Refusal('invalid_credentials');
+  // It may have ended while this waited. A statement of its own sees that.
+  const isLiving = await hasRow(
+    trx,
+    `SELECT FROM token_families
+     WHERE merchant_id = :merchant_id AND id = :family AND revoked_at IS NULL`,
+    { merchant_id, family },
+  );
+  if (!isLiving) throw new Refusal('token_revoked', TOKEN_FIELDS.access);
+  return user;
 }
