@@ -1,6 +1,6 @@
 import type { Transaction } from '../connections/database.ts';
 import { type Audited, auditedFor } from '../domain/audit/audit.ts';
-import { useStaffTotp } from '../domain/credentials/staff-totp.ts';
+import { useStaffTotp } from '../domain/credentials/staff-log-in.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import type { Approval } from '../domain/staff/approvals.ts';
 import { type NewApproval, requestApproval } from '../domain/staff/approvals.ts';
