@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../domain/errors.ts';
+import type { Schema } from '../records/schema.ts';
 
 /** The code of every error that the API answers with. */
 type AnswerCode = ErrorCode | 'internal_error' | 'request_timeout' | 'headers_too_large';
@@ -453,3 +454,26 @@ export function errorBody(code: AnswerCode, subject = '') {
   const blamed = fill(field);
   return { detail: fill(detail), code, ...(blamed && { field: blamed }) };
 }
+
+const CODES = Object.entries(ERROR_ANSWERS);
+
+/** The schema of every error. Only the codes that blame a field have `field`. */
+export const errorSchema: Schema = {
+  type: 'object',
+  description: [
+    'Every error has this form. Unless an error says otherwise, nothing was changed.\n',
+    ...CODES.map(([code, { status, meaning }]) => `- \`${code}\` (${status}): ${meaning}`),
+  ].join('\n'),
+  properties: {
+    detail: { type: 'string', description: 'What is wrong, in words' },
+    code: {
+      type: 'string',
+      description: 'What is wrong, for programs. Codes may be added',
+      'x-enumDescriptions': Object.fromEntries(
+        CODES.map(([code, { status, meaning }]) => [code, `${status}. ${meaning}`]),
+      ),
+    },
+    field: { type: 'string', description: 'The field, parameter or header to blame, if any' },
+  },
+  required: ['detail', 'code'],
+};

@@ -5,29 +5,41 @@ import { type PaymentStatus, STATUS_CODES } from '../domain/payments/payment.ts'
 import { spanOf } from '../domain/period.ts';
 import type { TransactionFilter } from '../domain/wallets/list-transactions.ts';
 import type { OwnDeliveryFilter } from '../domain/webhooks/list-own-deliveries.ts';
+import type { walletTransactions, webhookDeliveries } from './schemas/queries.ts';
+import type { InputOf } from './schemas/validator.ts';
 
 /**
  * Each function turns the valid query of a list into a filter of the domain.
  * @throws Refusal when the period ends before it begins
  */
 
-type Query = Record<string, unknown>;
+interface Dated {
+  date_from?: string | undefined;
+  date_to?: string | undefined;
+  ref_no?: string | undefined;
+}
+
+export interface PaymentQuery extends Dated {
+  status?: string | number | undefined;
+  checkout_ref_no?: string | undefined;
+  phone?: string | undefined;
+}
 
 /** For the lists of payments. The deprecated ones show what is processing as pending. */
-export function paymentFilterIn(query: Query, isDeprecated: boolean): PaymentFilter {
+export function paymentFilterIn(query: PaymentQuery, isDeprecated: boolean): PaymentFilter {
   return {
     ...sharedFilterIn(query),
-    checkout_ref_no: query.checkout_ref_no as string | undefined,
+    checkout_ref_no: query.checkout_ref_no,
     statuses: statusesIn(query, isDeprecated),
     account: phoneIn(query),
   };
 }
 
 /** A query names a status by its number or by a word of its list. */
-function statusesIn({ status }: Query, isDeprecated: boolean): PaymentStatus[] | undefined {
+function statusesIn({ status }: PaymentQuery, isDeprecated: boolean): PaymentStatus[] | undefined {
   if (status === undefined) return undefined;
   if (isDeprecated && status === 'pending') return ['pending', 'processing'];
-  return [typeof status === 'number' ? STATUS_CODES[status]! : STATUS_OF_WORD.get(String(status))!];
+  return [typeof status === 'number' ? STATUS_CODES[status]! : STATUS_OF_WORD.get(status)!];
 }
 
 const STATUS_OF_WORD: ReadonlyMap<string, PaymentStatus> = new Map([
@@ -36,26 +48,25 @@ const STATUS_OF_WORD: ReadonlyMap<string, PaymentStatus> = new Map([
 ]);
 
 /** For the list of wallet transactions. */
-export function transactionFilterIn(query: Query): TransactionFilter {
-  const { wallet, type } = query as TransactionFilter;
+export function transactionFilterIn(query: InputOf<typeof walletTransactions>): TransactionFilter {
+  const { wallet, type } = query;
   return { ...sharedFilterIn(query), wallet, type, phone: phoneIn(query) };
 }
 
 /** For the list of webhooks. */
-export function deliveryFilterIn(query: Query): OwnDeliveryFilter {
-  const { status, event, type, payment_id, endpoint } = query as Record<string, string | undefined>;
+export function deliveryFilterIn(query: InputOf<typeof webhookDeliveries>): OwnDeliveryFilter {
+  const { status, event, type, payment_id, endpoint } = query;
   return {
     ...sharedFilterIn(query),
-    status: status as OwnDeliveryFilter['status'],
-    kind: type as OwnDeliveryFilter['kind'],
+    status,
+    kind: type,
     event,
     payment_id,
     endpoint,
   };
 }
 
-function sharedFilterIn(query: Query) {
-  const { date_from, date_to, ref_no } = query as Record<string, string | undefined>;
+function sharedFilterIn({ date_from, date_to, ref_no }: Dated) {
   const created_from = date_from && spanOf(date_from)!.first;
   const created_to = date_to && spanOf(date_to)!.last;
   if (created_from && created_to && created_from > created_to) {
@@ -65,6 +76,6 @@ function sharedFilterIn(query: Query) {
 }
 
 /** Restores the plus, which is a space in an address unless it is written %2B. */
-function phoneIn({ phone }: Query): string | undefined {
-  return phone === undefined ? undefined : `+${String(phone).replace(/^[+ ]/, '')}`;
+function phoneIn({ phone }: Pick<PaymentQuery, 'phone'>): string | undefined {
+  return phone === undefined ? undefined : `+${phone.replace(/^[+ ]/, '')}`;
 }

@@ -5,13 +5,16 @@ import type { Config } from '../process/config.ts';
 import { BASE_PATH } from './context.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';
 
+/** The query of a list. */
+export type ListQuery = Readonly<Record<string, string | number | undefined>> & {
+  page: number;
+  page_size: number;
+  as_of?: string | undefined;
+};
+
 /** Reads the page that a valid query asks for. @throws Refusal when `as_of` is not one of ours */
-export function pageRequestOf(query: Record<string, unknown>): PageRequest {
-  return {
-    page: query.page as number,
-    pageSize: query.page_size as number,
-    asOf: query.as_of === undefined ? null : decodeAsOf(String(query.as_of)),
-  };
+export function pageRequestOf({ page, page_size, as_of }: ListQuery): PageRequest {
+  return { page, pageSize: page_size, asOf: as_of === undefined ? null : decodeAsOf(as_of) };
 }
 
 /**
@@ -20,20 +23,19 @@ export function pageRequestOf(query: Record<string, unknown>): PageRequest {
  */
 export function envelopeOf<Row>(
   { publicUrl }: Config,
-  { path }: Endpoint,
-  query: Record<string, unknown>,
+  { path }: Pick<Endpoint, 'path'>,
+  query: ListQuery,
   page: { count: number; rows: readonly Row[]; next: AsOf | 'plain' | null },
   present: (row: Row) => unknown,
 ) {
-  const number = query.page as number;
+  const { page: number, as_of } = query;
   const address = (to: number, asOf: string | undefined) =>
     addressOf(publicUrl, path, { ...query, page: to, as_of: asOf });
-  const asOf = query.as_of as string | undefined;
   return {
     count: page.count,
     next:
       page.next && address(number + 1, page.next === 'plain' ? undefined : encodeAsOf(page.next)),
-    previous: number > 1 ? address(number - 1, asOf) : null,
+    previous: number > 1 ? address(number - 1, as_of) : null,
     results: page.rows.map(present),
   };
 }
@@ -44,8 +46,8 @@ export function envelopeOf<Row>(
  */
 export function feedEnvelopeOf(
   { publicUrl }: Config,
-  { path }: Endpoint,
-  query: Record<string, unknown>,
+  { path }: Pick<Endpoint, 'path'>,
+  query: Parameters<typeof addressOf>[2],
   page: FeedPage,
   present: (event: FeedEvent) => unknown,
 ) {
@@ -57,10 +59,14 @@ export function feedEnvelopeOf(
   };
 }
 
-function addressOf(publicUrl: string, path: string, query: Record<string, unknown>): string {
+function addressOf(
+  publicUrl: string,
+  path: string,
+  query: Readonly<Record<string, string | number | undefined>>,
+): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.set(name, String(value));
+    if (value !== undefined) parameters.set(name, `${value}`);
   }
   return `${publicUrl}${BASE_PATH}${path}?${parameters}`;
 }

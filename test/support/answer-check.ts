@@ -2,8 +2,7 @@ import type { ValidateFunction } from 'ajv';
 import { BASE_PATH } from '../../src/api/context.ts';
 import { refusalsOf } from '../../src/api/documentation/refusals.ts';
 import { type Endpoint, endpoints } from '../../src/api/endpoints/endpoints.ts';
-import { ERROR_ANSWERS } from '../../src/api/error-answers.ts';
-import { error } from '../../src/api/schemas/records.ts';
+import { ERROR_ANSWERS, errorSchema } from '../../src/api/error-answers.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
 import { strict } from './strict-schema.ts';
 
@@ -17,7 +16,7 @@ interface Documented {
   codes: ReadonlySet<string>;
 }
 
-const isError = ajv.compile(strict(error));
+const isError = ajv.compile(strict(errorSchema));
 
 /** Those without parameters first: a path that is one's own is no other's parameter. */
 const documented: Documented[] = (Object.values(endpoints) as Endpoint[])

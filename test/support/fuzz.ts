@@ -1,7 +1,7 @@
 import { type Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
-import type { Schema } from '../../src/api/schemas/fields.ts';
+import type { Schema } from '../../src/records/schema.ts';
 
 /** An operation of the OpenAPI document, as far as requests are made from it. */
 export interface Operation {

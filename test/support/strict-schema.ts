@@ -1,4 +1,4 @@
-import type { Schema } from '../../src/api/schemas/fields.ts';
+import type { Schema } from '../../src/records/schema.ts';
 
 /**
  * Returns a schema of an answer that rules out what it does not name. The published one does not,

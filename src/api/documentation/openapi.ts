@@ -1,8 +1,12 @@
 import { BASE_PATH } from '../context.ts';
-import { type Endpoint, SECTION_DESCRIPTIONS, SECTIONS, takesKey } from '../endpoints/endpoints.ts';
-import { type AnswerCode, ERROR_ANSWERS, errorBody } from '../error-answers.ts';
-import { pathParameters } from '../schemas/paths.ts';
-import { error } from '../schemas/records.ts';
+import {
+  type Endpoint,
+  pathParameters,
+  SECTION_DESCRIPTIONS,
+  SECTIONS,
+  takesKey,
+} from '../endpoints/endpoints.ts';
+import { type AnswerCode, ERROR_ANSWERS, errorBody, errorSchema } from '../error-answers.ts';
 import { contentOf, published, refusalsOf } from './refusals.ts';
 import { codeSamples } from './samples.ts';
 import { webhooks } from './webhooks.ts';
@@ -29,7 +33,7 @@ export function openApiDocument(publicUrl: string) {
         token: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
         signature: WEBHOOK_SIGNATURE,
       },
-      schemas: { Error: error },
+      schemas: { Error: errorSchema },
     },
   };
 }

@@ -1,6 +1,6 @@
 import { isTotpOperation } from '../../domain/access/require-totp.ts';
+import { IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema } from '../../records/schema.ts';
 import { type Endpoint, type Refused, takesKey } from '../endpoints/endpoints.ts';
-import { IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema } from '../schemas/fields.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
 /** Lists what an endpoint may refuse: what its input and access imply, and what it names itself. */

@@ -1,6 +1,5 @@
 import { BASE_PATH } from '../context.ts';
-import { type Endpoint, takesKey } from '../endpoints/endpoints.ts';
-import { pathParameters } from '../schemas/paths.ts';
+import { type Endpoint, pathParameters, takesKey } from '../endpoints/endpoints.ts';
 import { exampleOf } from './refusals.ts';
 
 /** The languages of the samples, the first one shown first. `lang` is for highlighters. */

@@ -2,16 +2,17 @@ import {
   checkoutRefNo,
   described,
   money,
+  type ObjectSchema,
+  object,
   payto,
   phone,
-  record,
   refNo,
   reversalRefNo,
   type Schema,
   string,
   timestamp,
   uuid,
-} from '../schemas/fields.ts';
+} from '../../records/schema.ts';
 import { contentOf } from './refusals.ts';
 
 /** Returns the schema of the event that a merchant is sent when a payment has ended. */
@@ -20,8 +21,8 @@ function eventOf(
   account: Schema,
   reference: Record<string, Schema> = { ref_no: refNo },
   more: Record<string, Schema> = {},
-): Schema {
-  return record({
+): ObjectSchema {
+  return object({
     notification: about('What has happened', {
       type: { const: type, description: 'What kind of payment' },
       event: {
@@ -69,7 +70,7 @@ function eventOf(
 
 /** An object of the event, with what it is about. */
 function about(description: string, properties: Record<string, Schema>): Schema {
-  return { ...record(properties), description };
+  return { ...object(properties), description };
 }
 
 const customer = { ...phone, description: 'The customer’s phone, in E.164 form' };
@@ -107,7 +108,7 @@ export function webhooks() {
 }
 
 function testWebhook() {
-  const fields = eventOf('test', phone).properties as { notification: Schema; data: Schema };
+  const fields = eventOf('test', phone).properties;
   const notification = about('What has happened', {
     type: { const: 'test', description: 'Always `test`' },
     event: { const: 'webhook.test', description: 'Always `webhook.test`' },
@@ -118,7 +119,7 @@ function testWebhook() {
     summary: 'An example for a receiver that is tried',
     description:
       'POSTed to the `callback_url` of `POST /webhooks/test`, once. All values are made up, and there is no payment: answer it as any webhook, and book nothing.',
-    event: record({ ...fields, notification }),
+    event: object({ ...fields, notification }),
   });
 }
 

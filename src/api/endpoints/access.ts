@@ -1,8 +1,7 @@
-import * as records from '../schemas/access-records.ts';
+import * as records from '../../records/access.ts';
 import * as bodies from '../schemas/bodies.ts';
-import { envelope } from '../schemas/fields.ts';
 import { sessions } from '../schemas/queries.ts';
-import { ALL, type Endpoint, type Refused } from './endpoint.ts';
+import { ALL, type Endpoint, envelope, type Refused } from './endpoint.ts';
 
 /** Endpoints that give tokens. */
 export const accessEndpoints = {
@@ -74,7 +73,7 @@ export const ownAccessEndpoints = {
     ...OWN,
     beforePasswordChange: true,
     query: sessions,
-    answer: envelope(records.session),
+    answer: envelope(records.session.schema),
   },
   endSession: {
     method: 'delete',

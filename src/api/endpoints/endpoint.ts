@@ -1,15 +1,25 @@
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Product } from '../../domain/merchants/app.ts';
 import type { Role } from '../../domain/merchants/user.ts';
-import { envelope, type Schema } from '../schemas/fields.ts';
+import {
+  described,
+  integer,
+  type ObjectSchema,
+  object,
+  type Schema,
+  string,
+  uuid,
+} from '../../records/schema.ts';
 import { deprecatedPayments } from '../schemas/queries.ts';
-import { withCreator } from '../schemas/records.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
 export type Refused = readonly [code: ErrorCode, subject?: string];
 
+/** The type of a request's fields. */
+export type Fields = Readonly<Record<string, unknown>>;
+
 /** One endpoint: its address, who may call it, its input and its answer. */
-export interface Endpoint {
+export interface Endpoint<Body extends Fields = Fields, Query extends Fields = Fields> {
   method: 'get' | 'post' | 'delete';
   /** Relative to the base path, with parameters in braces. */
   path: string;
@@ -30,8 +40,8 @@ export interface Endpoint {
   approvedFor?: string;
   /** The product that the app needs. */
   product?: Product;
-  body?: InputSchema;
-  query?: InputSchema;
+  body?: InputSchema<Body>;
+  query?: InputSchema<Query>;
   answer: Schema;
   /** Refusals beside those that its access and its input imply. */
   refusals?: readonly Refused[];
@@ -53,7 +63,12 @@ export const MONEY: readonly Role[] = ['Admin', 'Finance'];
 export const ADMIN: readonly Role[] = ['Admin'];
 
 /** A list of payments, newest first. */
-export function listOf(path: string, plural: string, query: InputSchema, item: Schema): Endpoint {
+export function listOf<Query extends Fields>(
+  path: string,
+  plural: string,
+  query: InputSchema<Query>,
+  item: Schema,
+): Endpoint<Fields, Query> {
   return {
     method: 'get',
     path,
@@ -66,7 +81,7 @@ export function listOf(path: string, plural: string, query: InputSchema, item: S
 }
 
 /** A list of payments in the form of earlier versions. */
-export function deprecatedListOf(path: string, plural: string, item: Schema): Endpoint {
+export function deprecatedListOf(path: string, plural: string, item: Schema) {
   return {
     method: 'get',
     path,
@@ -76,11 +91,11 @@ export function deprecatedListOf(path: string, plural: string, item: Schema): En
     query: deprecatedPayments,
     answer: envelope(item),
     deprecated: true,
-  };
+  } as const satisfies Endpoint;
 }
 
 /** One payment, by the parameter that ends the path. */
-export function detailOf(path: string, kind: string, answer: Schema): Endpoint {
+export function detailOf(path: string, kind: string, answer: ObjectSchema): Endpoint {
   return {
     method: 'get',
     path,
@@ -90,3 +105,38 @@ export function detailOf(path: string, kind: string, answer: Schema): Endpoint {
     refusals: [['transaction_not_found']],
   };
 }
+
+const CREATOR =
+  'Who asked for it: `app`, or a user’s e-mail. Only users with the role Admin get it';
+
+/** The answer of the endpoint of one payment: its record, and what only Administrators get. */
+function withCreator(payment: ObjectSchema): Schema {
+  const created_by = described(string, CREATOR, 'owner@duka.example');
+  return { ...payment, properties: { ...payment.properties, created_by } };
+}
+
+const COUNT = 'Records that match, on all pages; along `next`, as many as did at its start';
+
+/** Describes a count that ends at a limit. */
+export function countUpTo(limit: number, what = COUNT): string {
+  return `${what}. Counted up to ${limit.toLocaleString('en')}: then there may be more`;
+}
+
+/** The schema of a page of a list, with links to the pages beside it. */
+export function envelope(items: Schema, count = COUNT): Schema {
+  const link = { type: ['string', 'null'], description: 'Follow it as it is; null at the end' };
+  return object({
+    count: described(integer, count),
+    next: link,
+    previous: link,
+    results: { type: 'array', description: 'The records of this page', items },
+  });
+}
+
+/** The schemas of parameters in paths. */
+export const pathParameters: Readonly<Record<string, Schema>> = {
+  id: described(uuid, 'The id of the record, as the list shows it'),
+  checkout_id: described(uuid, 'The id of the collection'),
+  payout_id: described(uuid, 'The id of the payout'),
+  ref_no: described(string, 'Your reference', 'refund-1001'),
+};

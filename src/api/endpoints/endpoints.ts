@@ -3,7 +3,14 @@ import { collectionsEndpoints, payoutsEndpoints, reversalsEndpoints } from './pa
 import { channelsEndpoints, walletsEndpoints } from './wallets.ts';
 import { webhooksEndpoints } from './webhooks.ts';
 
-export { type Endpoint, patternOf, type Refused, takesKey } from './endpoint.ts';
+export {
+  type Endpoint,
+  type Fields,
+  pathParameters,
+  patternOf,
+  type Refused,
+  takesKey,
+} from './endpoint.ts';
 
 /** The endpoints by the section of the documentation that describes them. */
 export const SECTIONS = {

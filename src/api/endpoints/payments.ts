@@ -1,6 +1,6 @@
+import * as records from '../../records/payments.ts';
 import * as bodies from '../schemas/bodies.ts';
 import { payments, reversals } from '../schemas/queries.ts';
-import * as records from '../schemas/records.ts';
 import { deprecatedListOf, detailOf, type Endpoint, listOf, MONEY } from './endpoint.ts';
 
 export const collectionsEndpoints = {
@@ -14,7 +14,7 @@ export const collectionsEndpoints = {
     approvedFor: 'collections',
     product: 'collections',
     body: bodies.newCollection,
-    answer: records.collection,
+    answer: records.collection.schema,
     refusals: [
       ['amount_not_whole'],
       ['amount_below_channel'],
@@ -31,17 +31,17 @@ export const collectionsEndpoints = {
     '/collections/checkouts',
     'collections',
     payments,
-    records.collectionDetail,
+    records.collectionDetail.schema,
   ),
   getCollection: detailOf(
     '/collections/checkouts/{checkout_id}',
     'collection',
-    records.collectionDetail,
+    records.collectionDetail.schema,
   ),
   listCollectionsDeprecated: deprecatedListOf(
     '/collections/list',
     'collections',
-    records.listedCollection,
+    records.listedCollection.schema,
   ),
 } as const satisfies Record<string, Endpoint>;
 
@@ -56,7 +56,7 @@ export const payoutsEndpoints = {
     approvedFor: 'payouts',
     product: 'payouts',
     body: bodies.newPayout,
-    answer: records.payout,
+    answer: records.payout.schema,
     refusals: [
       ['amount_not_whole'],
       ['amount_below_channel'],
@@ -71,10 +71,10 @@ export const payoutsEndpoints = {
       ['channel_paused'],
     ],
   },
-  listPayouts: listOf('/payouts', 'payouts', payments, records.payoutDetail),
+  listPayouts: listOf('/payouts', 'payouts', payments, records.payoutDetail.schema),
   // Before getPayout, whose path matches this one too.
-  listPayoutsDeprecated: deprecatedListOf('/payouts/list', 'payouts', records.listedPayout),
-  getPayout: detailOf('/payouts/{payout_id}', 'payout', records.payoutDetail),
+  listPayoutsDeprecated: deprecatedListOf('/payouts/list', 'payouts', records.listedPayout.schema),
+  getPayout: detailOf('/payouts/{payout_id}', 'payout', records.payoutDetail.schema),
 } as const satisfies Record<string, Endpoint>;
 
 export const reversalsEndpoints = {
@@ -88,7 +88,7 @@ export const reversalsEndpoints = {
     approvedFor: 'reversals',
     product: 'collections',
     body: bodies.newReversal,
-    answer: records.reversal,
+    answer: records.reversal.schema,
     refusals: [
       ['collection_not_completed'],
       ['transaction_not_found', 'checkout_ref_no'],
@@ -99,6 +99,6 @@ export const reversalsEndpoints = {
       ['gateway_unreachable'],
     ],
   },
-  listReversals: listOf('/reversals', 'reversals', reversals, records.reversal),
-  getReversal: detailOf('/reversals/{ref_no}', 'reversal', records.reversal),
+  listReversals: listOf('/reversals', 'reversals', reversals, records.reversal.schema),
+  getReversal: detailOf('/reversals/{ref_no}', 'reversal', records.reversal.schema),
 } as const satisfies Record<string, Endpoint>;

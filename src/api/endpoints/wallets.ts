@@ -1,8 +1,7 @@
+import * as records from '../../records/wallets.ts';
 import * as bodies from '../schemas/bodies.ts';
-import { envelope } from '../schemas/fields.ts';
 import * as queries from '../schemas/queries.ts';
-import * as records from '../schemas/records.ts';
-import { ADMIN, ALL, type Endpoint, MONEY } from './endpoint.ts';
+import { ADMIN, ALL, type Endpoint, envelope, MONEY } from './endpoint.ts';
 
 export const walletsEndpoints = {
   getBalance: {
@@ -20,7 +19,7 @@ export const walletsEndpoints = {
     description: 'Every movement of both wallets, newest first, with the balance after it.',
     roles: MONEY,
     query: queries.walletTransactions,
-    answer: envelope(records.walletTransaction),
+    answer: envelope(records.walletTransaction.schema),
   },
   createTransfer: {
     method: 'post',
@@ -30,7 +29,7 @@ export const walletsEndpoints = {
     roles: ADMIN,
     approvedFor: 'transfers',
     body: bodies.newTransfer,
-    answer: records.walletTransaction,
+    answer: records.walletTransaction.schema,
     refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_ref_no']],
   },
 } as const satisfies Record<string, Endpoint>;
@@ -42,6 +41,6 @@ export const channelsEndpoints = {
     summary: 'List payment channels',
     roles: ALL,
     query: queries.channels,
-    answer: envelope(records.channel),
+    answer: envelope(records.channel.schema),
   },
 } as const satisfies Record<string, Endpoint>;

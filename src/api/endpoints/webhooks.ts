@@ -1,9 +1,8 @@
 import { MAX_COUNT } from '../../domain/lists.ts';
+import * as records from '../../records/webhooks.ts';
 import * as bodies from '../schemas/bodies.ts';
-import { countUpTo, envelope } from '../schemas/fields.ts';
 import * as queries from '../schemas/queries.ts';
-import * as records from '../schemas/webhook-records.ts';
-import { ADMIN, type Endpoint, MONEY } from './endpoint.ts';
+import { ADMIN, countUpTo, type Endpoint, envelope, MONEY } from './endpoint.ts';
 
 /** One request sends so many again at most. */
 export const MAX_RECOVERED = 1_000;
@@ -18,7 +17,7 @@ export const webhooksEndpoints = {
       'The feed to catch up from: every event after `after`, ascending by `sequence`, with the body of its webhook. Remember the highest `sequence` that you have processed, and ask for what comes after it. Numbers are given after the commit and in order: no event ever appears below a number that you have read, so you miss none. `next` is null when there is no more for now. `previous` is always null.',
     roles: MONEY,
     query: queries.events,
-    answer: envelope(records.feedEvent, countUpTo(MAX_COUNT, 'Events after `after`')),
+    answer: envelope(records.feedEvent.schema, countUpTo(MAX_COUNT, 'Events after `after`')),
   },
   listWebhooks: {
     method: 'get',
@@ -28,7 +27,7 @@ export const webhooksEndpoints = {
       'Newest first. A webhook is listed as soon as its event has a number. Follow `next`: it stays in step while webhooks are added.',
     roles: MONEY,
     query: queries.webhookDeliveries,
-    answer: envelope(records.delivery, countUpTo(MAX_COUNT)),
+    answer: envelope(records.listedDelivery.schema, countUpTo(MAX_COUNT)),
   },
   getWebhook: {
     method: 'get',
@@ -37,7 +36,7 @@ export const webhooksEndpoints = {
     description:
       'Its body, every attempt with what your receiver answered, and when and why the next one comes. The id is the `webhook-id`.',
     roles: MONEY,
-    answer: records.deliveryDetail,
+    answer: records.deliveryDetail.schema,
     refusals: [['webhook_not_found']],
   },
   resendWebhook: {
@@ -47,7 +46,7 @@ export const webhooksEndpoints = {
     description:
       'Now, whatever became of it, under the same `webhook-id` and with the same body. The waits after failures begin anew. One that is under way or due stays as it is: `resent` is false. If its receiver is held, the receiver is tried at once.',
     roles: ADMIN,
-    answer: records.resentDelivery,
+    answer: records.resentDelivery.schema,
     refusals: [['webhook_not_found']],
   },
   recoverWebhooks: {
@@ -67,7 +66,7 @@ export const webhooksEndpoints = {
       'Those that do not work first. The order changes as their states do. An endpoint (scheme, host and port of your callback URLs) is listed from its first attempt on, until thirteen months without one.',
     roles: MONEY,
     query: queries.webhookEndpoints,
-    answer: envelope(records.webhookEndpoint),
+    answer: envelope(records.webhookEndpoint.schema),
   },
   testWebhook: {
     method: 'post',
@@ -78,7 +77,7 @@ export const webhooksEndpoints = {
     roles: ADMIN,
     takesNoKey: true,
     body: bodies.webhookTest,
-    answer: records.testedWebhook,
+    answer: records.testedWebhook.schema,
     refusals: [
       ['app_not_found'],
       ['field_required', 'app_code'],

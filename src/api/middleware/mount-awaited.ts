@@ -5,7 +5,7 @@ import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type Kept, replaceKept } from '../../domain/idempotency.ts';
 import { logFieldsOf } from '../../http/caller.ts';
 import type { ApiContext } from '../context.ts';
-import type { Endpoint } from '../endpoints/endpoints.ts';
+import type { Endpoint, Fields } from '../endpoints/endpoints.ts';
 import {
   type Answer,
   type AuthenticatedCall,
@@ -18,34 +18,34 @@ import {
 } from './mount.ts';
 
 /** An operation that is recorded first and answered later. */
-export interface AwaitedOperation {
+export interface AwaitedOperation<Body extends Fields> {
   /** Records the operation. An idempotency key is stored in the same transaction. */
-  record: Handler;
+  record: Handler<AuthenticatedCall<Body>>;
   /**
    * Waits for the answer after the commit. Stops when the signal says that the caller has gone.
    * @throws Refusal when the answer does not come in time
    */
-  settle: (call: AuthenticatedCall, signal: AbortSignal) => Promise<Answer>;
+  settle: (call: AuthenticatedCall<Body>, signal: AbortSignal) => Promise<Answer>;
   /** Answers a repeated request when the first one never got its answer. */
-  current: Handler;
+  current: Handler<AuthenticatedCall<Body>>;
 }
 
 /**
  * Serves an awaited operation to callers with a token. A full waiting room refuses a request before
  * anything is recorded. A repeated request does not wait, so it needs no place.
  */
-export function mountAwaited(
+export function mountAwaited<Body extends Fields>(
   context: ApiContext,
-  endpoint: Endpoint,
+  endpoint: Endpoint<Body>,
   room: WaitingRoom,
-  { record, settle, current }: AwaitedOperation,
+  { record, settle, current }: AwaitedOperation<Body>,
 ): void {
   const admit = admission(context, endpoint);
   serve(context, endpoint, async (req, res) => {
     const admitted = await admit(req, res);
     const signal = signalOfClose(res);
     const call = { ...admitted.call, database: context.database };
-    const recordInside: Handler = (recordedCall) => {
+    const recordInside: Handler<AuthenticatedCall<Body>> = (recordedCall) => {
       room.enter(admitted, call.caller.merchant_id);
       return record(recordedCall);
     };

@@ -12,15 +12,15 @@ import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain
 import { addressOf, logFieldsOf } from '../../http/caller.ts';
 import type { LogFields } from '../../process/logger.ts';
 import type { ApiContext } from '../context.ts';
-import { type Endpoint, patternOf, takesKey } from '../endpoints/endpoints.ts';
-import { bodyParser, queryParser } from '../schemas/validator.ts';
+import { type Endpoint, type Fields, patternOf, takesKey } from '../endpoints/endpoints.ts';
+import { bodyParser, NO_INPUT, queryParser } from '../schemas/validator.ts';
 import { limitMerchant, limitRevoked } from './rate-limit.ts';
 import { readJson } from './request-text.ts';
 
 /** A request that passed all checks. */
-export interface Call {
-  body: Record<string, unknown>;
-  query: Record<string, unknown>;
+export interface Call<Body extends Fields = Fields, Query extends Fields = Fields> {
+  body: Body;
+  query: Query;
   params: Record<string, string>;
   /** The caller's address; null when the connection is gone. */
   ip: string | null;
@@ -28,7 +28,8 @@ export interface Call {
   database: Database | Transaction;
 }
 
-export interface AuthenticatedCall extends Call {
+export interface AuthenticatedCall<Body extends Fields = Fields, Query extends Fields = Fields>
+  extends Call<Body, Query> {
   caller: Caller;
 }
 
@@ -45,7 +46,11 @@ export type Handler<AnyCall = AuthenticatedCall> = (call: AnyCall) => Promise<An
 const SUCCESS = 200;
 
 /** Serves an endpoint that needs no token. */
-export function mountPublic(context: ApiContext, endpoint: Endpoint, handle: Handler<Call>): void {
+export function mountPublic<Body extends Fields>(
+  context: ApiContext,
+  endpoint: Endpoint<Body>,
+  handle: Handler<Call<Body>>,
+): void {
   const parse = inputParser(endpoint);
   serve(context, endpoint, async (req, res) => {
     const input = await parse(req, res);
@@ -55,7 +60,11 @@ export function mountPublic(context: ApiContext, endpoint: Endpoint, handle: Han
 }
 
 /** Serves an endpoint that needs a token. */
-export function mount(context: ApiContext, endpoint: Endpoint, handle: Handler): void {
+export function mount<Body extends Fields, Query extends Fields>(
+  context: ApiContext,
+  endpoint: Endpoint<Body, Query>,
+  handle: Handler<AuthenticatedCall<Body, Query>>,
+): void {
   const admit = admission(context, endpoint);
   serve(context, endpoint, async (req, res) => {
     send(res, await perform(context, await admit(req, res), handle));
@@ -63,8 +72,8 @@ export function mount(context: ApiContext, endpoint: Endpoint, handle: Handler):
 }
 
 /** A request that passed all checks, and its idempotency key. */
-export interface Admitted {
-  call: Omit<AuthenticatedCall, 'database'>;
+export interface Admitted<Body extends Fields = Fields, Query extends Fields = Fields> {
+  call: Omit<AuthenticatedCall<Body, Query>, 'database'>;
   /** Null when the request has no key. */
   request: IdempotentRequest | null;
 }
@@ -74,9 +83,12 @@ export interface Admitted {
  * may do, and only then the input.
  * @throws Refusal
  */
-export function admission(context: ApiContext, endpoint: Endpoint) {
+export function admission<Body extends Fields, Query extends Fields>(
+  context: ApiContext,
+  endpoint: Endpoint<Body, Query>,
+) {
   const parse = inputParser(endpoint);
-  return async (req: Request, res: Response): Promise<Admitted> => {
+  return async (req: Request, res: Response): Promise<Admitted<Body, Query>> => {
     const caller = await callerOfRequest(context, req);
     await limitMerchant(context, caller, res);
     requirePermission(context, endpoint, caller);
@@ -115,10 +127,10 @@ const FIRST_TIME = { status: SUCCESS, replayed: false, provisional: false };
  * Runs the handler. With a key it runs once, and the key keeps its answer in the same transaction.
  * `provisional` says that the kept answer is not yet the one that the caller gets.
  */
-export async function perform(
+export async function perform<Body extends Fields, Query extends Fields>(
   { database }: ApiContext,
-  { call, request }: Admitted,
-  handle: Handler,
+  { call, request }: Admitted<Body, Query>,
+  handle: Handler<AuthenticatedCall<Body, Query>>,
   provisional = false,
 ): Promise<Performed> {
   if (!request) return { ...(await handle({ ...call, database })), ...FIRST_TIME };
@@ -134,20 +146,30 @@ export async function perform(
 
 export function serve(
   { router }: ApiContext,
-  { method, path }: Endpoint,
+  { method, path }: Pick<Endpoint, 'method' | 'path'>,
   handle: (req: Request, res: Response) => Promise<void>,
 ): void {
   router[method](patternOf(path), (req, res) => handle(req, res));
 }
 
-function inputParser(endpoint: Endpoint) {
-  const parseBody = endpoint.body ? bodyParser(endpoint.body) : null;
-  const parseQuery = endpoint.query ? queryParser(endpoint.query) : null;
+function inputParser<Body extends Fields, Query extends Fields>({
+  body,
+  query,
+}: Endpoint<Body, Query>) {
+  const parseBody = bodyParser(body ?? NO_INPUT);
+  const parseQuery = queryParser(query ?? NO_INPUT);
   return async (req: Request, res: Response, caller?: Caller) => ({
-    query: parseQuery ? parseQuery(req.query) : {},
-    body: parseBody ? parseBody(await readJson(req, res), impliedFields(caller)) : {},
-    params: req.params as Record<string, string>,
+    query: parseQuery(req.query),
+    body: parseBody(body ? await readJson(req, res) : {}, impliedFields(caller)),
+    params: textsIn(req.params),
   });
+}
+
+/** Returns the parameters of a path. None of ours is a list. */
+function textsIn(params: Request['params']): Record<string, string> {
+  const isText = (entry: [string, string | string[]]): entry is [string, string] =>
+    typeof entry[1] === 'string';
+  return Object.fromEntries(Object.entries(params).filter(isText));
 }
 
 /**

@@ -7,16 +7,21 @@ import {
   replaceRecoveryCodes,
 } from '../../domain/credentials/own-access.ts';
 import { personOf } from '../../domain/credentials/people.ts';
-import { endSession, listSessions, logOut } from '../../domain/credentials/sessions.ts';
+import {
+  endSession,
+  listSessions,
+  logOut,
+  type Session,
+} from '../../domain/credentials/sessions.ts';
 import { Refusal } from '../../domain/errors.ts';
+import { session } from '../../records/access.ts';
+import { UUID } from '../../records/schema.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount, mountPublic } from '../middleware/mount.ts';
 import { limitRevoked, limitTokens } from '../middleware/rate-limit.ts';
 import { throttleFailures } from '../middleware/throttle-failures.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
-import { sessionRecord } from '../presenters.ts';
-import { UUID } from '../schemas/fields.ts';
 
 /** Tokens must not stay in any cache. */
 const headers = { 'Cache-Control': 'no-store' };
@@ -25,10 +30,9 @@ export function addAuthRoutes(context: ApiContext): void {
   const { database, config } = context;
 
   mountPublic(context, endpoints.issueAppTokens, async ({ body, ip }) => {
-    const credentials = { app_key: String(body.app_key), app_secret: String(body.app_secret) };
     await limitTokens(context, ip);
     const tokens = await throttleFailures(context, ip, null, () =>
-      issueAppTokens(database, config, credentials, ip),
+      issueAppTokens(database, config, body, ip),
     );
     return { headers, body: { ...tokens, message: 'Token issued' } };
   });
@@ -36,16 +40,15 @@ export function addAuthRoutes(context: ApiContext): void {
   mountPublic(context, endpoints.refreshTokens, async ({ body, ip }) => {
     await limitTokens(context, ip);
     const tokens = await limitRevoked(context, () =>
-      refreshTokens(database, config.jwtKeys, String(body.refresh), ip),
+      refreshTokens(database, config.jwtKeys, body.refresh, ip),
     );
     return { headers, body: { ...tokens, message: 'Token refreshed' } };
   });
 
   mountPublic(context, endpoints.logIn, async ({ body, ip }) => {
-    const email = String(body.email).toLowerCase();
+    const email = body.email.toLowerCase();
     await limitTokens(context, ip);
-    const otp = body.otp === undefined ? undefined : String(body.otp);
-    const credentials = { email, password: String(body.password), otp };
+    const credentials = { email, password: body.password, otp: body.otp };
     const tokens = await throttleFailures(context, ip, email, () =>
       logInUser(database, config, credentials, ip),
     );
@@ -71,7 +74,7 @@ function addSessionRoutes(context: ApiContext): void {
   mount(context, endpoints.listSessions, async ({ caller, query }) => {
     const person = personOf(caller);
     const page = await listSessions(database, person, pageRequestOf(query));
-    const present = sessionRecord(person.family);
+    const present = (row: Session) => session.present({ ...row, asking: person.family });
     return { body: envelopeOf(config, endpoints.listSessions, query, page, present) };
   });
 
@@ -85,9 +88,8 @@ function addSessionRoutes(context: ApiContext): void {
 function addPasswordRoutes(context: ApiContext): void {
   mount(context, endpoints.changePassword, async (call) => {
     const { caller, body } = call;
-    const [oldPassword, newPassword] = [String(body.old_password), String(body.new_password)];
     await limited(context, call, () =>
-      changeOwnPassword(context.database, personOf(caller), oldPassword, newPassword),
+      changeOwnPassword(context.database, personOf(caller), body.old_password, body.new_password),
     );
     return { headers, body: { message: 'Password changed' } };
   });
@@ -98,34 +100,30 @@ function addTotpRoutes(context: ApiContext): void {
   const { secretsKeys } = config;
 
   mount(context, endpoints.beginTotp, async (call) => {
-    const password = String(call.body.password);
+    const password = call.body.password;
     const begin = () => beginTotp(database, secretsKeys, personOf(call.caller), password);
     return { headers, body: await limited(context, call, begin) };
   });
 
   mount(context, endpoints.confirmTotp, async (call) => {
-    const otp = String(call.body.otp);
+    const otp = call.body.otp;
     const confirm = () => confirmTotp(database, secretsKeys, personOf(call.caller), otp);
     return { headers, body: { recovery_codes: await limited(context, call, confirm) } };
   });
 
   mount(context, endpoints.disableTotp, async (call) => {
-    const { password, otp } = both(call);
+    const { password, otp } = call.body;
     const person = personOf(call.caller);
     await limited(context, call, () => disableTotp(database, secretsKeys, person, password, otp));
     return { headers, body: { message: 'One-time passwords are off' } };
   });
 
   mount(context, endpoints.replaceRecoveryCodes, async (call) => {
-    const { password, otp } = both(call);
+    const { password, otp } = call.body;
     const person = personOf(call.caller);
     const replace = () => replaceRecoveryCodes(database, secretsKeys, person, password, otp);
     return { headers, body: { recovery_codes: await limited(context, call, replace) } };
   });
-}
-
-function both({ body }: AuthenticatedCall): { password: string; otp: string } {
-  return { password: String(body.password), otp: String(body.otp) };
 }
 
 /** Counts wrong passwords of a session with those of log-ins: it may be stolen. */

@@ -6,7 +6,6 @@ import { type ChannelRoute, channelOfPhone } from '../../domain/channels/channel
 import { createCollection } from '../../domain/collections/create-collection.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
-import type { PayoutCategory } from '../../domain/payments/kinds.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
 import { createPayout } from '../../domain/payouts/create-payout.ts';
@@ -14,9 +13,19 @@ import { channelOfPayout } from '../../domain/payouts/payout-channel.ts';
 import { awaitAcceptance, findReversal } from '../../domain/reversals/await-acceptance.ts';
 import { createReversal } from '../../domain/reversals/create-reversal.ts';
 import type { Config } from '../../process/config.ts';
+import {
+  collection,
+  collectionDetail,
+  listedCollection,
+  listedPayout,
+  payout,
+  payoutDetail,
+  reversal,
+} from '../../records/payments.ts';
+import { REVERSAL_REF_NO, UUID } from '../../records/schema.ts';
 import { type ApiContext, BASE_PATH } from '../context.ts';
-import { type Endpoint, endpoints } from '../endpoints/endpoints.ts';
-import { paymentFilterIn } from '../filters.ts';
+import { type Endpoint, endpoints, type Fields } from '../endpoints/endpoints.ts';
+import { type PaymentQuery, paymentFilterIn } from '../filters.ts';
 import { refuseOtherMethods } from '../middleware/methods.ts';
 import { type Answer, type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import {
@@ -24,18 +33,14 @@ import {
   createWaitingRoom,
   mountAwaited,
 } from '../middleware/mount-awaited.ts';
-import { envelopeOf, pageRequestOf } from '../pagination.ts';
+import { envelopeOf, type ListQuery, pageRequestOf } from '../pagination.ts';
 import {
-  collectionDetail,
-  collectionRecord,
-  listedCollection,
-  listedPayout,
-  payoutDetail,
-  payoutRecord,
-  reversalRecord,
-} from '../presenters.ts';
-import { DEFAULT_NARRATION } from '../schemas/bodies.ts';
-import { REVERSAL_REF_NO, UUID } from '../schemas/fields.ts';
+  DEFAULT_NARRATION,
+  type newCollection,
+  type newPayout,
+  type newReversal,
+} from '../schemas/bodies.ts';
+import type { InputOf } from '../schemas/validator.ts';
 
 /**
  * Returns the callback URL of a valid body.
@@ -43,15 +48,14 @@ import { REVERSAL_REF_NO, UUID } from '../schemas/fields.ts';
  */
 export function callbackUrlIn(
   { requireHttps, webhookPorts }: Config,
-  body: Record<string, unknown>,
+  { callback_url }: { callback_url: string },
 ): string {
-  const callbackUrl = String(body.callback_url);
-  const url = new URL(callbackUrl);
+  const url = new URL(callback_url);
   const isPlain = requireHttps && url.protocol !== 'https:';
   if (isPlain || !isPortAllowed(url, webhookPorts)) {
     throw new Refusal('invalid_field', 'callback_url');
   }
-  return callbackUrl;
+  return callback_url;
 }
 
 /**
@@ -63,7 +67,7 @@ export function gatewayFor(
   channels: ReadonlyMap<number, ChannelRoute>,
   kind: 'collection' | 'payout',
   channel: number,
-  amount: unknown,
+  amount: string,
 ): { channel: number; gateway: string; amount_cents: number } {
   const route = channels.get(channel)?.[kind];
   if (!route) throw new Refusal('channel_not_available', String(channel));
@@ -80,9 +84,9 @@ type PaymentOf<K extends Kind> = Extract<MerchantPayment, { kind: K }>;
 type Present<K extends Kind> = (payment: PaymentOf<K>) => object;
 
 /** Serves a list of payments, newest first. The headers of a deprecated list name its successor. */
-function mountList<K extends Kind>(
+function mountList<K extends Kind, Query extends ListQuery & PaymentQuery>(
   context: ApiContext,
-  endpoint: Endpoint,
+  endpoint: Endpoint<Fields, Query>,
   kind: K,
   present: Present<K>,
 ): void {
@@ -137,33 +141,32 @@ function answerWith<Payment extends { id: string }>(
 
 export function addCollectionRoutes(context: ApiContext): void {
   mount(context, endpoints.initiateCollection, async (call) =>
-    answerWith(await initiateCollection(context, call), collectionRecord),
+    answerWith(await initiateCollection(context, call), collection.present),
   );
-  mountList(context, endpoints.listCollections, 'collection', collectionDetail);
+  mountList(context, endpoints.listCollections, 'collection', collectionDetail.present);
   // Before the detail, whose path matches this one too.
   refuseOtherMethods(context.router, [endpoints.initiateCollection]);
-  mountDetail(context, endpoints.getCollection, 'collection', collectionDetail);
-  mountList(context, endpoints.listCollectionsDeprecated, 'collection', listedCollection);
+  mountDetail(context, endpoints.getCollection, 'collection', collectionDetail.present);
+  mountList(context, endpoints.listCollectionsDeprecated, 'collection', listedCollection.present);
 }
 
 async function initiateCollection(
   { config, channels }: ApiContext,
-  { caller, body, database }: AuthenticatedCall,
+  { caller, body, database }: AuthenticatedCall<InputOf<typeof newCollection>>,
 ) {
-  const payfrom = String(body.payfrom);
+  const payfrom = body.payfrom;
   const channel = channelOfPhone(payfrom);
   if (channel === null) throw new Refusal('invalid_phone_number', 'payfrom');
   const callback_url = callbackUrlIn(config, body);
-  const named = body.app_code as number | undefined;
-  const app_code = await chooseApp(database, caller, 'collections', named);
+  const app_code = await chooseApp(database, caller, 'collections', body.app_code);
   return createCollection(database, {
     ...gatewayFor(channels, 'collection', channel, body.amount),
     ...caller.asker,
     merchant_id: caller.merchant_id,
     app_code,
     payfrom,
-    ref_no: String(body.ref_no),
-    account_number: String(body.account_number),
+    ref_no: body.ref_no,
+    account_number: body.account_number,
     callback_url,
     rate: rateOf(caller.ownCommission, config.commissionDefaults),
     deadline_ms: config.collectionDeadlineMs,
@@ -172,32 +175,32 @@ async function initiateCollection(
 
 export function addPayoutRoutes(context: ApiContext): void {
   mount(context, endpoints.initiatePayout, async (call) =>
-    answerWith(await initiatePayout(context, call), payoutRecord),
+    answerWith(await initiatePayout(context, call), payout.present),
   );
-  mountList(context, endpoints.listPayouts, 'payout', payoutDetail);
-  mountList(context, endpoints.listPayoutsDeprecated, 'payout', listedPayout);
+  mountList(context, endpoints.listPayouts, 'payout', payoutDetail.present);
+  mountList(context, endpoints.listPayoutsDeprecated, 'payout', listedPayout.present);
   // Before the detail, whose path matches these two too.
   refuseOtherMethods(context.router, [endpoints.initiatePayout, endpoints.listPayoutsDeprecated]);
-  mountDetail(context, endpoints.getPayout, 'payout', payoutDetail);
+  mountDetail(context, endpoints.getPayout, 'payout', payoutDetail.present);
 }
 
 async function initiatePayout(
   { config, channels }: ApiContext,
-  { caller, body, database }: AuthenticatedCall,
+  { caller, body, database }: AuthenticatedCall<InputOf<typeof newPayout>>,
 ) {
   const callback_url = callbackUrlIn(config, body);
-  const payto = String(body.payto);
-  const channel = channelOfPayout(payto, body.channel as number | undefined);
-  const app_code = await namedApp(database, caller, 'payouts', body.app_code as number);
+  const payto = body.payto;
+  const channel = channelOfPayout(payto, body.channel);
+  const app_code = await namedApp(database, caller, 'payouts', body.app_code);
   return createPayout(database, {
     ...gatewayFor(channels, 'payout', channel.code, body.amount),
     ...caller.asker,
     merchant_id: caller.merchant_id,
     app_code,
     payto,
-    ref_no: String(body.ref_no),
-    category: (body.category ?? 'other') as PayoutCategory,
-    narration: String(body.narration || DEFAULT_NARRATION),
+    ref_no: body.ref_no,
+    category: body.category ?? 'other',
+    narration: body.narration || DEFAULT_NARRATION,
     callback_url,
     rate: rateOf(caller.ownPayoutFee, config.payoutFeeDefaults),
     deadline_ms: config.payoutDeadlinesMs[channel.type],
@@ -216,37 +219,37 @@ export function addReversalRoutes(context: ApiContext): void {
     { waiters: http.reversalWaiters, refused: http.reversalWaitersRefused },
   );
   mountAwaited(context, endpoints.initiateReversal, room, initiation(context));
-  mountList(context, endpoints.listReversals, 'reversal', reversalRecord);
+  mountList(context, endpoints.listReversals, 'reversal', reversal.present);
   mount(context, endpoints.getReversal, async (call) => {
-    const reversal = await find(context, call, call.params.ref_no ?? '');
-    return answerDetail(context, call, reversal, reversalRecord);
+    const found = await find(context, call, call.params.ref_no ?? '');
+    return answerDetail(context, call, found, reversal.present);
   });
 }
 
-function initiation(context: ApiContext): AwaitedOperation {
+function initiation(context: ApiContext): AwaitedOperation<InputOf<typeof newReversal>> {
   const { config, database } = context;
   return {
     record: async ({ database: target, caller, body }) => {
-      const reversal = await createReversal(target, {
+      const created = await createReversal(target, {
         ...caller.asker,
         merchant_id: caller.merchant_id,
         // Null for a person: the reversal is booked on the collection's own app.
         app_code: caller.app?.code ?? null,
-        checkout_ref_no: String(body.checkout_ref_no),
-        ref_no: String(body.ref_no),
-        reason: body.reason ? String(body.reason) : null,
+        checkout_ref_no: body.checkout_ref_no,
+        ref_no: body.ref_no,
+        reason: body.reason || null,
         callback_url: callbackUrlIn(config, body),
       });
-      return answerWith(reversal, reversalRecord);
+      return answerWith(created, reversal.present);
     },
     settle: async ({ caller: { merchant_id }, body }, signal) => {
-      const name = { merchant_id, ref_no: String(body.ref_no) };
-      const reversal = await awaitAcceptance(database, name, config.reversalWaitMs, signal);
-      if (!reversal) throw new Refusal('gateway_unreachable');
-      return { body: reversalRecord(reversal) };
+      const name = { merchant_id, ref_no: body.ref_no };
+      const accepted = await awaitAcceptance(database, name, config.reversalWaitMs, signal);
+      if (!accepted) throw new Refusal('gateway_unreachable');
+      return { body: reversal.present(accepted) };
     },
     current: async (call) =>
-      answerWith(await find(context, call, String(call.body.ref_no)), reversalRecord),
+      answerWith(await find(context, call, call.body.ref_no), reversal.present),
   };
 }
 

@@ -5,12 +5,12 @@ import { Refusal } from '../../domain/errors.ts';
 import { formatAmount, parseAmount } from '../../domain/money.ts';
 import { listTransactions, walletBalances } from '../../domain/wallets/list-transactions.ts';
 import { transfer } from '../../domain/wallets/transfer.ts';
+import { channel, channelState, walletTransaction } from '../../records/wallets.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { transactionFilterIn } from '../filters.ts';
 import { mount } from '../middleware/mount.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
-import { channelRecord, walletTransaction } from '../presenters.ts';
 
 export function addWalletRoutes(context: ApiContext): void {
   const { database, config } = context;
@@ -30,7 +30,13 @@ export function addWalletRoutes(context: ApiContext): void {
   mount(context, endpoints.listTransactions, async ({ caller, query }) => {
     const filter = transactionFilterIn(query);
     const page = await listTransactions(database, caller.merchant_id, filter, pageRequestOf(query));
-    const body = envelopeOf(config, endpoints.listTransactions, query, page, walletTransaction);
+    const body = envelopeOf(
+      config,
+      endpoints.listTransactions,
+      query,
+      page,
+      walletTransaction.present,
+    );
     return { body };
   });
 
@@ -39,10 +45,10 @@ export function addWalletRoutes(context: ApiContext): void {
       ...caller.asker,
       merchant_id: caller.merchant_id,
       amount_cents: parseAmount(body.amount)!,
-      ref_no: String(body.ref_no),
+      ref_no: body.ref_no,
     };
     const transaction = await inOneTransaction(target, (trx) => transfer(trx, request));
-    return { body: walletTransaction(transaction) };
+    return { body: walletTransaction.present(transaction) };
   });
 }
 
@@ -51,11 +57,10 @@ export function addChannelRoutes(context: ApiContext): void {
   mount(context, endpoints.listChannels, async ({ query }) => {
     const paused = await pausedChannels(database);
     const noCollections = await pausedChannels(database, 'collection');
-    const present = (channel: Channel) =>
-      channelRecord(channel, channels.get(channel.code), {
-        collection: noCollections.has(channel.code),
-        payout: paused.has(channel.code),
-      });
+    const present = (row: Channel) => {
+      const isPaused = { collection: noCollections.has(row.code), payout: paused.has(row.code) };
+      return channel.present(channelState(row, channels.get(row.code), isPaused));
+    };
     const { page, pageSize } = pageRequestOf(query);
     const end = page * pageSize;
     const found = {

@@ -14,6 +14,17 @@ import { resendOwnWebhook } from '../../domain/webhooks/resend-webhook.ts';
 import { exampleWebhook } from '../../domain/webhooks/sign.ts';
 import { attemptsOf, findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { postOptionsOf, postWebhook } from '../../outbound/webhook-client.ts';
+import { UUID } from '../../records/schema.ts';
+import {
+  deliveryDetail,
+  deliveryFile,
+  feedEvent,
+  listedDelivery,
+  MAX_ATTEMPTS_SHOWN,
+  resentDelivery,
+  testedWebhook,
+  webhookEndpoint,
+} from '../../records/webhooks.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { MAX_RECOVERED } from '../endpoints/webhooks.ts';
@@ -21,15 +32,8 @@ import { deliveryFilterIn } from '../filters.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { createWaitingRoom, type WaitingRoom } from '../middleware/mount-awaited.ts';
 import { envelopeOf, feedEnvelopeOf, pageRequestOf } from '../pagination.ts';
-import { UUID } from '../schemas/fields.ts';
-import { MAX_ATTEMPTS_SHOWN } from '../schemas/webhook-records.ts';
-import {
-  deliveryDetail,
-  deliveryRecord,
-  endpointRecord,
-  feedEvent,
-  testedWebhook,
-} from '../webhook-presenters.ts';
+import type { recovery, webhookTest } from '../schemas/bodies.ts';
+import type { InputOf } from '../schemas/validator.ts';
 import { callbackUrlIn } from './payments.ts';
 
 /** Tests of one process that may be under way at the same time, each for up to a webhook's time. */
@@ -58,21 +62,29 @@ function addListRoutes(context: ApiContext): void {
   const { database, config } = context;
 
   mount(context, endpoints.listEvents, async ({ caller: { merchant_id }, query }) => {
-    const wanted = { after: query.after as number, limit: query.page_size as number };
+    const wanted = { after: query.after, limit: query.page_size };
     const page = await readFeed(database, merchant_id, wanted);
-    return { body: feedEnvelopeOf(config, endpoints.listEvents, query, page, feedEvent) };
+    return { body: feedEnvelopeOf(config, endpoints.listEvents, query, page, feedEvent.present) };
   });
 
   mount(context, endpoints.listWebhooks, async ({ caller: { merchant_id }, query }) => {
     const filter = deliveryFilterIn(query);
     const page = await listOwnDeliveries(database, merchant_id, filter, pageRequestOf(query));
-    return { body: envelopeOf(config, endpoints.listWebhooks, query, page, deliveryRecord) };
+    return {
+      body: envelopeOf(config, endpoints.listWebhooks, query, page, listedDelivery.present),
+    };
   });
 
   mount(context, endpoints.listWebhookEndpoints, async ({ caller: { merchant_id }, query }) => {
     const page = await listOwnEndpoints(database, merchant_id, pageRequestOf(query));
     return {
-      body: envelopeOf(config, endpoints.listWebhookEndpoints, query, page, endpointRecord),
+      body: envelopeOf(
+        config,
+        endpoints.listWebhookEndpoints,
+        query,
+        page,
+        webhookEndpoint.present,
+      ),
     };
   });
 }
@@ -84,23 +96,26 @@ function addDeliveryRoutes(context: ApiContext): void {
     const { merchant_id, id } = deliveryIn(call);
     const webhook = await findWebhook(database, id, merchant_id);
     if (!webhook || webhook.status === null) throw new Refusal('webhook_not_found');
-    return detailOf(database, webhook);
+    return {
+      body: deliveryDetail.present(await fileOf(database, webhook)),
+      paymentId: webhook.payment_id,
+    };
   });
 
   mount(context, endpoints.resendWebhook, async (call) => {
     const ref = deliveryIn(call);
     return inOneTransaction(call.database, async (trx) => {
       const { after, isResent } = await resendOwnWebhook(trx, ref);
-      const { body, paymentId } = await detailOf(trx, after);
-      return { body: { resent: isResent, ...body }, paymentId };
+      const file = { ...(await fileOf(trx, after)), resent: isResent };
+      return { body: resentDelivery.present(file), paymentId: after.payment_id };
     });
   });
 
   mount(context, endpoints.recoverWebhooks, async ({ caller, body, database: target }) => {
-    const recovery = recoveryIn(caller.merchant_id, body);
+    const wanted = recoveryIn(caller.merchant_id, body);
     return inOneTransaction(target, async (trx) => {
-      const { resent } = await recoverDeliveries(trx, recovery, { limit: MAX_RECOVERED });
-      return { body: { resent, remaining: await countRecoverable(trx, recovery, MAX_COUNT) } };
+      const { resent } = await recoverDeliveries(trx, wanted, { limit: MAX_RECOVERED });
+      return { body: { resent, remaining: await countRecoverable(trx, wanted, MAX_COUNT) } };
     });
   });
 }
@@ -111,31 +126,31 @@ function deliveryIn({ caller: { merchant_id }, params: { id = '' } }: Authentica
   return { merchant_id, id };
 }
 
-async function detailOf(database: ApiContext['database'] | Transaction, webhook: Webhook) {
-  const attempts = await attemptsOf(database, webhook, MAX_ATTEMPTS_SHOWN);
-  return { body: deliveryDetail(webhook, attempts), paymentId: webhook.payment_id };
+async function fileOf(database: ApiContext['database'] | Transaction, webhook: Webhook) {
+  return deliveryFile(webhook, await attemptsOf(database, webhook, MAX_ATTEMPTS_SHOWN));
 }
 
 /** Times count from their first millisecond on. */
-function recoveryIn(merchant_id: number, body: Record<string, unknown>): Recovery {
-  const { since, until, endpoint } = body as Record<string, string | undefined>;
+function recoveryIn(
+  merchant_id: number,
+  { since, until, endpoint }: InputOf<typeof recovery>,
+): Recovery {
   const timeOf = (text: string) => new Date(spanOf(text)!.first);
-  return { merchant_id, since: timeOf(since!), until: until ? timeOf(until) : undefined, endpoint };
+  return { merchant_id, since: timeOf(since), until: until ? timeOf(until) : undefined, endpoint };
 }
 
 /** Sends an example with no transaction open. Nothing of it is recorded. */
 async function sendTest(
   { database, config, logger }: ApiContext,
   room: WaitingRoom,
-  call: AuthenticatedCall,
+  call: AuthenticatedCall<InputOf<typeof webhookTest>>,
 ) {
   const { caller, body } = call;
   const { merchant_id } = caller;
   const callbackUrl = callbackUrlIn(config, body);
   room.enter(call, merchant_id);
   try {
-    const named = body.app_code as number | undefined;
-    const app = { merchant_id, app_code: await chooseApp(database, caller, null, named) };
+    const app = { merchant_id, app_code: await chooseApp(database, caller, null, body.app_code) };
     const example = await exampleWebhook(database, config.secretsKeys, app);
     const options = postOptionsOf(config);
     const outcome = await postWebhook(callbackUrl, example.body, example.headers, options);
@@ -147,7 +162,7 @@ async function sendTest(
       status: outcome.status,
       error: outcome.reason ?? outcome.error,
     });
-    return testedWebhook(example.id, outcome);
+    return testedWebhook.present({ ...outcome, webhook_id: example.id });
   } finally {
     room.leave(call);
   }

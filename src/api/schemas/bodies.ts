@@ -10,16 +10,14 @@ import {
   callbackUrl,
   described,
   endpoint,
-  IMPLIED,
   phone,
   REFUSALS,
   refNo,
   reversalRefNo,
-  type Schema,
   text,
   timestamp,
-} from './fields.ts';
-import type { InputSchema } from './validator.ts';
+} from '../../records/schema.ts';
+import { bodyOf } from './validator.ts';
 
 /** Schemas of the requests' bodies. Wrong fields are refused in the order in which they stand here. */
 
@@ -32,24 +30,14 @@ const MAX_TOKEN_LENGTH = 4_096;
 const MAX_NARRATION_LENGTH = 200;
 const MAX_REASON_LENGTH = 200;
 
-function body(
-  properties: Record<string, Schema>,
-  optional: string[] = [],
-  implied: string[] = [],
-): InputSchema {
-  const isRequired = (name: string) => !optional.includes(name) && !implied.includes(name);
-  const required = Object.keys(properties).filter(isRequired);
-  return { type: 'object', properties, required, [IMPLIED]: implied };
-}
-
 const credential = text(MAX_CREDENTIAL_LENGTH);
 
-export const appCredentials = body({
+export const appCredentials = bodyOf({
   app_key: described(credential, 'The key of your app', 'ak_3f0c…'),
   app_secret: described(credential, 'The secret of your app', 'as_9Kx…'),
 });
 
-export const refreshToken = body({
+export const refreshToken = bodyOf({
   refresh: described(
     { type: 'string', maxLength: MAX_TOKEN_LENGTH },
     'The refresh token of the last answer',
@@ -68,7 +56,7 @@ const otp = described(
   '492039',
 );
 
-export const logIn = body(
+export const logIn = bodyOf(
   {
     email: described(text(MAX_EMAIL_LENGTH), 'Your e-mail address', 'owner@duka.example'),
     password,
@@ -77,7 +65,7 @@ export const logIn = body(
   ['otp'],
 );
 
-export const newPassword = body({
+export const newPassword = bodyOf({
   old_password: { ...password, description: 'The password that you have now' },
   new_password: {
     ...text(MAX_PASSWORD_LENGTH),
@@ -87,13 +75,13 @@ export const newPassword = body({
   },
 });
 
-export const ownPassword = body({ password });
-export const passwordAndOtp = body({ password, otp });
-export const firstOtp = body({
+export const ownPassword = bodyOf({ password });
+export const passwordAndOtp = bodyOf({ password, otp });
+export const firstOtp = bodyOf({
   otp: { ...otp, description: 'The one-time password that the authenticator app shows' },
 });
 
-export const newCollection = body(
+export const newCollection = bodyOf(
   {
     payfrom: { ...phone, description: 'The customer’s phone; it gets the prompt' },
     amount,
@@ -107,7 +95,7 @@ export const newCollection = body(
 
 export const DEFAULT_NARRATION = 'Disbursement';
 
-export const newPayout = body(
+export const newPayout = bodyOf(
   {
     payto: {
       type: 'string',
@@ -148,7 +136,7 @@ export const newPayout = body(
   ['app_code'],
 );
 
-export const newReversal = body(
+export const newReversal = bodyOf(
   {
     checkout_ref_no: { ...refNo, description: 'Your reference of the collection to give back' },
     ref_no: reversalRefNo,
@@ -170,7 +158,7 @@ function areInOrder(first: unknown, second: unknown): boolean {
   return !from || !to || from < to;
 }
 
-export const recovery = body(
+export const recovery = bodyOf(
   {
     since: { ...timestamp, description: 'Webhooks of events from this time on. ISO 8601' },
     until: {
@@ -184,7 +172,7 @@ export const recovery = body(
   ['until', 'endpoint'],
 );
 
-export const webhookTest = body(
+export const webhookTest = bodyOf(
   {
     callback_url: {
       ...callbackUrl,
@@ -199,4 +187,4 @@ export const webhookTest = body(
   ['app_code'],
 );
 
-export const newTransfer = body({ amount, ref_no: refNo });
+export const newTransfer = bodyOf({ amount, ref_no: refNo });

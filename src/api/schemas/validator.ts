@@ -3,13 +3,67 @@ import { isCallbackUrl, isEndpoint } from '../../domain/callback-url.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile, isPlainText } from '../../domain/text.ts';
-import { CHECK, IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema, UUID } from './fields.ts';
+import {
+  CHECK,
+  IMPLIED,
+  OWN_KEYWORDS,
+  REFUSALS,
+  type Schema,
+  UUID,
+  type ValueOf,
+} from '../../records/schema.ts';
 
-/** Schema of a body or a query. Its fields are in the order of the documentation. */
-export interface InputSchema extends Schema {
+declare const INPUT: unique symbol;
+
+/**
+ * Schema of a body or a query. Its fields are in the order of the documentation. `Input` is the
+ * type of what it accepts: `bodyOf` and `queryOf` infer it from the fields.
+ */
+export interface InputSchema<Input = unknown> extends Schema {
   type: 'object';
   properties: Record<string, Schema>;
   required?: readonly string[];
+  [INPUT]?: Input;
+}
+
+/** The type of what a schema accepts. */
+export type InputOf<Accepting> = Accepting extends InputSchema<infer Input> ? Input : never;
+
+/** The input of an endpoint that takes none. */
+export const NO_INPUT: InputSchema<never> = { type: 'object', properties: {} };
+
+type Properties = Readonly<Record<string, Schema>>;
+
+/** The fields `Needed` with their values, and the others, which may be missing. */
+type Given<Of extends Properties, Needed extends keyof Of> = {
+  [Name in Needed]: ValueOf<Of[Name]>;
+} & { [Name in Exclude<keyof Of, Needed>]?: ValueOf<Of[Name]> | undefined };
+
+/** Makes the schema of a body. All fields are needed but the optional ones. */
+export function bodyOf<
+  const Of extends Properties,
+  Optional extends keyof Of & string = never,
+  Implied extends keyof Of & string = never,
+>(
+  properties: Of,
+  optional: readonly Optional[] = [],
+  implied: readonly Implied[] = [],
+): InputSchema<Given<Of, Exclude<keyof Of, Optional>>> {
+  const others: readonly string[] = [...optional, ...implied];
+  const required = Object.keys(properties).filter((name) => !others.includes(name));
+  return { type: 'object', properties, required, [IMPLIED]: implied };
+}
+
+/** The names of the fields with a default. */
+type Preset<Of extends Properties> = {
+  [Name in keyof Of]: Of[Name] extends { default: unknown } ? Name : never;
+}[keyof Of];
+
+/** Makes the schema of a query. A field is missing unless it is given or has a default. */
+export function queryOf<const Of extends Properties>(
+  properties: Of,
+): InputSchema<Given<Of, Preset<Of>>> {
+  return { type: 'object', properties };
 }
 
 /** Creates the validator, with the formats of our schemas. */
@@ -36,36 +90,41 @@ type Fields = Record<string, unknown>;
  * documented order. A required field that is null or empty is missing. A missing field that the
  * schema lets be implied is taken from `known`.
  */
-export function bodyParser(schema: InputSchema): (body: unknown, known?: Fields) => Fields {
-  const validate = ajv.compile(schema);
+export function bodyParser<Input>(
+  schema: InputSchema<Input>,
+): (body: unknown, known?: Fields) => Input {
+  const validate = ajv.compile<Input>(schema);
   const { properties, required = [], [IMPLIED]: implied = [] } = schema;
   const needed = Object.keys(properties).filter((name) => [...required, ...implied].includes(name));
   return (body, known = {}) => {
     if (typeof body !== 'object' || body === null || Array.isArray(body)) {
       throw new Refusal('invalid_request');
     }
-    const fields = givenFields(body as Fields, Object.keys(properties), needed);
+    const fields = givenFields(body, Object.keys(properties), needed);
     for (const name of implied) fields[name] ??= known[name];
     for (const name of needed) {
       if (fields[name] === undefined) throw new Refusal('field_required', name);
     }
-    const wrong = wrongFields(validate, fields);
+    const isValid = validate(fields);
+    const wrong = isValid ? NONE : wrongFields(validate);
     for (const [name, property] of Object.entries(properties)) {
       const problem = Object.hasOwn(fields, name) ? property[CHECK]?.(fields) : null;
       const code = problem ?? (wrong.has(name) ? usualRefusal(property) : null);
       if (code) throw new Refusal(code, name);
     }
+    if (!isValid) throw new Refusal('invalid_request');
     return fields;
   };
 }
 
 /** Returns the fields of these names that have a value. A needed field that is empty has none. */
-function givenFields(body: Fields, names: string[], needed: string[]): Fields {
-  const isGiven = (name: string) =>
-    Object.hasOwn(body, name) &&
-    body[name] != null &&
-    (body[name] !== '' || !needed.includes(name));
-  return Object.fromEntries(names.filter(isGiven).map((name) => [name, body[name]]));
+function givenFields(body: object, names: string[], needed: string[]): Fields {
+  const given = new Map<string, unknown>(Object.entries(body));
+  const isGiven = (name: string) => {
+    const value = given.get(name) ?? null;
+    return value !== null && (value !== '' || !needed.includes(name));
+  };
+  return Object.fromEntries(names.filter(isGiven).map((name) => [name, given.get(name)]));
 }
 
 function usualRefusal({ [REFUSALS]: refusals = [] }: Schema): ErrorCode {
@@ -76,20 +135,22 @@ function usualRefusal({ [REFUSALS]: refusals = [] }: Schema): ErrorCode {
  * Compiles the schema of a query. Sets defaults and ignores unknown parameters. Refuses a wrong or
  * repeated parameter by its name.
  */
-export function queryParser(schema: InputSchema): (query: object) => Record<string, unknown> {
-  const validate = ajv.compile(schema);
+export function queryParser<Input>(schema: InputSchema<Input>): (query: object) => Input {
+  const validate = ajv.compile<Input>(schema);
   return (query) => {
     const given = new Map<string, unknown>(Object.entries(query));
-    const values: Record<string, unknown> = {};
+    const values: Fields = {};
     for (const [name, property] of Object.entries(schema.properties)) {
       const text = given.get(name);
-      values[name] = text === undefined ? property.default : numberIn(text, property);
-      if (values[name] === undefined) delete values[name];
+      const value = text === undefined ? property.default : numberIn(text, property);
+      if (value !== undefined) values[name] = value;
     }
-    const wrong = wrongFields(validate, values);
-    const first = Object.keys(schema.properties).find((name) => wrong.has(name));
-    if (first !== undefined) throw new Refusal('invalid_query', first);
-    return values;
+    if (validate(values)) return values;
+    const wrong = wrongFields(validate);
+    throw new Refusal(
+      'invalid_query',
+      Object.keys(schema.properties).find((name) => wrong.has(name)),
+    );
   };
 }
 
@@ -99,16 +160,15 @@ const MAX_NUMBER = 999_999_999;
 /** Returns the number that the schema wants, or the text as it is, for the schema to refuse. */
 function numberIn(text: unknown, { type, maximum }: Schema): unknown {
   const wantsNumber = [type].flat().includes('integer');
-  const isNumber = wantsNumber && typeof text === 'string' && /^\d{1,15}$/.test(text);
-  const isInRange = Number(text) <= Math.max(MAX_NUMBER, Number(maximum ?? 0));
-  return isNumber && isInRange ? Number(text) : text;
+  if (!wantsNumber || typeof text !== 'string' || !/^\d{1,15}$/.test(text)) return text;
+  const number = Number(text);
+  const most = typeof maximum === 'number' ? Math.max(MAX_NUMBER, maximum) : MAX_NUMBER;
+  return number <= most ? number : text;
 }
 
-/** Returns the names of the fields that the schema refuses. */
-function wrongFields(
-  validate: ValidateFunction,
-  values: Record<string, unknown>,
-): ReadonlySet<string | undefined> {
-  if (validate(values)) return new Set();
-  return new Set((validate.errors ?? []).map(({ instancePath }) => instancePath.split('/')[1]));
+const NONE: ReadonlySet<string | undefined> = new Set();
+
+/** Returns the names of the fields that the schema has just refused. */
+function wrongFields({ errors }: ValidateFunction): ReadonlySet<string | undefined> {
+  return new Set((errors ?? []).map(({ instancePath }) => instancePath.split('/')[1]));
 }

@@ -1,0 +1,135 @@
+import { formatAmount } from '../domain/money.ts';
+import { type ObjectSchema, object, type Schema } from './schema.ts';
+
+/** How the console shows a value. It veils an `account` and a `text`, which are personal data. */
+type Kind = 'plain' | 'account' | 'text' | 'money' | 'merchant';
+
+/** The label of a field in the console, and its kind unless it is plain. */
+type Label = string | readonly [label: string, kind: Kind];
+
+type Value = string | number | boolean | Date | null;
+
+/** One field of a record. */
+export interface Field<Row> {
+  /** The columns that `read` reads. */
+  columns: readonly string[];
+  schema: Schema;
+  /** Returns the value in an answer of the API. */
+  read: (row: Row) => unknown;
+  /** Null if the console leaves the field out on purpose. */
+  label: Label | null;
+  /** Returns the value that the console formats. */
+  raw: (row: Row) => Value;
+}
+
+export type Fields<Row> = Readonly<Record<string, Field<Row>>>;
+
+/** A field that shows one column: a moment in ISO 8601, other values as they are. */
+export function column<Name extends string>(
+  name: Name,
+  schema: Schema,
+  label: Label | null = null,
+): Field<Record<Name, Value>> {
+  const raw = (row: Record<Name, Value>) => row[name];
+  const read = (row: Record<Name, Value>) => {
+    const value = row[name];
+    return value instanceof Date ? value.toISOString() : value;
+  };
+  return { columns: [name], schema, read, label, raw };
+}
+
+type Labelled = readonly [schema: Schema, label: Label];
+
+/** Fields with the names of their columns. A field with a label is a fact in the console. */
+export function columns<Name extends string>(
+  schemas: Readonly<Record<Name, Schema | Labelled>>,
+): Fields<Record<Name, Value>> {
+  const fields: Record<string, Field<Record<Name, Value>>> = {};
+  for (const name in schemas) {
+    const entry = schemas[name];
+    fields[name] = isLabelled(entry) ? column(name, ...entry) : column(name, entry);
+  }
+  return fields;
+}
+
+function isLabelled(entry: Schema | Labelled): entry is Labelled {
+  return Array.isArray(entry);
+}
+
+/** Columns that merchants never see, with their labels in the console. Null leaves one out. */
+export function insideColumns<Name extends string>(
+  labels: Readonly<Record<Name, Label | null>>,
+): Fields<Record<Name, Value>> {
+  const fields: Record<string, Field<Record<Name, Value>>> = {};
+  for (const name in labels) fields[name] = column(name, {}, labels[name]);
+  return fields;
+}
+
+/** A field that shows an amount. */
+export function cents<Name extends string>(
+  name: Name,
+  schema: Schema,
+  label: string,
+): Field<Record<Name, number>> {
+  const raw = (row: Record<Name, number>) => row[name];
+  const read = (row: Record<Name, number>) => formatAmount(row[name]);
+  return { columns: [name], schema, read, label: [label, 'money'], raw };
+}
+
+/** A field that is computed from columns. The console shows these columns instead. */
+export function computed<Row>(
+  columns: readonly (keyof Row & string)[],
+  schema: Schema,
+  read: (row: Row) => unknown,
+): Field<Row> {
+  return { columns, schema, read, label: null, raw: () => null };
+}
+
+/** A record as the API shows it. */
+export interface Shown<Row> {
+  schema: ObjectSchema;
+  present: (row: Row) => Record<string, unknown>;
+}
+
+/** Makes the schema and the presenter of a record, once. Answers have the order of the fields. */
+export function recordOf<Row>(fields: Fields<Row>): Shown<Row> {
+  const entries = Object.entries(fields);
+  return {
+    schema: object(Object.fromEntries(entries.map(([name, { schema }]) => [name, schema]))),
+    present: (row) => {
+      const shown: Record<string, unknown> = {};
+      for (const [name, { read }] of entries) shown[name] = read(row);
+      return shown;
+    },
+  };
+}
+
+/** The answers of the API about a payment. Each shows other fields of it. */
+export type Face = 'record' | 'detail' | 'listed';
+
+/** The columns of a table of payments: groups of fields, each with the faces that show it. */
+export type PaymentTable<Row> = readonly { on: readonly Face[]; fields: Fields<Row> }[];
+
+/** Makes the schema and the presenter of one face of a payment. */
+export function faceOf<Row>(table: PaymentTable<Row>, face: Face): Shown<Row> {
+  const groups = table.filter((group) => group.on.includes(face));
+  return recordOf(Object.fromEntries(groups.flatMap(({ fields }) => Object.entries(fields))));
+}
+
+/** A fact about a payment, for the console. */
+export interface Fact {
+  label: string;
+  kind: Kind;
+  value: Value;
+}
+
+/** Returns a function that lists the facts about a payment. */
+export function factsOf<Row>(table: PaymentTable<Row>): (row: Row) => Fact[] {
+  const fields = table.flatMap((group) => Object.values(group.fields));
+  const facts = fields.flatMap(({ label, raw }) => {
+    if (label === null) return [];
+    const [text, kind = 'plain'] = typeof label === 'string' ? [label] : label;
+    return [{ label: text, kind, raw }];
+  });
+  return (row) => facts.map(({ label, kind, raw }) => ({ label, kind, value: raw(row) }));
+}

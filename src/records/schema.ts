@@ -1,0 +1,156 @@
+import { MAX_CALLBACK_URL_LENGTH } from '../domain/callback-url.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import { AMOUNT_PROBLEMS, amountProblem } from '../domain/money.ts';
+
+/** JSON schemas of single fields. They check requests, describe answers and make the documentation. */
+
+/** Keyword: the refusals of a wrong value, the usual one first. Without it `invalid_field`. */
+export const REFUSALS = 'x-refusals';
+/**
+ * Keyword: a function that says what is wrong with a field. It runs even if the schema has refused
+ * the field. Other fields may be wrong, and this one may have any type.
+ */
+export const CHECK = 'x-check';
+/** Keyword of a body: required fields that the token of an app implies. */
+export const IMPLIED = 'x-implied';
+
+/** Our own keywords. They are not published. */
+export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK, IMPLIED];
+
+export interface Schema {
+  [keyword: string]: unknown;
+  [REFUSALS]?: readonly ErrorCode[];
+  [CHECK]?: (fields: Record<string, unknown>) => ErrorCode | null;
+  [IMPLIED]?: readonly string[];
+}
+
+interface TypesOfJson {
+  string: string;
+  integer: number;
+  boolean: boolean;
+}
+
+/** The type of the values that a schema accepts. */
+export type ValueOf<Accepting> = Accepting extends { enum: readonly (infer Word)[] }
+  ? Word
+  : Accepting extends { type: infer Type extends keyof TypesOfJson }
+    ? TypesOfJson[Type]
+    : unknown;
+
+export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const REVERSAL_REF_NO = /^[A-Za-z0-9_-]{1,60}$/;
+
+export const string = { type: 'string' } as const;
+export const integer = { type: 'integer' } as const;
+export const boolean = { type: 'boolean' } as const;
+
+/** Adds a description, and an example unless the schema has one that fits. */
+export function described<const Described extends Schema>(
+  schema: Described,
+  description: string,
+  ...examples: unknown[]
+) {
+  return { ...schema, description, ...(examples.length > 0 && { examples }) };
+}
+
+export function nullable(schema: Schema): Schema {
+  return { ...schema, type: [schema.type, 'null'] };
+}
+
+export const stringOrNull = nullable(string);
+export const integerOrNull = nullable(integer);
+
+export interface ObjectSchema extends Schema {
+  properties: Record<string, Schema>;
+}
+
+/**
+ * An object in an answer or a webhook that has all these fields. The schema permits other fields,
+ * so that a new field breaks no reader who checks answers by the schema.
+ */
+export function object(properties: Record<string, Schema>): ObjectSchema {
+  return { type: 'object', properties, required: Object.keys(properties) };
+}
+
+/** Text without control characters and without controls of the reading direction. */
+export function text(maxLength: number) {
+  return { type: 'string', maxLength, format: 'plain-text' } as const;
+}
+
+const checkAmount = ({ amount }: Record<string, unknown>) => amountProblem(amount);
+
+export const amount = described(
+  {
+    type: 'string',
+    pattern: '^\\d{1,6}\\.\\d{2}$',
+    [REFUSALS]: AMOUNT_PROBLEMS,
+    [CHECK]: checkAmount,
+  },
+  'KES, 1.00 to 999999.99, with exactly two decimals',
+  '250.00',
+);
+
+export const phone = described(
+  { type: 'string', format: 'kenyan-mobile', [REFUSALS]: ['invalid_phone_number'] },
+  'Kenyan mobile number in E.164 form',
+  '+254712345678',
+);
+
+export const refNo = described(
+  { type: 'string', pattern: '^[A-Za-z0-9_-]{1,50}$' },
+  'Your reference: letters, digits, - and _; unique among your records of this kind',
+  'order-1001',
+);
+
+/** The reference of the collection that a reversal gives back. */
+export const checkoutRefNo = described(refNo, 'Your reference of the collection');
+
+export const reversalRefNo = {
+  ...refNo,
+  pattern: REVERSAL_REF_NO.source,
+  examples: ['refund-1001'],
+};
+
+/** The recipient of a payout, in an answer. */
+export const payto = described(string, 'The recipient’s phone or bank account', '+254712345678');
+
+export const accountNumber = described(
+  { type: 'string', minLength: 1, maxLength: 50, format: 'plain-text' },
+  'What the customer pays for, as shown in the prompt',
+  'INV-7',
+);
+
+export const callbackUrl = described(
+  { type: 'string', maxLength: MAX_CALLBACK_URL_LENGTH, format: 'callback-url' },
+  'Where the outcome is POSTed: absolute http(s) without user information; https in production, there on port 443 or 8443 unless the operator allows others',
+  'https://shop.example/webhooks',
+);
+
+export const endpoint = described(
+  { type: 'string', maxLength: MAX_CALLBACK_URL_LENGTH, format: 'endpoint' },
+  'Scheme, host and port of callback URLs; the usual port is left out',
+  'https://shop.example',
+);
+
+export const appCode = described(
+  { type: 'integer', minimum: 1, maximum: 9_007_199_254_740_991 },
+  'Which app to book on; only for people who logged in and have several',
+  5001,
+);
+
+/** An amount in an answer. The balance of a collection wallet may be negative. */
+export const money = described(
+  { type: 'string', pattern: '^-?\\d+\\.\\d{2}$' },
+  'In KES',
+  '250.00',
+);
+
+const TIME = '2026-11-20T09:30:00.000Z';
+export const timestamp = described({ type: 'string', format: 'date-time' }, 'ISO 8601, UTC', TIME);
+export const timestampOrNull = nullable(timestamp);
+
+export const uuid = described(
+  { type: 'string', format: 'uuid' },
+  'Our id, a UUID',
+  '01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f',
+);
