@@ -1,13 +1,15 @@
 import { DISCREPANCY_KINDS } from '../../domain/discrepancies/discrepancy.ts';
 import { isOpen } from '../../domain/payments/payment.ts';
-import { type AnyPayment, accountOf } from '../../domain/payments/payment-store.ts';
+import type { AnyPayment } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
+import { factsAbout } from '../../records/payments.ts';
+import type { Fact } from '../../records/record.ts';
 import { ask, PAYMENT, replay, resend } from '../payment/actions.ts';
 import { mayUse, pathTo, type RouteName } from '../routes.ts';
 import { actionHandlers } from '../shell/action.ts';
-import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
+import { Facts, MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
@@ -108,7 +110,7 @@ function Content({ visit, file, veil }: Shown & { veil: Veil }) {
       <Actions visit={visit} file={file} />
       <section class="card">
         <h2>The payment</h2>
-        <Facts payment={payment} veil={veil} />
+        <PaymentFacts payment={payment} veil={veil} />
         {!veil.isLifted ? (
           <RevealForm visit={visit} route="paymentReveal" />
         ) : (
@@ -222,51 +224,27 @@ function offersOf(file: PaymentFile): Offer[] {
   ];
 }
 
-/** A payment's particulars and identifiers. */
-function Facts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
-  const { kind, merchant_id, amount_cents, channel, gateway, reference } = payment;
-  const { trans_id, external_ref, created_at, deadline_at, id } = payment;
-  const { result_code, result_description } = payment;
+/** The facts about a payment that the table of its record names. Unknown ones are left out. */
+function PaymentFacts({ payment, veil }: { payment: AnyPayment; veil: Veil }) {
   return (
-    <dl>
-      <dt>Amount</dt>
-      <dd>
-        <Money cents={amount_cents} />
-      </dd>
-      <dt>{kind === 'collection' ? 'From' : 'To'}</dt>
-      <dd>{veil.account(accountOf(payment))}</dd>
-      <dt>Merchant</dt>
-      <dd>
-        <MerchantLink merchant_id={merchant_id} />
-      </dd>
-      <dt>Channel</dt>
-      <dd>
-        {channel}, by {gateway}
-      </dd>
-      <dt>Id</dt>
-      <dd>{id}</dd>
-      <dt>Our reference</dt>
-      <dd>{reference}</dd>
-      <dt>Gateway’s reference</dt>
-      <dd>{external_ref ?? 'not known'}</dd>
-      <dt>Receipt</dt>
-      <dd>{trans_id ?? 'none'}</dd>
-      {result_code !== null && (
-        <>
-          <dt>Result</dt>
-          <dd>
-            {result_code}: {veil.text(result_description ?? 'no words')}
-          </dd>
-        </>
-      )}
-      <dt>Asked for</dt>
-      <dd>
-        <Time at={created_at} />
-      </dd>
-      <dt>Deadline</dt>
-      <dd>
-        <Time at={deadline_at} />
-      </dd>
-    </dl>
+    <Facts
+      facts={factsAbout(payment).map((fact) => [fact.label, shownFact(fact, veil)] as const)}
+    />
   );
+}
+
+function shownFact({ kind, value }: Fact, veil: Veil) {
+  if (value === null || value instanceof Date) return value && <Time at={value} />;
+  switch (kind) {
+    case 'account':
+      return veil.account(String(value));
+    case 'text':
+      return veil.text(String(value));
+    case 'money':
+      return <Money cents={Number(value)} />;
+    case 'merchant':
+      return <MerchantLink merchant_id={Number(value)} />;
+    case 'plain':
+      return String(value);
+  }
 }
