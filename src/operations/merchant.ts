@@ -229,6 +229,7 @@ export const merchantOperations: readonly Operation<MerchantRecord>[] = [
       'Its people and programs must log in again.',
     ],
   }),
+  revokeAll,
   verdict({
     verb: 'hold-payouts',
     title: 'Hold payouts',
@@ -246,5 +247,4 @@ export const merchantOperations: readonly Operation<MerchantRecord>[] = [
     wanted: { payouts_held: false },
     lines: ['The payouts that were held go out, as far as their time has not run out.'],
   }),
-  revokeAll,
 ];

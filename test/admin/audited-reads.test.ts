@@ -69,8 +69,8 @@ describe('A command that reads data of merchants and customers', () => {
     const approve = `merchant approve ${merchant_id} --reason because`;
     expect(await readsOf(approve)).to.deep.equal([
       {
-        ...{ action: 'merchant.approve', merchant_id: null, subject: `merchant ${merchant_id}` },
-        details: { id: merchant_id, rows: 1 },
+        ...{ action: 'merchant.approve', merchant_id, subject: `merchant ${merchant_id}` },
+        details: { merchant_id, rows: 1 },
       },
     ]);
   });

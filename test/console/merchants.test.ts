@@ -171,7 +171,7 @@ describe('The console on merchants', () => {
     const fields = {
       ...{ name: EVIL, email: 'new@x.example', phone_number: '', commission_bps: '150' },
       ...{ commission_fixed: '5', rate_limit_per_minute: 'default', rate_limit_burst: '20' },
-      ...{ user_ip_allow_list: '10.0.0.0/8', totp_payouts: 'on' },
+      ...{ user_ip_allow_list: '10.0.0.0/8', totp_required_for_payouts: 'on' },
     };
     const wrong = await change(admin, path, { ...fields, commission_bps: '10001' });
     expect(wrong.status).to.equal(422);

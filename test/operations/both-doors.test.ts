@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
+import { requireMerchant } from '../../src/domain/merchants/merchant.ts';
 import { walletBalances } from '../../src/domain/wallets/list-transactions.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { createTestMerchant, type TestMerchant } from '../support/test-merchant.ts';
@@ -55,9 +56,55 @@ describe('An operation at both doors', () => {
     names: namesOf,
   });
 
+  /** A merchant as its row has it, without what differs between two merchants. */
+  const rowOf = async ({ merchant_id }: TestMerchant) => {
+    const { id: _, created_at: __, ...row } = await requireMerchant(database(), merchant_id);
+    return row;
+  };
+
+  /** A change of a merchant. The merchant is like `opposite` before. */
+  const change = (
+    verb: string,
+    opposite: string,
+    { options = [], form = {} }: { options?: string[]; form?: Record<string, string> } = {},
+  ): DoorCase<TestMerchant> => ({
+    name: `merchant.${verb}`,
+    make: async () => {
+      const merchant = await newMerchant();
+      const like = `UPDATE merchants SET name = 'Shop', email = 'shop@x.example', ${opposite}
+        WHERE id = :merchant_id`;
+      await rows(database(), like, merchant);
+      return merchant;
+    },
+    role: 'admin',
+    command: ({ merchant_id }) => ['merchant', verb, String(merchant_id), ...options],
+    page: (merchant) => `${pageOf(merchant)}/change/${verb}`,
+    form: () => form,
+    effect: rowOf,
+    names: namesOf,
+  });
+
   const CASES: DoorCase<TestMerchant>[] = [
     entry('topup', 'top-up', []),
     entry('adjust', 'adjust', ['--wallet', 'payout']),
+    change('approve', 'approved = false'),
+    change('suspend', 'active = true'),
+    change('activate', 'active = false'),
+    change('hold-payouts', 'payouts_held = false'),
+    change('release-payouts', 'payouts_held = true'),
+    change('revoke-all', 'active = true'),
+    change('update', 'active = true', {
+      options: ['--name', 'New Name', '--email', 'new@x.example', '--commission-bps', '75'],
+      form: {
+        name: 'New Name',
+        email: 'new@x.example',
+        commission_bps: '75',
+        commission_fixed: 'default',
+        rate_limit_per_minute: 'default',
+        rate_limit_burst: 'default',
+        user_ip_allow_list: 'none',
+      },
+    }),
   ];
 
   for (const one of CASES) {

@@ -3,16 +3,15 @@ import { listMerchants, type MerchantRecord } from '../../domain/merchants/merch
 import { listUsers, requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { walletBalances } from '../../domain/wallets/list-transactions.ts';
+import { merchantOperations } from '../../operations/merchant.ts';
 import type { Config } from '../../process/config.ts';
 import { recordView } from '../access/audit.ts';
 import { AppTable } from '../apps/table.tsx';
 import { ConsoleError } from '../console-error.ts';
-import { MERCHANT_ACTIONS } from '../merchants/changes.tsx';
 import { MERCHANT, recordMerchantView } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { actionHandlers, namedIn } from '../shell/action.ts';
-import { ActionLinks } from '../shell/action-page.tsx';
 import { Facts, Time } from '../shell/links.tsx';
+import { OperationLinks, operationHandlers, pagesOf } from '../shell/operation.tsx';
 import { found, idIn, numberIn } from '../shell/read-fields.ts';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { Empty, type ListPage, listPage, NextPage } from '../shell/table.tsx';
@@ -24,6 +23,7 @@ import { Balances } from './wallets.tsx';
 
 /** A longer text is in no name and no e-mail address. */
 const MAX_SEARCH_LENGTH = 254;
+const pages = pagesOf(merchantOperations);
 
 /** The list of merchants, the page of each, and what can be done about it. */
 export const merchantHandlers = {
@@ -63,7 +63,7 @@ export const merchantHandlers = {
     goTo: pathTo('merchant', params),
   }),
 
-  ...actionHandlers('merchantChange', MERCHANT, namedIn(MERCHANT_ACTIONS)),
+  ...operationHandlers('merchantChange', { resource: MERCHANT, pages }),
 };
 
 async function fileOf(visit: Visit, merchant: MerchantRecord): Promise<MerchantFile> {
@@ -117,9 +117,11 @@ function MerchantPage({ visit, file, isRevealed = false }: Props) {
         <Particulars visit={visit} merchant={merchant} isRevealed={isRevealed} />
         {mayUse(role, 'merchantChange') && (
           <p class="buttons">
-            <ActionLinks
-              {...{ route: 'merchantChange', params: visit.params, subject: merchant }}
-              actions={MERCHANT_ACTIONS}
+            <OperationLinks
+              route="merchantChange"
+              params={visit.params}
+              subject={merchant}
+              pages={pages}
             />
           </p>
         )}
