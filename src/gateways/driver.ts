@@ -13,8 +13,6 @@ export interface DriverDefinition<Shape extends SettingShape = SettingShape>
   isConfigured?(settings: SettingsOf<Shape>): boolean;
   /** Builds the driver with its accounts. Connects to nothing. */
   create(settings: SettingsOf<Shape>, parts: DriverParts): Driver;
-  /** The driver's own operations, for the command line. */
-  operations?: DriverOperations;
 }
 
 export type SettingsOf<Shape extends SettingShape> = z.output<z.ZodObject<Shape>>;

@@ -63,7 +63,9 @@ describe('The start of bin/malipo', () => {
       const packages = packagesOf(modules);
       expect(packages).to.include('commander');
       expect([...packages].filter((name) => LARGE.includes(name!))).to.deep.equal([]);
-      expect(modules.filter((url) => /process\/boot\./.test(url))).to.deep.equal([]);
+      expect(modules.filter((url) => /main\/boot\.|service\/service\./.test(url))).to.deep.equal(
+        [],
+      );
     });
 
     it(`loads, from the ${kind}, only the noun that is named`, () => {

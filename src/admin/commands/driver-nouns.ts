@@ -10,7 +10,7 @@ import type {
   OperationContext,
   OperationField,
 } from '../../gateways/driver.ts';
-import { DRIVERS } from '../../gateways/registry.ts';
+import { DRIVER_OPERATIONS } from '../../gateways/driver-operations.ts';
 import { type Fields, optional, type Reader, required } from '../../operations/field.ts';
 import * as read from '../../operations/readers.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../service/callback-base.ts';
@@ -21,10 +21,10 @@ const MAX_ACCOUNT_LENGTH = 100;
 
 /** The nouns of all gateway drivers, with the operations that each driver states. */
 export const driverNouns: Nouns = Object.fromEntries(
-  DRIVERS.flatMap(({ name: driver, operations }) =>
-    Object.entries(operations?.nouns ?? {}).map(([name, { summary, verbs }]) => {
+  Object.entries(DRIVER_OPERATIONS).flatMap(([driver, operations]) =>
+    Object.entries(operations.nouns).map(([name, { summary, verbs }]) => {
       const rendered = Object.entries(verbs).map(([verb, operation]) => {
-        return [verb, verbOf(driver, operations!, operation)];
+        return [verb, verbOf(driver, operations, operation)];
       });
       return [name, { summary, verbs: Object.fromEntries(rendered) }];
     }),

@@ -4,6 +4,7 @@ import type { CheckAddresses, Finding } from '../gateway.ts';
 import { type DarajaAccount, initiatorOf } from './account.ts';
 import { checkCallbacks, checkConfiguration, checkHost, ok, wrong } from './checks.ts';
 import { accountOf, type DarajaOptions } from './daraja-gateway.ts';
+import { BALANCE_PRODUCT } from './operations.ts';
 import { pullStatement } from './pull.ts';
 import { askBalance } from './questions.ts';
 import { queryStkPush } from './stk-push.ts';
@@ -27,8 +28,6 @@ export async function checkAccount(
   ];
 }
 
-/** The finding about the question for the balance. Its answer comes as a callback. */
-export const BALANCE_PRODUCT = 'product Account Balance';
 /** Nobody has this prompt. It looks like one of Daraja's, with a day and a phone. */
 const NO_PROMPT = 'ws_CO_0101202000000000000000700000000';
 const NO_SUCH_PROMPT = /transaction does not exist/i;

@@ -5,7 +5,6 @@ import { checkAccount } from './check-account.ts';
 import { CALLBACK_ANSWER } from './checks.ts';
 import { createDarajaClient } from './client.ts';
 import { accountOf, createDarajaGateway, type DarajaOptions, nameOf } from './daraja-gateway.ts';
-import { DARAJA_OPERATIONS } from './operations.ts';
 import { registerPull } from './pull.ts';
 import { payeeName } from './questions.ts';
 import { DARAJA_SETTINGS, darajaProductionRules, darajaRules } from './settings.ts';
@@ -17,7 +16,6 @@ export const daraja: DriverDefinition<typeof DARAJA_SETTINGS> = {
   rules: darajaRules,
   productionRules: darajaProductionRules,
   callbackAnswer: CALLBACK_ANSWER,
-  operations: DARAJA_OPERATIONS,
   isConfigured: ({ DARAJA }) => DARAJA !== undefined,
   create: createDarajaDriver,
 };

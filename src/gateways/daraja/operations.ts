@@ -7,7 +7,9 @@ import type {
   OperationContext,
 } from '../driver.ts';
 import type { Finding, Registration } from '../gateway.ts';
-import { BALANCE_PRODUCT } from './check-account.ts';
+
+/** The finding about the question for the balance. Its answer comes as a callback. */
+export const BALANCE_PRODUCT = 'product Account Balance';
 
 const LOOK_INTERVAL_MS = 200;
 
