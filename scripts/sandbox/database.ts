@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { openDatabase } from '../../src/connections/database.ts';
-import { currentRole, databaseProblem } from '../../src/connections/database-fault.ts';
 import { migrate } from '../../src/connections/migrations.ts';
+import { currentRole, databaseProblem } from '../../src/connections/readiness.ts';
 import { grantRuntimeRights } from '../../src/domain/upkeep/runtime-rights.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { Config } from '../../src/process/config.ts';

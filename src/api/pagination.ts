@@ -1,6 +1,6 @@
 import { Refusal } from '../domain/errors.ts';
 import type { AsOf, PageRequest } from '../domain/lists.ts';
-import type { FeedEvent, FeedPage } from '../domain/webhooks/event-feed.ts';
+import type { FeedEvent, FeedPage } from '../domain/webhooks/list-own-deliveries.ts';
 import type { Config } from '../process/config.ts';
 import { BASE_PATH } from './context.ts';
 import type { Endpoint } from './endpoints/endpoint.ts';

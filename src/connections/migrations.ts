@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import type { Knex } from 'knex';
-import { lockUntilCommit } from './advisory-locks.ts';
-import { type Database, inTransaction, rows, SESSION_SETTINGS } from './database.ts';
+import { type Database, firstRow, inTransaction, rows, SESSION_SETTINGS } from './database.ts';
 import { isOutage, messageOf } from './database-errors.ts';
+import { lockUntilCommit } from './locks.ts';
 
 /**
  * Migrations only go forward. Each runs in a transaction, unless it says otherwise. Their names
@@ -163,3 +163,12 @@ const END_IDLE_SESSIONS = `
       AND (state = 'idle' OR pid = pg_backend_pid())
     ORDER BY pid = pg_backend_pid()
   ) AS sessions`;
+
+/**
+ * Returns the id that the first migration gave this installation. A restored backup has the same.
+ * It begins every key in Redis, so installations that share a Redis do not take each other's jobs.
+ */
+export async function installationId(database: Database): Promise<string> {
+  const found = await firstRow<{ id: string }>(database, 'SELECT id FROM installation');
+  return found!.id;
+}

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
+import { leaseHolder } from '../connections/locks.ts';
 import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk-replays.ts';
-import { leaseHolder } from '../jobs/lease.ts';
 import type { Service } from '../service/service.ts';
 import { SECOND_MS } from '../time.ts';
 

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler } from 'express';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
-import { LineIsFull } from '../domain/credentials/password-line.ts';
+import { LineIsFull } from '../domain/credentials/passwords.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
 import { logFieldsOf } from '../http/caller.ts';

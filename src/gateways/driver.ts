@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { TokenStore } from '../domain/gateway-accounts/access-token.ts';
 import type { Config } from '../process/config.ts';
-import type { DriverSettings, SettingShape } from '../process/driver-settings.ts';
+import type { DriverSettings, SettingShape } from '../process/setting-types.ts';
 import type { AccountTools, CheckAddresses, Gateway, InitiatedKind } from './gateway.ts';
 
 /** Everything that a driver states of itself, in its own folder. `registry.ts` lists the drivers. */

@@ -1,7 +1,7 @@
 import type { Job, Queue, Worker } from 'bullmq';
 import type { DatabaseAddress } from '../connections/address.ts';
 import type { Database } from '../connections/database.ts';
-import { installationId } from '../connections/installation.ts';
+import { installationId } from '../connections/migrations.ts';
 import type { RedisAddress } from '../connections/redis.ts';
 import type { JobData } from './job-types.ts';
 import { postgresBackend } from './postgres-backend.ts';

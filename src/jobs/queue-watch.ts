@@ -1,6 +1,7 @@
 import type { Queue } from 'bullmq';
 import type { Database } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
+import { SWEEPER_LEASE } from '../connections/locks.ts';
 import type { Logger } from '../process/logger.ts';
 import { MINUTE_MS } from '../time.ts';
 import type { QueueBackend } from './backend.ts';
@@ -13,7 +14,6 @@ import {
   readWaitingDeliveries,
 } from './consistency.ts';
 import { type JobData, jobId, queuesOf, WORKER_TYPES } from './job-types.ts';
-import { SWEEPER_LEASE } from './lease.ts';
 import { answerOf, openQueuePool, type QueuePool } from './queues.ts';
 
 /** The state of a queue at one moment, as its backend tells it. Not the truth about money. */

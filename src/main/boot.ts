@@ -1,8 +1,8 @@
 import { defaultPoolMax } from '../connections/connection-budget.ts';
 import { type Database, openDatabase } from '../connections/database.ts';
-import { databaseProblem } from '../connections/database-fault.ts';
 import { databaseWarnings } from '../connections/database-warnings.ts';
 import { roleDefaultsProblem, schemaProblem } from '../connections/migrations.ts';
+import { databaseProblem } from '../connections/readiness.ts';
 import { redisCondition } from '../connections/redis.ts';
 import { noteDatabase } from '../domain/upkeep/other-database.ts';
 import type { Config } from '../process/config.ts';

@@ -9,8 +9,9 @@ import {
   type ProcessType,
   processName,
   startWorkers,
+  submits,
+  workerCondition,
 } from '../workers/start-workers.ts';
-import { submits, workerCondition } from '../workers/worker-condition.ts';
 import { boot } from './boot.ts';
 
 /** Runs the worker types given as arguments in this process; `all` runs every one. */

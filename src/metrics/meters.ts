@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, Summary } from 'prom-client';
-import type { EndedPayment } from '../domain/webhooks/number-events.ts';
+import type { EndedPayment } from '../domain/webhooks/prepare-deliveries.ts';
 import type { Gateway } from '../gateways/gateway.ts';
 
 /** From an answer out of memory to a reversal that waits for its gateway. */

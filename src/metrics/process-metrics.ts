@@ -7,7 +7,7 @@ import {
   type SecurityEvent,
 } from '../domain/security/security-events.ts';
 import { DELIVERY_RESULTS } from '../domain/webhooks/delivery.ts';
-import { END_STATES, ENDING_KINDS } from '../domain/webhooks/number-events.ts';
+import { END_STATES, ENDING_KINDS } from '../domain/webhooks/prepare-deliveries.ts';
 import type { Service } from '../service/service.ts';
 import { addGauges, type GaugeTable } from './gauges.ts';
 import type { Meters } from './meters.ts';

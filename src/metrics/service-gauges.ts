@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { inTransaction, rows, type Transaction } from '../connections/database.ts';
-import { databaseFault } from '../connections/database-fault.ts';
+import { databaseFault } from '../connections/readiness.ts';
 import { allQueues, type QueueStates } from '../jobs/queue-watch.ts';
 import type { Service } from '../service/service.ts';
 import { SECOND_MS } from '../time.ts';

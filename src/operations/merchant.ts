@@ -1,5 +1,5 @@
 import type { Transaction } from '../connections/database.ts';
-import { TOTP_OPERATIONS, type TotpOperation } from '../domain/access/require-totp.ts';
+import { TOTP_OPERATIONS, type TotpOperation } from '../domain/access/require-access.ts';
 import {
   changeMerchant,
   endCredentials,

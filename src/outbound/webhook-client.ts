@@ -3,13 +3,19 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { performance } from 'node:perf_hooks';
 import { finished } from 'node:stream';
 import { messageOf } from '../connections/database-errors.ts';
-import { isPortAllowed, portOf } from '../domain/callback-url.ts';
+import { isPortAllowed, portOf } from '../domain/address.ts';
 import { storableText } from '../domain/text.ts';
 import type { AttemptOutcome } from '../domain/webhooks/delivery.ts';
 import type { Config } from '../process/config.ts';
 import { MINUTE_MS } from '../time.ts';
-import { addressesInDns, type FindAddresses } from './host-addresses.ts';
-import { type Fence, fencedLookup, RefusedHost, refuseHost } from './public-addresses.ts';
+import {
+  addressesInDns,
+  type Fence,
+  type FindAddresses,
+  fencedLookup,
+  RefusedHost,
+  refuseHost,
+} from './addresses.ts';
 
 /** What a receiver has answered. */
 type WebhookAnswer = Pick<AttemptOutcome, 'retryAfterMs'> & {

@@ -1,7 +1,7 @@
-import type { Check } from './driver-settings.ts';
 import { hasDevelopmentKey, hasGuessableKey, hasRepeatedKey, shareKey } from './key-ring.ts';
 import { hasReachableHost, trustsTheWorld } from './networks.ts';
 import type { GivenTexts, KnownValues } from './setting-rules.ts';
+import type { Check } from './setting-types.ts';
 
 /** Returns what production refuses: what would be harmless on a developer's machine only. */
 export function productionRules(

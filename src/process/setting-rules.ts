@@ -1,7 +1,7 @@
-import type { Check, DriverSettings } from './driver-settings.ts';
 import { hasDevelopmentKey } from './key-ring.ts';
 import { isLocalHost } from './networks.ts';
 import { productionRules, shutdownProblems } from './production-rules.ts';
+import type { Check, DriverSettings } from './setting-types.ts';
 import type { Settings } from './settings.ts';
 
 export type GivenTexts = Partial<Record<keyof Settings, string>>;

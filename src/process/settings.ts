@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { DriverSettings, SettingShape } from './driver-settings.ts';
+import type { DriverSettings, SettingShape } from './setting-types.ts';
 import { channelSettings, GATEWAYS, PAYMENTS } from './settings/gateways.ts';
 import { API, CONSOLE, PROCESS } from './settings/service.ts';
 import { KEYS, STORES } from './settings/stores.ts';

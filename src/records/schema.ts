@@ -1,4 +1,4 @@
-import { MAX_CALLBACK_URL_LENGTH } from '../domain/callback-url.ts';
+import { MAX_CALLBACK_URL_LENGTH } from '../domain/address.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { AMOUNT_PROBLEMS, amountProblem } from '../domain/money.ts';
 

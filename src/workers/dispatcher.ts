@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
-import { openOverdue } from '../domain/discrepancies/open-overdue.ts';
+import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../connections/locks.ts';
+import { openOverdue } from '../domain/discrepancies/discrepancy.ts';
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
-import { giveUpWaiting } from '../domain/webhooks/give-up-waiting.ts';
-import { prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
+import { giveUpWaiting, prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import {
   type AddedRows,
@@ -12,7 +12,6 @@ import {
   removeAdded,
   sendDueQuestions,
 } from '../jobs/dispatch-outbox.ts';
-import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../jobs/lease.ts';
 import { openQueueStates } from '../jobs/queue-watch.ts';
 import { openQueues } from '../jobs/queues.ts';
 import { sweep } from '../jobs/sweeper.ts';

@@ -1,12 +1,13 @@
 import { messageOf } from '../connections/database-errors.ts';
-import { noticeText } from '../domain/webhooks/notice-text.ts';
+import { clockTime } from '../domain/period.ts';
+import { OPENS_AFTER } from '../domain/webhooks/endpoint.ts';
 import {
   MAX_EMAILS_PER_HOUR,
   type Notice,
   recordTelling,
   takeNotice,
 } from '../domain/webhooks/notices.ts';
-import { addressesOfSystem } from '../outbound/host-addresses.ts';
+import { addressesOfSystem } from '../outbound/addresses.ts';
 import { sendEmail } from '../outbound/send-email.ts';
 import { type PostOptions, postWebhook } from '../outbound/webhook-client.ts';
 import type { Service } from '../service/service.ts';
@@ -114,4 +115,101 @@ function hookDocument(notice: Notice) {
     waiting,
     created_at,
   };
+}
+
+/** An e-mail as plain text. */
+export interface NoticeText {
+  subject: string;
+  text: string;
+}
+
+/** Writes a notice for the merchant. It has nothing that its sender would have to keep secret. */
+export function noticeText(notice: Notice): NoticeText {
+  const { subject, happened, now } = TEMPLATES[notice.kind](notice);
+  const parts = [
+    [happened, '', ...facts(notice)],
+    ['What Malipo does:', now],
+    ['What you can do:', ...ADVICE[notice.kind].map((line) => `- ${line}`)],
+  ];
+  return { subject, text: `${parts.map((lines) => lines.join('\n')).join('\n\n')}\n` };
+}
+
+const HOLDING =
+  'It holds back the webhooks to this endpoint. They wait and spend no attempts. One at a time goes as a probe, every two minutes at the latest. When your endpoint takes one, the others follow by themselves. A webhook that has waited for seven days is given up.';
+const SENDING = 'It sends the webhooks to this endpoint again, a few at first and then ever more.';
+
+const TEMPLATES: Record<
+  Notice['kind'],
+  (notice: Notice) => { subject: string; happened: string; now: string }
+> = {
+  failing: ({ endpoint, is_held }) => ({
+    subject: `Your webhook endpoint does not work: ${endpoint}`,
+    happened: `Your endpoint has not taken the webhooks of Malipo, ${OPENS_AFTER} times in a row.`,
+    now: is_held ? HOLDING : `Your endpoint has taken one since then. ${SENDING}`,
+  }),
+  recovered: ({ endpoint, is_held }) => ({
+    subject: `Your webhook endpoint works again: ${endpoint}`,
+    happened: 'Your endpoint takes the webhooks of Malipo again.',
+    now: is_held ? `Your endpoint has failed again since then. ${HOLDING}` : SENDING,
+  }),
+  exhausted: ({ endpoint, is_held }) => ({
+    subject: `Webhooks were given up: ${endpoint}`,
+    happened:
+      'Malipo has given up at least one webhook to your endpoint, because no attempt has succeeded for days. You may not know how its payment ended.',
+    now: `It sends a webhook that was given up only when somebody asks for it. ${is_held ? HOLDING : 'It goes on to send the others.'}`,
+  }),
+};
+
+const LOOK =
+  'GET /webhooks/endpoints shows the state of your endpoints, and GET /webhooks/deliveries each webhook with what your endpoint answered.';
+const EVENTS =
+  'GET /events lists everything that webhooks have told or should have told. Nothing is lost.';
+const TEST = 'POST /webhooks/test sends a webhook to try your endpoint with.';
+const RECOVER =
+  'POST /webhooks/recover sends again the webhooks of a time that have not reached you.';
+
+const ADVICE: Record<Notice['kind'], readonly string[]> = {
+  failing: [
+    'Mend the endpoint, so that it answers in time with a status from 200 to 299.',
+    LOOK,
+    TEST,
+    RECOVER,
+    EVENTS,
+  ],
+  recovered: ['You need to do nothing for the webhooks that wait.', LOOK, RECOVER, EVENTS],
+  exhausted: ['Mend the endpoint first, if it does not work.', LOOK, TEST, RECOVER, EVENTS],
+};
+
+function facts(notice: Notice): string[] {
+  const { kind, created_at } = notice;
+  return [
+    `Endpoint: ${notice.endpoint}`,
+    `Merchant: ${oneLine(notice.merchant_name)} (${notice.merchant_id})`,
+    `${kind === 'recovered' ? 'Had failed' : 'Failing'} since: ${bothTimes(notice.failing_since)}`,
+    ...(kind === 'recovered' ? [`Works again since: ${bothTimes(created_at)}`] : []),
+    ...(kind === 'exhausted' ? [`Given up: ${bothTimes(created_at)}`] : []),
+    `Last failure: ${lastFailure(notice)}`,
+    `Webhooks that wait now: ${notice.waiting}`,
+  ];
+}
+
+function bothTimes(date: Date): string {
+  return `${clockTime(date, 'EAT')} (${clockTime(date, 'UTC')})`;
+}
+
+const MAX_ERROR_LENGTH = 200;
+
+function lastFailure({ last_status, last_error }: Notice): string {
+  if (last_status !== null) return `your endpoint answered with status ${last_status}`;
+  return `no answer (${beginningOf(oneLine(last_error ?? 'unknown'))})`;
+}
+
+/** Cuts between characters: half of one that needs two units would be none. */
+function beginningOf(text: string): string {
+  return [...text].slice(0, MAX_ERROR_LENGTH).join('');
+}
+
+/** The other side may have chosen the words of an error. */
+function oneLine(text: string): string {
+  return text.replace(/[\s\p{Cc}\p{Cs}\p{Bidi_Control}]+/gu, ' ').trim();
 }

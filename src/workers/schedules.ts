@@ -1,10 +1,10 @@
 import { inTransaction, rows } from '../connections/database.ts';
 import { messageOf } from '../connections/database-errors.ts';
+import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
 import { recordVerification } from '../domain/ledger/verification/checkpoints.ts';
 import { verifyLedger } from '../domain/ledger/verification/verify-ledger.ts';
 import { type Removed, runRetention } from '../domain/upkeep/run-retention.ts';
 import { floatUrl } from '../gateways/callback-address.ts';
-import { holdLease, leaseHolder, releaseLease } from '../jobs/lease.ts';
 import type { Service } from '../service/service.ts';
 import { DAY_MS, MINUTE_MS } from '../time.ts';
 

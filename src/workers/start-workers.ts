@@ -1,14 +1,17 @@
 import { v7 as uuidv7 } from 'uuid';
 import { messageOf } from '../connections/database-errors.ts';
+import { type Condition, createRedisProbe } from '../connections/redis.ts';
 import {
   ANNOUNCE_INTERVAL_MS,
   announceWorker,
   withdrawWorker,
-} from '../domain/webhooks/worker-slots.ts';
+} from '../domain/webhooks/admit-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
 import { ALL_TYPES, queuesOf, WORKER_TYPES, type WorkerType } from '../jobs/job-types.ts';
 import type { Closable } from '../process/lifecycle.ts';
+import { CALLBACK_BASE_UNKNOWN, type CallbackBase } from '../service/callback-base.ts';
 import type { Service } from '../service/service.ts';
+import { waitAtMost } from '../time.ts';
 import { startDispatcher } from './dispatcher.ts';
 import { type Liveness, probeOutbox, watchWorker } from './liveness.ts';
 import { startWorker } from './run-worker.ts';
@@ -80,5 +83,42 @@ function announceSlots({ database, logger, config }: Service): () => Promise<voi
     clearInterval(timer);
     await announcing;
     await withdrawWorker(database, worker.id).catch(() => {});
+  };
+}
+
+/** Tells whether a process of these types sends payments to gateways. `refunds` sends returns. */
+export function submits(types: readonly ProcessType[]): boolean {
+  return types.includes('submission') || types.includes('refunds');
+}
+
+/** Shorter than load balancers wait. */
+const ANSWER_TIMEOUT_MS = 2_000;
+
+/** Returns undefined while nobody can tell. */
+function knownBase(callbackBase: CallbackBase): Promise<string | null | undefined> {
+  return waitAtMost(callbackBase.find(), ANSWER_TIMEOUT_MS, 'no answer').catch(() => undefined);
+}
+
+/**
+ * Returns what a worker or dispatcher needs besides the database: a Redis, if there is one, that
+ * takes its jobs and keeps them; and, if it submits, an address for callbacks.
+ */
+export function workerCondition(
+  { config, callbackBase }: Service,
+  types: readonly ProcessType[],
+): () => Promise<Condition> {
+  const probe = config.redisUrl ? createRedisProbe(config) : null;
+  return async () => {
+    const [redis, base] = await Promise.all([
+      probe?.(),
+      // While the database does not answer, that is the reason.
+      submits(types) ? knownBase(callbackBase) : undefined,
+    ]);
+    const problems = [base === null ? CALLBACK_BASE_UNKNOWN : null, redis?.problem ?? null];
+    const told = problems.filter((line) => line !== null);
+    return {
+      problem: told.length > 0 ? told.join('. ') : null,
+      warnings: redis?.warnings ?? [],
+    };
   };
 }

@@ -5,8 +5,11 @@ import { readPassword } from '../../src/admin/options/new-password.ts';
 import { firstRow, inTransaction } from '../../src/connections/database.ts';
 import { authenticate } from '../../src/domain/access/caller.ts';
 import { logInUser } from '../../src/domain/credentials/log-in.ts';
-import { setTotp, storeTotpSecret } from '../../src/domain/credentials/one-time-passwords.ts';
-import { renewRecoveryCodes } from '../../src/domain/credentials/recovery-codes.ts';
+import {
+  renewRecoveryCodes,
+  setTotp,
+  storeTotpSecret,
+} from '../../src/domain/credentials/one-time-passwords.ts';
 import type { Refusal } from '../../src/domain/errors.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { createUser } from '../../src/domain/merchants/user.ts';

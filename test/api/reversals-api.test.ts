@@ -5,7 +5,7 @@ import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-s
 import type { Verdict } from '../../src/domain/gateway-results.ts';
 import { REVERSAL_STATES } from '../../src/domain/payments/kinds.ts';
 import { STATUS_CODES } from '../../src/domain/payments/payment.ts';
-import { findReversal } from '../../src/domain/reversals/await-acceptance.ts';
+import { findReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { request, reversalBody } from '../support/api-client.ts';
 import { itChecksFields } from '../support/field-tests.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';

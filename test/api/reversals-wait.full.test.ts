@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { MAX_WAITING_OF_MERCHANT } from '../../src/api/routes/payments.ts';
-import { findReversal } from '../../src/domain/reversals/await-acceptance.ts';
+import { findReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { type Answer, clientOf, request, reversalBody } from '../support/api-client.ts';
 import { eventually } from '../support/eventually.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import winston from 'winston';
-import { databaseProblem } from '../../src/connections/database-fault.ts';
+import { databaseProblem } from '../../src/connections/readiness.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { createService } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester } from '../support/admin.ts';

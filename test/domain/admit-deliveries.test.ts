@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import type { Walk } from '../../src/domain/webhooks/admit-deliveries.ts';
+import {
+  announceWorker,
+  type Walk,
+  withdrawWorker,
+} from '../../src/domain/webhooks/admit-deliveries.ts';
 import { findDelivery, recordAttempt } from '../../src/domain/webhooks/delivery.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
-import { announceWorker, withdrawWorker } from '../../src/domain/webhooks/worker-slots.ts';
 import { makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { deliveriesOf, deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { countOf, createTestStore, outboxOf, type TestStore } from '../support/payments.ts';

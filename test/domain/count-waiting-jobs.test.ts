@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { countWaitingJobs } from '../../src/domain/support/count-waiting-jobs.ts';
 import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { countWaitingJobs } from '../../src/jobs/failed-jobs.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { newEvent } from '../support/events.ts';

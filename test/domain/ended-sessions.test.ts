@@ -5,8 +5,8 @@ import { issueAppTokens, logInUser, refreshTokens } from '../../src/domain/crede
 import type { TokenPair } from '../../src/domain/credentials/tokens.ts';
 import { Refusal } from '../../src/domain/errors.ts';
 import { updateApp } from '../../src/domain/merchants/app.ts';
+import { rotateAppSecret } from '../../src/domain/merchants/change-app.ts';
 import { revokeCredentials, updateMerchant } from '../../src/domain/merchants/merchant.ts';
-import { rotateAppSecret } from '../../src/domain/merchants/rotate-secrets.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import { createTestUser, type TestMerchant, type TestUser } from '../support/test-merchant.ts';

@@ -6,8 +6,7 @@ import {
   recordAttempt,
 } from '../../src/domain/webhooks/delivery.ts';
 import { OPENS_AFTER } from '../../src/domain/webhooks/endpoint.ts';
-import { giveUpWaiting } from '../../src/domain/webhooks/give-up-waiting.ts';
-import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { giveUpWaiting, prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { endpointOf, makeEndpoint, OPEN } from '../support/endpoints.ts';
 import { deliveryOf, makeDue, newEvent, outcomeOf } from '../support/events.ts';
 import { createTestStore, type TestStore } from '../support/payments.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { isCallbackUrl } from '../../src/domain/callback-url.ts';
+import { isCallbackUrl } from '../../src/domain/address.ts';
 import { createEvent } from '../../src/domain/webhooks/create-event.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { deliveriesOf, deliveryOf, newEvent } from '../support/events.ts';

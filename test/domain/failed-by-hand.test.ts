@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
-import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
+import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import { resolveDiscrepancy } from '../../src/domain/support/resolve-discrepancy.ts';
 import { newPayout } from '../support/payment-kinds.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Database, rows } from '../../src/connections/database.ts';
-import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
+import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import { type AnyPayment, lockPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { discrepancyOf, passDeadline, resolve } from '../support/discrepancies/scene.ts';
 import { newPayment, newPayout, PAYMENT_KINDS } from '../support/payment-kinds.ts';

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { firstRow, inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
 import { refundPayout } from '../../src/domain/settlement/refund-payout.ts';
-import { findCallbackBase, recordCallbackBase } from '../../src/domain/upkeep/callback-base.ts';
 import {
   noteDatabase,
   noteMarked,
@@ -11,6 +10,7 @@ import {
 } from '../../src/domain/upkeep/other-database.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { boot } from '../../src/main/boot.ts';
+import { findCallbackBase, recordCallbackBase } from '../../src/service/callback-base.ts';
 import { asSuperuser } from '../support/database.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newEvent } from '../support/events.ts';

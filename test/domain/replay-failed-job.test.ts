@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { openDiscrepancy } from '../../src/domain/discrepancies/discrepancy.ts';
-import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
+import { openDiscrepancy, openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import type { Callback } from '../../src/domain/settlement/callback-store.ts';

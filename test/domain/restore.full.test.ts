@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
+import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
 import {
   MARK_BATCH_SIZE,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import { pauseChannel, resumeChannel } from '../../src/domain/channels/channel-store.ts';
-import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
+import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { Reversal } from '../../src/domain/payments/kinds.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { claimSubmission } from '../../src/domain/submission/claim-submission.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
-import { readFeed } from '../../src/domain/webhooks/event-feed.ts';
 import {
   listOwnDeliveries,
   listOwnEndpoints,
   type OwnDeliveryFilter,
+  readFeed,
 } from '../../src/domain/webhooks/list-own-deliveries.ts';
 import {
   countRecoverable,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { installationId } from '../../src/connections/installation.ts';
+import { installationId } from '../../src/connections/migrations.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { allQueues, emptyQueues } from '../../src/jobs/queue-watch.ts';
 import { clientOf } from '../support/api-client.ts';

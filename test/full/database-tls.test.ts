@@ -7,8 +7,8 @@ import {
   startEmbeddedPostgres,
 } from '../../scripts/sandbox/embedded/postgres.ts';
 import { type Database, openDatabase, rows } from '../../src/connections/database.ts';
-import { databaseProblem } from '../../src/connections/database-fault.ts';
 import { databaseWarnings } from '../../src/connections/database-warnings.ts';
+import { databaseProblem } from '../../src/connections/readiness.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type Certificates, makeCertificates } from '../support/certificates.ts';

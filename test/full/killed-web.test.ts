@@ -3,7 +3,7 @@ import { findFreePort } from '../../scripts/sandbox/processes/port.ts';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { startProcess } from '../../scripts/sandbox/stack.ts';
 import { firstRow, rows } from '../../src/connections/database.ts';
-import { findReversal } from '../../src/domain/reversals/await-acceptance.ts';
+import { findReversal } from '../../src/domain/reversals/create-reversal.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { collectionBody, request, reversalBody } from '../support/api-client.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/middleware/rate-limit.ts';
 import { rows } from '../../src/connections/database.ts';
-import { installationId } from '../../src/connections/installation.ts';
+import { installationId } from '../../src/connections/migrations.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
 import { clientOf } from '../support/api-client.ts';

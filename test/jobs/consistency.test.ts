@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
+import { holdLease } from '../../src/connections/locks.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import {
@@ -11,7 +12,6 @@ import {
   readWaitingDeliveries,
 } from '../../src/jobs/consistency.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
-import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { makeEndpoint } from '../support/endpoints.ts';

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
+import { holdLease } from '../../src/connections/locks.ts';
 import type { GatewayPaymentKind } from '../../src/domain/gateway-results.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { POLL_NOW, pollStep, putOffStep, submitStep } from '../../src/domain/payments/schedule.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
-import { holdLease } from '../../src/jobs/lease.ts';
 import { changeStep, type StepChange } from '../../src/jobs/outbox.ts';
 import { sweep } from '../../src/jobs/sweeper.ts';
 import { keepCallback } from '../support/callbacks.ts';

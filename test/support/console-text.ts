@@ -1,5 +1,4 @@
-import type { Database } from '../../src/connections/database.ts';
-import { firstRow } from '../../src/connections/database.ts';
+import { type Database, firstRow } from '../../src/connections/database.ts';
 import type { ConsoleAnswer } from './console-client.ts';
 
 /** The words of a page, without its tags. */

@@ -1,5 +1,4 @@
-import type { Outcome } from '../../scripts/daraja-simulator/behaviours.ts';
-import { SUCCESS } from '../../scripts/daraja-simulator/behaviours.ts';
+import { type Outcome, SUCCESS } from '../../scripts/daraja-simulator/behaviours.ts';
 import type { Transaction } from '../../scripts/daraja-simulator/transactions.ts';
 import { type AnyPayment, accountOf } from '../../src/domain/payments/payment-store.ts';
 import type { Known } from './gateway-world.ts';

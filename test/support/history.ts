@@ -1,5 +1,5 @@
 import { type Database, rows } from '../../src/connections/database.ts';
-import { openOverdue } from '../../src/domain/discrepancies/open-overdue.ts';
+import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import { Refusal } from '../../src/domain/errors.ts';
 import type { Collection } from '../../src/domain/payments/kinds.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';

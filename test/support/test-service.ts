@@ -5,7 +5,7 @@ import { startSimulator } from '../../scripts/simulator/server.ts';
 import { createApp } from '../../src/api/app.ts';
 import { ANSWER_TIMEOUT_MS, createRateLimiter } from '../../src/api/middleware/rate-limit.ts';
 import { type Database, openDatabase } from '../../src/connections/database.ts';
-import { installationId } from '../../src/connections/installation.ts';
+import { installationId } from '../../src/connections/migrations.ts';
 import { openImpatientRedis } from '../../src/connections/redis.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';

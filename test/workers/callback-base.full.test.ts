@@ -1,14 +1,12 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import winston from 'winston';
-import { recordCallbackBase } from '../../src/domain/upkeep/callback-base.ts';
 import type { Gateway, QueryRequest, SubmitRequest } from '../../src/gateways/gateway.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import type { Closable } from '../../src/process/lifecycle.ts';
-import { CALLBACK_BASE_UNKNOWN } from '../../src/service/callback-base.ts';
+import { CALLBACK_BASE_UNKNOWN, recordCallbackBase } from '../../src/service/callback-base.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
-import { startWorkers } from '../../src/workers/start-workers.ts';
-import { submits, workerCondition } from '../../src/workers/worker-condition.ts';
+import { startWorkers, submits, workerCondition } from '../../src/workers/start-workers.ts';
 import { eventually } from '../support/eventually.ts';
 import { scrape, sumOf } from '../support/metrics.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';

@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import winston from 'winston';
 import { rows } from '../../src/connections/database.ts';
-import { installationId } from '../../src/connections/installation.ts';
+import { installationId } from '../../src/connections/migrations.ts';
 import { createQueueBackend, type QueueBackend, queueBackendOf } from '../../src/jobs/backend.ts';
 import type { RestingQueues } from '../../src/jobs/dispatch-outbox.ts';
 import type { JobData } from '../../src/jobs/job-types.ts';

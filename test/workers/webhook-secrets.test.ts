@@ -9,7 +9,7 @@ import {
   chooseWebhookSecret,
   rotateAppSecret,
   rotateWebhookSecret,
-} from '../../src/domain/merchants/rotate-secrets.ts';
+} from '../../src/domain/merchants/change-app.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { deliverWebhook } from '../../src/workers/steps.ts';

@@ -1,7 +1,6 @@
 import { listApps, PRODUCTS, requireApp } from '../../domain/merchants/app.ts';
 import { SECRET_KINDS, type SecretKind } from '../../domain/merchants/app-secrets.ts';
-import { changeApp, registerApp } from '../../domain/merchants/change-app.ts';
-import { signingOf } from '../../domain/merchants/rotate-secrets.ts';
+import { changeApp, registerApp, signingOf } from '../../domain/merchants/change-app.ts';
 import { optional, required, requireOne, withDefault } from '../../operations/field.ts';
 import { ipAllowList } from '../../operations/ip-allow-list.ts';
 import * as read from '../../operations/readers.ts';

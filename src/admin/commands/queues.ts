@@ -1,17 +1,17 @@
 import { roleWarning } from '../../connections/database-warnings.ts';
-import { installationId } from '../../connections/installation.ts';
+import { installationId } from '../../connections/migrations.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { appsWithUnsignedWebhooks } from '../../domain/merchants/rotate-secrets.ts';
+import { appsWithUnsignedWebhooks } from '../../domain/merchants/change-app.ts';
 import {
   isPolledOnly,
   type LearnedLately,
   readLearnedLately,
 } from '../../domain/settlement/lately.ts';
-import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';
+import { countWaitingJobs } from '../../jobs/failed-jobs.ts';
 import {
   allQueues,
   emptyQueues,

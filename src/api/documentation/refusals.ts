@@ -1,4 +1,4 @@
-import { isTotpOperation } from '../../domain/access/require-totp.ts';
+import { isTotpOperation } from '../../domain/access/require-access.ts';
 import { IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema } from '../../records/schema.ts';
 import { type Endpoint, type Refused, takesKey } from '../endpoints/endpoints.ts';
 import type { InputSchema } from '../schemas/validator.ts';

@@ -1,6 +1,11 @@
 import { accessEndpoints, ownAccessEndpoints } from './access.ts';
-import { collectionsEndpoints, payoutsEndpoints, reversalsEndpoints } from './payments.ts';
-import { channelsEndpoints, walletsEndpoints } from './wallets.ts';
+import {
+  channelsEndpoints,
+  collectionsEndpoints,
+  payoutsEndpoints,
+  reversalsEndpoints,
+  walletsEndpoints,
+} from './payments.ts';
 import { webhooksEndpoints } from './webhooks.ts';
 
 export {

@@ -1,7 +1,17 @@
 import * as records from '../../records/payments.ts';
+import * as wallets from '../../records/wallets.ts';
 import * as bodies from '../schemas/bodies.ts';
-import { payments, reversals } from '../schemas/queries.ts';
-import { deprecatedListOf, detailOf, type Endpoint, listOf, MONEY } from './endpoint.ts';
+import * as queries from '../schemas/queries.ts';
+import {
+  ADMIN,
+  ALL,
+  deprecatedListOf,
+  detailOf,
+  type Endpoint,
+  envelope,
+  listOf,
+  MONEY,
+} from './endpoint.ts';
 
 export const collectionsEndpoints = {
   initiateCollection: {
@@ -30,7 +40,7 @@ export const collectionsEndpoints = {
   listCollections: listOf(
     '/collections/checkouts',
     'collections',
-    payments,
+    queries.payments,
     records.collectionDetail.schema,
   ),
   getCollection: detailOf(
@@ -71,7 +81,7 @@ export const payoutsEndpoints = {
       ['channel_paused'],
     ],
   },
-  listPayouts: listOf('/payouts', 'payouts', payments, records.payoutDetail.schema),
+  listPayouts: listOf('/payouts', 'payouts', queries.payments, records.payoutDetail.schema),
   // Before getPayout, whose path matches this one too.
   listPayoutsDeprecated: deprecatedListOf('/payouts/list', 'payouts', records.listedPayout.schema),
   getPayout: detailOf('/payouts/{payout_id}', 'payout', records.payoutDetail.schema),
@@ -99,6 +109,48 @@ export const reversalsEndpoints = {
       ['gateway_unreachable'],
     ],
   },
-  listReversals: listOf('/reversals', 'reversals', reversals, records.reversal.schema),
+  listReversals: listOf('/reversals', 'reversals', queries.reversals, records.reversal.schema),
   getReversal: detailOf('/reversals/{ref_no}', 'reversal', records.reversal.schema),
+} as const satisfies Record<string, Endpoint>;
+
+export const walletsEndpoints = {
+  getBalance: {
+    method: 'get',
+    path: '/wallets/balance',
+    summary: 'Get the balances of both wallets',
+    roles: MONEY,
+    answer: wallets.walletBalance,
+    refusals: [['wallet_missing']],
+  },
+  listTransactions: {
+    method: 'get',
+    path: '/wallets/transactions',
+    summary: 'List wallet transactions',
+    description: 'Every movement of both wallets, newest first, with the balance after it.',
+    roles: MONEY,
+    query: queries.walletTransactions,
+    answer: envelope(wallets.walletTransaction.schema),
+  },
+  createTransfer: {
+    method: 'post',
+    path: '/wallets/transfers',
+    summary: 'Move money to the payout wallet',
+    description: 'From the collection wallet to the payout wallet, at once.',
+    roles: ADMIN,
+    approvedFor: 'transfers',
+    body: bodies.newTransfer,
+    answer: wallets.walletTransaction.schema,
+    refusals: [['insufficient_balance', 'collection'], ['wallet_missing'], ['duplicate_ref_no']],
+  },
+} as const satisfies Record<string, Endpoint>;
+
+export const channelsEndpoints = {
+  listChannels: {
+    method: 'get',
+    path: '/channels',
+    summary: 'List payment channels',
+    roles: ALL,
+    query: queries.channels,
+    answer: envelope(wallets.channel.schema),
+  },
 } as const satisfies Record<string, Endpoint>;

@@ -6,7 +6,7 @@ import {
   requireApproval,
   requireProduct,
 } from '../../domain/access/caller.ts';
-import { requireTotp } from '../../domain/access/require-totp.ts';
+import { requireTotp } from '../../domain/access/require-access.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { type IdempotentRequest, type KeptAnswer, onceByKey } from '../../domain/idempotency.ts';
 import { addressOf, logFieldsOf } from '../../http/caller.ts';
@@ -15,7 +15,7 @@ import type { ApiContext } from '../context.ts';
 import { type Endpoint, type Fields, patternOf, takesKey } from '../endpoints/endpoints.ts';
 import { bodyParser, NO_INPUT, queryParser } from '../schemas/validator.ts';
 import { limitMerchant, limitRevoked } from './rate-limit.ts';
-import { readJson } from './request-text.ts';
+import { readJson } from './requests.ts';
 
 /** A request that passed all checks. */
 export interface Call<Body extends Fields = Fields, Query extends Fields = Fields> {

@@ -1,4 +1,5 @@
 import { issueAppTokens, logInUser, refreshTokens } from '../../domain/credentials/log-in.ts';
+import { accountHash, countFailures } from '../../domain/credentials/log-in-limit.ts';
 import {
   beginTotp,
   changeOwnPassword,
@@ -6,21 +7,28 @@ import {
   disableTotp,
   replaceRecoveryCodes,
 } from '../../domain/credentials/own-access.ts';
-import { personOf } from '../../domain/credentials/people.ts';
+import { inLine } from '../../domain/credentials/passwords.ts';
+import { personOf, USERS } from '../../domain/credentials/people.ts';
 import {
   endSession,
   listSessions,
   logOut,
   type Session,
 } from '../../domain/credentials/sessions.ts';
-import { Refusal } from '../../domain/errors.ts';
+import { type ErrorCode, Refusal } from '../../domain/errors.ts';
+import { networkOf } from '../../http/caller.ts';
 import { session } from '../../records/access.ts';
 import { UUID } from '../../records/schema.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { type AuthenticatedCall, mount, mountPublic } from '../middleware/mount.ts';
-import { limitRevoked, limitTokens } from '../middleware/rate-limit.ts';
-import { throttleFailures } from '../middleware/throttle-failures.ts';
+import {
+  type BucketUse,
+  type Limit,
+  limitRevoked,
+  limitTokens,
+  rateLimited,
+} from '../middleware/rate-limit.ts';
 import { envelopeOf, pageRequestOf } from '../pagination.ts';
 
 /** Tokens must not stay in any cache. */
@@ -133,4 +141,69 @@ function limited<Result>(
   check: () => Promise<Result>,
 ): Promise<Result> {
   return throttleFailures(context, ip, caller.email, check);
+}
+
+/** Wrong credentials from one address for one account. A person mistypes; a program guesses. */
+const PER_ACCOUNT: Limit = { perMinute: 10, burst: 10 };
+/** Wrong credentials from one address for all accounts. An office may share the address. */
+const PER_ADDRESS: Limit = { perMinute: 100, burst: 100 };
+
+/** Other refusals come after the credentials were right, so the caller is not guessing. */
+const WRONG_CREDENTIALS: ErrorCode[] = [
+  'invalid_app_credentials',
+  'invalid_credentials',
+  'invalid_otp',
+];
+
+/**
+ * Runs a check of credentials, unless too many have failed from this address, from it for this
+ * account, or for this account from everywhere. App log-ins pass no account, because an app's
+ * secret cannot be guessed. Only failures count. Each check counts until it has succeeded, so
+ * simultaneous checks count too.
+ * @throws Refusal `rate_limited`, and what `check` throws
+ */
+export async function throttleFailures<Result>(
+  context: ApiContext,
+  ip: string | null,
+  account: string | null,
+  check: () => Promise<Result>,
+): Promise<Result> {
+  const { rateLimiter } = context;
+  const network = networkOf(ip);
+  const buckets: [use: BucketUse, key: string, limit: Limit][] = [
+    ['failures-of-address', network, PER_ADDRESS],
+  ];
+  if (account !== null) {
+    buckets.unshift(['failures-of-account', `${network} ${account}`, PER_ACCOUNT]);
+  }
+  for (const bucket of buckets) {
+    const decision = await rateLimiter.take(...bucket);
+    if (!decision.allowed) throw rateLimited(decision);
+  }
+  let code: ErrorCode | null = null;
+  try {
+    if (account === null) return await check();
+    const { database, config } = context;
+    const account_hash = accountHash(config.secretsKeys, USERS.accountOf(account));
+    const refuse = (retryInMs: number) =>
+      rateLimited({ retryInMs }).recordedAs({ kind: 'log_in_limited', account_hash });
+    const counted = { account_hash, network: ip && network, isWrong, refuse };
+    return await countFailures(database, counted, (isKnown) => inLine(network, isKnown, check));
+  } catch (error) {
+    if (error instanceof Refusal) code = error.code;
+    throw error;
+  } finally {
+    // A caller who floods this process stays counted, whoever's account it is.
+    if (!isWrongCode(code) && code !== 'unavailable') {
+      for (const bucket of buckets) await rateLimiter.giveBack(...bucket);
+    }
+  }
+}
+
+function isWrong(error: unknown): boolean {
+  return error instanceof Refusal && isWrongCode(error.code);
+}
+
+function isWrongCode(code: ErrorCode | null): boolean {
+  return code !== null && WRONG_CREDENTIALS.includes(code);
 }

@@ -15,7 +15,7 @@ import { isInNetworks } from '../../process/networks.ts';
 import type { Service } from '../../service/service.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
-import { refuseOtherMethods } from '../middleware/methods.ts';
+import { refuseOtherMethods } from '../middleware/requests.ts';
 
 const PATH = '/gateway/callbacks/{gateway}/{token}';
 const MAX_CALLBACK_BYTES = 64 * 1_024;

@@ -7,7 +7,7 @@ import type { Config } from '../../process/config.ts';
 import { equalInConstantTime } from '../../process/key-ring.ts';
 import type { Service } from '../../service/service.ts';
 import { DAY_MS } from '../../time.ts';
-import { refuseOtherMethods } from '../middleware/methods.ts';
+import { refuseOtherMethods } from '../middleware/requests.ts';
 
 /**
  * Serves `/healthz`, which says that the process lives, and `/readyz`, which says that it may get

@@ -1,17 +1,19 @@
 import { creatorOf } from '../../domain/access/asker.ts';
 import { rateOf } from '../../domain/access/caller.ts';
 import { chooseApp, namedApp } from '../../domain/access/choose-app.ts';
-import { isPortAllowed } from '../../domain/callback-url.ts';
+import { isPortAllowed } from '../../domain/address.ts';
 import { type ChannelRoute, channelOfPhone } from '../../domain/channels/channel.ts';
 import { createCollection } from '../../domain/collections/create-collection.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { listPayments } from '../../domain/payments/list-payments.ts';
 import { findPayment, type MerchantPayment } from '../../domain/payments/payment-store.ts';
-import { createPayout } from '../../domain/payouts/create-payout.ts';
-import { channelOfPayout } from '../../domain/payouts/payout-channel.ts';
-import { awaitAcceptance, findReversal } from '../../domain/reversals/await-acceptance.ts';
-import { createReversal } from '../../domain/reversals/create-reversal.ts';
+import { channelOfPayout, createPayout } from '../../domain/payouts/create-payout.ts';
+import {
+  awaitAcceptance,
+  createReversal,
+  findReversal,
+} from '../../domain/reversals/create-reversal.ts';
 import type { Config } from '../../process/config.ts';
 import {
   collection,
@@ -26,13 +28,13 @@ import { REVERSAL_REF_NO, UUID } from '../../records/schema.ts';
 import { type ApiContext, BASE_PATH } from '../context.ts';
 import { type Endpoint, endpoints, type Fields } from '../endpoints/endpoints.ts';
 import { type PaymentQuery, paymentFilterIn } from '../filters.ts';
-import { refuseOtherMethods } from '../middleware/methods.ts';
 import { type Answer, type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import {
   type AwaitedOperation,
   createWaitingRoom,
   mountAwaited,
 } from '../middleware/mount-awaited.ts';
+import { refuseOtherMethods } from '../middleware/requests.ts';
 import { envelopeOf, type ListQuery, pageRequestOf } from '../pagination.ts';
 import {
   DEFAULT_NARRATION,

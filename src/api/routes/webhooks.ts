@@ -3,8 +3,11 @@ import { chooseApp } from '../../domain/access/choose-app.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { MAX_COUNT } from '../../domain/lists.ts';
 import { spanOf } from '../../domain/period.ts';
-import { readFeed } from '../../domain/webhooks/event-feed.ts';
-import { listOwnDeliveries, listOwnEndpoints } from '../../domain/webhooks/list-own-deliveries.ts';
+import {
+  listOwnDeliveries,
+  listOwnEndpoints,
+  readFeed,
+} from '../../domain/webhooks/list-own-deliveries.ts';
 import {
   countRecoverable,
   type Recovery,

@@ -1,6 +1,6 @@
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
 import { PAYOUT_CATEGORIES } from '../../domain/payments/kinds.ts';
-import { paytoProblem } from '../../domain/payouts/payout-channel.ts';
+import { paytoProblem } from '../../domain/payouts/create-payout.ts';
 import { spanOf } from '../../domain/period.ts';
 import {
   accountNumber,

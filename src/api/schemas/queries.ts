@@ -1,6 +1,6 @@
 import { STATUS_CODES } from '../../domain/payments/payment.ts';
 import { DELIVERY_STATUSES } from '../../domain/webhooks/list-deliveries.ts';
-import { ENDING_KINDS } from '../../domain/webhooks/number-events.ts';
+import { ENDING_KINDS } from '../../domain/webhooks/prepare-deliveries.ts';
 import { REVERSAL_LABELS } from '../../records/payments.ts';
 import {
   described,

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv';
-import { isCallbackUrl, isEndpoint } from '../../domain/callback-url.ts';
+import { isCallbackUrl, isEndpoint } from '../../domain/address.ts';
 import { type ErrorCode, Refusal } from '../../domain/errors.ts';
 import { isDay, spanOf } from '../../domain/period.ts';
 import { isKenyanMobile, isPlainText } from '../../domain/text.ts';

@@ -1,4 +1,4 @@
-import { LineIsFull } from '../../domain/credentials/password-line.ts';
+import { LineIsFull } from '../../domain/credentials/passwords.ts';
 import { proveStaffPassword } from '../../domain/credentials/staff-log-in.ts';
 import { missingProof, startStaffSession } from '../../domain/credentials/staff-session.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';

@@ -1,5 +1,5 @@
 import type { AppRecord } from '../../domain/merchants/app.ts';
-import { type Signing, signingOf } from '../../domain/merchants/rotate-secrets.ts';
+import { type Signing, signingOf } from '../../domain/merchants/change-app.ts';
 import { APP, recordAppView } from '../apps/app.ts';
 import { APP_ACTIONS } from '../apps/changes.tsx';
 import { createApp } from '../apps/create.tsx';

@@ -1,5 +1,5 @@
 import type { Database } from '../../connections/database.ts';
-import { findMerchants, type MerchantHit } from '../../domain/merchants/find-merchants.ts';
+import { findMerchants, type MerchantHit } from '../../domain/merchants/merchant.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { searchPayments } from '../../domain/support/list-for-support.ts';

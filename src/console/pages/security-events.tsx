@@ -1,5 +1,5 @@
+import { isIpAddress } from '../../domain/address.ts';
 import { accountHashes } from '../../domain/credentials/log-in-limit.ts';
-import { isIpAddress } from '../../domain/ip-address.ts';
 import {
   listSecurityEvents,
   SECURITY_EVENT_KINDS,

@@ -6,8 +6,13 @@ import type { Product } from '../merchants/app.ts';
 import type { Role } from '../merchants/user.ts';
 import type { Rate } from '../money.ts';
 import type { Asker } from './asker.ts';
-import { type Access, holderOf, IP_ALLOWED, requireAccess } from './require-access.ts';
-import type { TotpOperation } from './require-totp.ts';
+import {
+  type Access,
+  holderOf,
+  IP_ALLOWED,
+  requireAccess,
+  type TotpOperation,
+} from './require-access.ts';
 
 /** The caller that a valid access token stands for. */
 export interface Caller {

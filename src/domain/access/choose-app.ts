@@ -1,6 +1,6 @@
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { isOnList } from '../address.ts';
 import { Refusal } from '../errors.ts';
-import { isOnList } from '../ip-address.ts';
 import type { Product } from '../merchants/app.ts';
 import type { Caller } from './caller.ts';
 import { type AccessHolder, addressRefused } from './require-access.ts';

@@ -7,8 +7,8 @@ import {
   IP_ALLOWED,
   requireAccess,
 } from '../access/require-access.ts';
+import { isOnList } from '../address.ts';
 import { Refusal } from '../errors.ts';
-import { isOnList } from '../ip-address.ts';
 import type { Product } from '../merchants/app.ts';
 import { appSecrets } from '../merchants/app-secrets.ts';
 import type { MerchantRecord } from '../merchants/merchant.ts';

@@ -1,11 +1,18 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { generateSecret, generateURI, verifySync } from 'otplib';
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
 import { type KeyRing, open, type Sealed, seal } from '../../process/key-ring.ts';
 import { Refusal } from '../errors.ts';
 import { recordSecurityEvent } from '../security/security-events.ts';
-import { eventBy, type Person, type PersonRef, type Realm, realmOf } from './people.ts';
-import { forgetRecoveryCodes, useRecoveryCode } from './recovery-codes.ts';
+import {
+  eventBy,
+  type Person,
+  type PersonRef,
+  type Realm,
+  realmOf,
+  type UserRef,
+} from './people.ts';
 
 /** One-time passwords by time, RFC 6238, in the form that every authenticator app knows. */
 const STEP_S = 30;
@@ -158,4 +165,50 @@ export async function useOtp(
 /** Returns a code as it is made, however people write it. */
 export function plainCode(otp: string): string {
   return otp.replace(/[\s-]/g, '').toLowerCase();
+}
+
+const CODE_COUNT = 10;
+/** Random bytes of a code: too many to reverse its plain hash by trying. */
+const CODE_BYTES = 10;
+const GROUPS = /.{5}(?=.)/g;
+
+/** Gives a user ten new recovery codes in place of all others. Only their hashes are stored. */
+export async function renewRecoveryCodes(trx: Transaction, user: UserRef): Promise<string[]> {
+  const { merchant_id, user_id } = user;
+  const codes = Array.from({ length: CODE_COUNT }, () => randomBytes(CODE_BYTES).toString('hex'));
+  await forgetRecoveryCodes(trx, user);
+  await rows(
+    trx,
+    `INSERT INTO recovery_codes (merchant_id, user_id, code_hash)
+     SELECT :merchant_id, :user_id, unnest(CAST(:hashes AS bytea[]))`,
+    { merchant_id, user_id, hashes: codes.map(hashOf) },
+  );
+  return codes.map((code) => code.replaceAll(GROUPS, '$&-'));
+}
+
+export async function forgetRecoveryCodes(trx: Transaction, user: UserRef): Promise<void> {
+  await rows(
+    trx,
+    'DELETE FROM recovery_codes WHERE merchant_id = :merchant_id AND user_id = :user_id',
+    user,
+  );
+}
+
+/** Uses a recovery code of a user. It is good once. @returns whether it was one. */
+export async function useRecoveryCode(
+  trx: Transaction,
+  { merchant_id, user_id }: UserRef,
+  code: string,
+): Promise<boolean> {
+  return hasRow(
+    trx,
+    `DELETE FROM recovery_codes
+     WHERE merchant_id = :merchant_id AND user_id = :user_id AND code_hash = :hash
+     RETURNING user_id`,
+    { merchant_id, user_id, hash: hashOf(code) },
+  );
+}
+
+function hashOf(code: string): Buffer {
+  return createHash('sha256').update(code).digest();
 }

@@ -15,6 +15,7 @@ import {
   plainCode,
   removeTotp,
   removeUnconfirmedTotp,
+  renewRecoveryCodes,
   setTotp,
   storeTotpSecret,
   useOtp,
@@ -22,7 +23,6 @@ import {
 } from './one-time-passwords.ts';
 import { hashPassword, isPassword } from './passwords.ts';
 import { eventBy, type Person, type UserRef } from './people.ts';
-import { renewRecoveryCodes } from './recovery-codes.ts';
 import { revokeTokens } from './sessions.ts';
 import { TOKEN_FIELDS } from './tokens.ts';
 

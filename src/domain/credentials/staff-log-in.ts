@@ -20,8 +20,7 @@ import {
   storeTotpSecret,
   useTotp,
 } from './one-time-passwords.ts';
-import { inLine } from './password-line.ts';
-import { hashPassword, provePassword, renewHash } from './passwords.ts';
+import { hashPassword, inLine, provePassword, renewHash } from './passwords.ts';
 import { STAFF } from './people.ts';
 import { endStaffSessions } from './staff-session.ts';
 import { hashOf } from './staff-token.ts';

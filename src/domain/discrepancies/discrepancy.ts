@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { v7 as uuidv7 } from 'uuid';
-import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import type { GatewayPaymentKind } from '../gateway-results.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
+import { isOverdue, PAYMENT_KINDS } from '../payments/payment-summary.ts';
 
 /** The kinds, with the words that support reads. */
 export const DISCREPANCY_KINDS = {
@@ -183,4 +191,49 @@ function factsOf({ movement_id, amount_cents, details }: Finding) {
 /** Returns the evidence after a decision, with room for the finding that opens it anew. */
 function decidedEvidence(evidence: Evidence[]): Evidence[] {
   return evidence.slice(1 - MAX_EVIDENCE).map((each) => ({ ...each, decided: true }));
+}
+
+/** Payments of one kind that one round puts on the support list. */
+const OVERDUE_BATCH = 500;
+
+/**
+ * Puts open payments that are past their deadline on the support list, whether or not a job runs
+ * for them. Each comes there once, and not while another question about it is open. Several
+ * dispatchers may do this at once.
+ * @returns how many it put there.
+ */
+export async function openOverdue(database: Database, batch = OVERDUE_BATCH): Promise<number> {
+  let opened = 0;
+  for (const kind of PAYMENT_KINDS) opened += await openBatch(database, kind, batch);
+  return opened;
+}
+
+async function openBatch(
+  database: Database,
+  kind: GatewayPaymentKind,
+  batch: number,
+): Promise<number> {
+  const found = await rows(
+    database,
+    // Locks the payments, so that none of them ends before its discrepancy is there to supersede.
+    `WITH late AS (
+       SELECT t.merchant_id, t.id, t.gateway, t.amount_cents,
+         jsonb_build_object('deadline_at', t.deadline_at) AS details
+       FROM ${STEP_TABLES[kind].table} t
+       WHERE ${isOverdue('t')}
+         AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = t.merchant_id
+           AND d.payment_kind = :kind AND d.payment_id = t.id
+           AND (d.kind = 'overdue' OR d.resolved_at IS NULL))
+       ORDER BY t.deadline_at LIMIT :batch FOR UPDATE SKIP LOCKED
+     )
+     INSERT INTO discrepancies (id, kind, gateway, merchant_id, payment_kind, payment_id,
+       amount_cents, details, evidence)
+     SELECT (CAST(:ids AS uuid[]))[row_number() OVER ()], 'overdue', gateway, merchant_id, :kind, id,
+       amount_cents, details, jsonb_build_array(jsonb_build_object('movement_id', NULL,
+         'amount_cents', amount_cents, 'details', details, 'decided', false, 'found_at', now()))
+     FROM late ON CONFLICT DO NOTHING
+     RETURNING id`,
+    { kind, batch, ids: Array.from({ length: batch }, () => uuidv7()) },
+  );
+  return found.length;
 }

@@ -7,9 +7,9 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
+import { asStored } from '../address.ts';
 import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { asStored } from '../ip-address.ts';
 import type { KeysetPage } from '../lists.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { type AppRef, type SecretKind, storeSecret } from './app-secrets.ts';

@@ -10,7 +10,7 @@ import type { UserRef } from '../credentials/people.ts';
 import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
-import { changeEvents, revocationEvents } from '../security/change-events.ts';
+import { changeEvents, revocationEvents } from '../security/security-events.ts';
 import { type Differences, updateRow } from '../update-row.ts';
 import { lockMerchant } from './merchant.ts';
 

@@ -3,6 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
+import type { Differences } from '../update-row.ts';
 
 /** What can happen that matters to whoever watches over access. */
 export const SECURITY_EVENT_KINDS = [
@@ -183,4 +184,49 @@ async function requireEvent(database: Database, id: string): Promise<void> {
     { id },
   );
   if (!event) throw new OperatorRefusal(`There is no security event ${id}`);
+}
+
+/** Whose access has changed. */
+export type Subject = Pick<SecurityEvent, 'merchant_id' | 'app_code' | 'user_id'>;
+
+/** The kind of event that says that access has ended, by what a deactivated row is. */
+type Ending = Extract<
+  SecurityEventKind,
+  'user_deactivated' | 'app_suspended' | 'merchant_suspended'
+>;
+
+/** Returns the security events of a change to a user, an app or a merchant. */
+export function changeEvents(
+  subject: Subject,
+  changed: Differences,
+  ending: Ending,
+): SecurityEvent[] {
+  const { role, active } = changed;
+  const addresses = changed.ip_allow_list ?? changed.user_ip_allow_list;
+  return [
+    ...(role ? [{ ...subject, kind: 'role_changed' as const, detail: role }] : []),
+    ...(addresses
+      ? [{ ...subject, kind: 'allow_list_changed' as const, detail: sizes(addresses) }]
+      : []),
+    ...(active?.to === false ? [{ ...subject, kind: ending }] : []),
+  ];
+}
+
+/** Returns the event of sessions that were ended, if there were any. */
+export function revocationEvents(subject: Subject, families: number): SecurityEvent[] {
+  return families > 0 ? [{ ...subject, kind: 'tokens_revoked', detail: { families } }] : [];
+}
+
+/** Returns the event of another secret that signs an app's webhooks. */
+export function webhookSecretRotated(
+  { merchant_id, code }: { merchant_id: number; code: number },
+  detail: SecurityEvent['detail'],
+): SecurityEvent {
+  return { kind: 'webhook_secret_rotated', merchant_id, app_code: code, detail };
+}
+
+/** The addresses themselves are in the audit log. No addresses: from anywhere. */
+function sizes({ from, to }: Differences[string]) {
+  const count = (addresses: unknown) => (addresses as unknown[]).length;
+  return { addresses: { from: count(from), to: count(to) } };
 }

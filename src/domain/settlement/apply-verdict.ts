@@ -10,7 +10,9 @@ import type { Failed, Succeeded, Verdict } from '../gateway-results.ts';
 import { type AnyPayment, fillEmpty, refOf } from '../payments/payment-store.ts';
 import { fillReturnedReceipt } from '../returns/create-return.ts';
 import { acknowledgedReferences } from '../submission/attempts.ts';
+import { storableVerdict } from './callback-store.ts';
 import {
+  endAskingAfterFailure,
   reportContradiction,
   reportOtherPayment,
   reportReceiptOfAnother,
@@ -25,9 +27,7 @@ import {
 } from './movements.ts';
 import { rulesOf } from './rules.ts';
 import type { News, Settlement } from './settle.ts';
-import { storableVerdict } from './sound-content.ts';
 import { keepInSuspense } from './suspense.ts';
-import { endAskingAfterFailure } from './taken-after-failure.ts';
 import { askBeforeFailing } from './unconfirmed.ts';
 
 /**

@@ -8,10 +8,9 @@ import { type AnyPayment, findPayment, type PaymentRef, refOf } from '../payment
 import { submitStep } from '../payments/schedule.ts';
 import { countNotFound, mayHaveArrived } from '../submission/attempts.ts';
 import { applyVerdict } from './apply-verdict.ts';
-import { type Callback, lockStored } from './callback-store.ts';
+import { type Callback, lockStored, soundContent } from './callback-store.ts';
 import { reportUnknownPayment } from './contrary-news.ts';
 import type { Settlement } from './settle.ts';
-import { soundContent } from './sound-content.ts';
 import { awaitsConfirmation, putOffUnconfirmed } from './unconfirmed.ts';
 
 export type CallbackResult =

@@ -1,8 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { firstRow, hasRow, rows, type Transaction } from '../../connections/database.ts';
-import type { Succeeded } from '../gateway-results.ts';
-import { type AnyPayment, accountOf } from '../payments/payment-store.ts';
-import { claimed, directionOf } from './receipts.ts';
+import type { GatewayPaymentKind, Succeeded } from '../gateway-results.ts';
+import { type AnyPayment, accountOf, type PaymentRef } from '../payments/payment-store.ts';
 import type { News } from './settle.ts';
 
 /** Money that a gateway says it moved for a payment. The service books each once, when it learns of it. */
@@ -194,4 +193,56 @@ export async function rebookMovement(
     { ...ref, booked, from: from.map(([name]) => name) },
   );
   if (!isRebooked) throw new Error(`Movement ${ref.id} cannot be booked as ${booked}`);
+}
+
+/*
+ * A receipt belongs to one payment. The primary key of `receipts` says so, for all who ask at the
+ * same moment: gateway, direction and receipt.
+ */
+
+/** Returns the direction of a kind's money. A gateway may use a receipt once in each. */
+export function directionOf(kind: GatewayPaymentKind): 'in' | 'out' {
+  return kind === 'collection' ? 'in' : 'out';
+}
+
+/**
+ * Returns the CTE `claimed`, which claims `:trans_id` for the payment. It has no row when the
+ * receipt is null, or belongs to a payment already.
+ * @param from is SQL: the CTE that must have a row first, if any.
+ */
+export function claimed(from = ''): string {
+  return `claimed AS (
+    INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)
+    SELECT :gateway, :direction, :trans_id, :merchant_id, :kind, :id ${from}
+    WHERE CAST(:trans_id AS text) IS NOT NULL
+    ON CONFLICT DO NOTHING RETURNING receipt
+  )`;
+}
+
+/** Finds the payment that a receipt belongs to. */
+export async function ownerOfReceipt(
+  trx: Transaction,
+  { kind, gateway }: AnyPayment,
+  receipt: string,
+): Promise<PaymentRef | undefined> {
+  return firstRow<PaymentRef>(
+    trx,
+    `SELECT payment_kind AS kind, merchant_id, payment_id AS id FROM receipts
+     WHERE gateway = :gateway AND direction = :direction AND receipt = :receipt`,
+    { gateway, direction: directionOf(kind), receipt },
+  );
+}
+
+/** Gives a receipt up, because its payment was undone. Another payment may have it then. */
+export async function releaseReceipt(
+  trx: Transaction,
+  payment: AnyPayment,
+  receipt: string | null,
+): Promise<void> {
+  await firstRow(
+    trx,
+    `DELETE FROM receipts WHERE gateway = :gateway AND direction = :direction
+       AND receipt = :receipt AND merchant_id = :merchant_id AND payment_id = :id`,
+    { ...payment, direction: directionOf(payment.kind), receipt },
+  );
 }

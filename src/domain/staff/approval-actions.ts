@@ -3,7 +3,7 @@ import type { AuditedChange } from '../audit/audit.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
 import { resolveAsAsked } from '../support/decide-as-asked.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
-import { bookAsAsked } from '../wallets/book-as-asked.ts';
+import { bookAsAsked } from '../wallets/operator-entries.ts';
 import type { StaffRole } from './staff.ts';
 
 /** What actions need besides their payload. */

@@ -1,5 +1,4 @@
 import { v7 as uuidv7 } from 'uuid';
-import { lockUntilCommit } from '../../connections/advisory-locks.ts';
 import {
   type Database,
   firstRow,
@@ -7,6 +6,7 @@ import {
   rows,
   type Transaction,
 } from '../../connections/database.ts';
+import { lockUntilCommit } from '../../connections/locks.ts';
 import { newToken, TOKEN_LIFETIME_DAYS } from '../credentials/staff-token.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';

@@ -4,14 +4,15 @@ import { type Deadline, deadlineIn } from '../../time.ts';
 import { GatewayGoneError } from '../channels/channel.ts';
 import {
   type AnyPayment,
+  lockedByKey,
   type PaymentRef,
   refOf,
   withPaymentLocked,
 } from '../payments/payment-store.ts';
+import { paymentColumns } from '../payments/payment-summary.ts';
 import { pollStep, putOffStep } from '../payments/schedule.ts';
-import { claimAtOnce } from './at-once.ts';
 import { insertAttempt, mayHaveArrived } from './attempts.ts';
-import { brakeOn, MAX_CLAIM_AGE_MS } from './call-limits.ts';
+import { brakeOn, brakeOnRow, MAX_CLAIM_AGE_MS } from './call-limits.ts';
 import { parkUntaken } from './record-submission.ts';
 
 /** The right to make one call to the gateway. */
@@ -110,4 +111,36 @@ async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promis
   );
   if (filled) Object.assign(payment, filled);
   return filled !== undefined;
+}
+
+/**
+ * Claims the first attempt of a payment that nothing holds: the common case, in one statement that
+ * does all or nothing. Every other case is decided step by step, in a transaction that locks it.
+ * @param gateways are those that this process can call.
+ * @returns the claimed payment, or null: then nothing has changed, and the case may be another one.
+ */
+export async function claimAtOnce(
+  database: Database,
+  ref: PaymentRef,
+  stepNo: number,
+  gateways: readonly string[],
+): Promise<AnyPayment | null> {
+  const { kind } = ref;
+  const hasReceipt = kind === 'reversal' ? 'AND original_trans_id IS NOT NULL' : '';
+  const claimed = await firstRow<AnyPayment>(
+    database,
+    `WITH ${lockedByKey(kind)}, due AS (
+       SELECT * FROM locked
+       WHERE step_no = :step_no AND next_step = 'submit' AND status = 'pending'
+         AND deadline_at > now() AND gateway = ANY(:gateways) ${hasReceipt}
+         AND ${brakeOnRow(kind, 'locked')} IS NULL
+     ), claimed AS (
+       INSERT INTO attempts (merchant_id, payment_kind, payment_id, attempt_no, started_at)
+       SELECT merchant_id, '${kind}', id, 1, clock_timestamp() FROM due
+       ON CONFLICT DO NOTHING RETURNING attempt_no
+     )
+     SELECT ${paymentColumns(kind, 'due')} FROM due, claimed`,
+    { ...ref, step_no: stepNo, gateways },
+  );
+  return claimed ?? null;
 }

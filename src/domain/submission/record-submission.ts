@@ -3,13 +3,18 @@ import { changeStep } from '../../jobs/outbox.ts';
 import { openDiscrepancy, supersedeDiscrepancies } from '../discrepancies/discrepancy.ts';
 import type { ParserOf, SubmitResult } from '../gateway-results.ts';
 import { isOpen } from '../payments/payment.ts';
-import { type AnyPayment, fillEmpty, refOf, withPaymentLocked } from '../payments/payment-store.ts';
+import {
+  type AnyPayment,
+  fillEmpty,
+  lockedByKey,
+  refOf,
+  withPaymentLocked,
+} from '../payments/payment-store.ts';
 import { pollStep, submitStep } from '../payments/schedule.ts';
-import { transition } from '../payments/transition.ts';
+import { moving, transition } from '../payments/transition.ts';
+import { askAfterFailure } from '../settlement/contrary-news.ts';
 import { movementsOf } from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
-import { askAfterFailure } from '../settlement/taken-after-failure.ts';
-import { acknowledgeAtOnce } from './at-once.ts';
 import {
   type AttemptResult,
   acknowledgedReferences,
@@ -61,6 +66,46 @@ export async function recordSubmission(
     if (!isNews || attemptNo > 1) await compareReferences(trx, payment, attemptNo, answer);
     await applyResult(trx, payment, attemptNo, result, recording);
   });
+}
+
+/**
+ * Records that the gateway has acknowledged the first attempt of a payment that has not moved on
+ * since its claim: the common case, in one statement that does all or nothing.
+ * @returns false when it may have moved on: then nothing has changed.
+ */
+export async function acknowledgeAtOnce(
+  database: Database,
+  payment: AnyPayment,
+  { externalRef }: Extract<SubmitResult, { outcome: 'acknowledged' }>,
+  pollFirstMs: number,
+): Promise<boolean> {
+  const { moved, bindings } = moving(
+    payment,
+    {
+      to: 'processing',
+      set: { external_ref: externalRef },
+      step: pollStep(payment, pollFirstMs),
+      cause: 'submission',
+    },
+    'EXISTS (SELECT FROM answered)',
+  );
+  return hasRow(
+    database,
+    `WITH ${lockedByKey(payment.kind)}, unmoved AS (
+       SELECT * FROM locked
+       WHERE step_no = :step_no_before AND status = :from_status AND parked_reason IS NULL
+         AND external_ref IS NULL
+     ), answered AS (
+       UPDATE attempts a SET result = 'acknowledged', answered_at = now(),
+         external_ref = :set_external_ref
+       FROM unmoved
+       WHERE a.merchant_id = unmoved.merchant_id AND a.payment_kind = '${payment.kind}'
+         AND a.payment_id = unmoved.id AND a.attempt_no = 1 AND a.result IS NULL
+       RETURNING a.attempt_no
+     ), ${moved}
+     SELECT FROM moved`,
+    { ...bindings, step_no_before: payment.step_no },
+  );
 }
 
 const ATTEMPT_RESULTS: Readonly<Record<(SubmitResult | NotCalled)['outcome'], AttemptResult>> = {

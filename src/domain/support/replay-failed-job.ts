@@ -14,8 +14,7 @@ import {
   type ReplayDecision,
 } from './decide-replay.ts';
 import { casesOf } from './discrepancy-cases.ts';
-import type { FailedJob } from './failed-job-store.ts';
-import { listFailedJobs } from './failed-job-store.ts';
+import { type FailedJob, listFailedJobs } from './failed-job-store.ts';
 
 /** A failed job as it was, and the effect that its replay has or would have. */
 export type Replay = ReplayDecision & { job: FailedJob };

@@ -8,9 +8,9 @@ import { awaitsRefund } from '../payments/kinds.ts';
 import { isOpen } from '../payments/payment.ts';
 import { type AnyPayment, findPayment, lockPayment, refOf } from '../payments/payment-store.ts';
 import { pollStep, REFUND_STEP } from '../payments/schedule.ts';
+import { goOnAsFailed } from '../settlement/contrary-news.ts';
 import { CallbackFault, drainCallbacks } from '../settlement/drain-callbacks.ts';
 import { findMovement, type Movement } from '../settlement/movements.ts';
-import { goOnAsFailed } from '../settlement/taken-after-failure.ts';
 import { completeFromSuspense } from './complete-from-suspense.ts';
 import {
   casesOf,

@@ -3,8 +3,13 @@ import { STEP_TABLES } from '../../jobs/job-types.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { ParserOf } from '../gateway-results.ts';
 import { type AnyPayment, refOf } from '../payments/payment-store.ts';
-import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
-import { ownerOfReceipt, releaseReceipt } from '../settlement/receipts.ts';
+import {
+  type Movement,
+  movementsOf,
+  ownerOfReceipt,
+  rebookMovement,
+  releaseReceipt,
+} from '../settlement/movements.ts';
 import { settle } from '../settlement/settle.ts';
 import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { isUnderWay } from '../submission/attempts.ts';

@@ -23,8 +23,12 @@ import { type AnyPayment, type MerchantPayment, refOf } from '../payments/paymen
 import { REFUND_STEP } from '../payments/schedule.ts';
 import { transition } from '../payments/transition.ts';
 import { createReturn } from '../returns/create-return.ts';
-import { type Movement, movementsOf, rebookMovement } from '../settlement/movements.ts';
-import { releaseReceipt } from '../settlement/receipts.ts';
+import {
+  type Movement,
+  movementsOf,
+  rebookMovement,
+  releaseReceipt,
+} from '../settlement/movements.ts';
 import { rulesOf } from '../settlement/rules.ts';
 import { postMovement, suspenseCents } from '../settlement/suspense.ts';
 import { createEvent } from '../webhooks/create-event.ts';

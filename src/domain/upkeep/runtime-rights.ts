@@ -1,5 +1,5 @@
-import { lockUntilCommit } from '../../connections/advisory-locks.ts';
 import { type Database, hasRow, inTransaction, rows } from '../../connections/database.ts';
+import { lockUntilCommit } from '../../connections/locks.ts';
 
 /** Adds rows that nothing changes any more. */
 const APPEND = 'SELECT, INSERT';

@@ -179,3 +179,20 @@ function sourceIdOf({
 }: Pick<OperatorEntry, 'merchant_id' | 'reference'>): string {
   return uuidv5(`${merchant_id}:${reference}`, OPERATOR_ENTRIES);
 }
+
+/** An entry as it waits for a second person. The reason of the request is that of the entry. */
+export type AskedEntry = Omit<OperatorEntry, 'reason'>;
+
+/**
+ * Books the top-up or the adjustment that a second person has approved.
+ * @throws OperatorRefusal when it cannot be booked any more, or its reference is booked already
+ */
+export async function bookAsAsked(
+  trx: Transaction,
+  entry: AskedEntry,
+  { reason }: { reason: string },
+): Promise<AuditedChange<{ booked: BookedEntry; repeated: boolean }>> {
+  const change = await bookAuditedEntry(trx, { ...entry, reason });
+  if (!change.value.repeated) return change;
+  throw new OperatorRefusal(`Reference ${entry.reference} was booked before`);
+}

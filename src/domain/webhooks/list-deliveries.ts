@@ -1,7 +1,7 @@
 import { type Database, firstRow, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
 import type { MerchantPayment, PaymentRef } from '../payments/payment-store.ts';
-import { ENDING_KINDS } from './number-events.ts';
+import { ENDING_KINDS } from './prepare-deliveries.ts';
 
 /** The deliveries that have not ended with an answer 2xx. One sent again may have had it before. */
 export const UNDELIVERED = ['exhausted', 'stopped', 'pending'] as const;

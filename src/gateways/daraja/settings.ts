@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import type { Check, DriverEnvironment } from '../../process/driver-settings.ts';
-import { duration, parsed } from '../../process/setting-types.ts';
+import {
+  type Check,
+  type DriverEnvironment,
+  duration,
+  parsed,
+} from '../../process/setting-types.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { configSchema } from './config-schema.ts';
 import { fieldsOf } from './messages.ts';

@@ -1,4 +1,4 @@
-import { totpOperationsFromText } from '../../domain/access/require-totp.ts';
+import { totpOperationsFromText } from '../../domain/access/require-access.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { trustedProxiesFromText } from '../networks.ts';
 import {

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { DiscrepancyKind } from '../../../src/domain/discrepancies/discrepancy.ts';
-import { DISCREPANCY_KINDS } from '../../../src/domain/discrepancies/discrepancy.ts';
+import {
+  DISCREPANCY_KINDS,
+  type DiscrepancyKind,
+} from '../../../src/domain/discrepancies/discrepancy.ts';
 import { ALLOWED_RESOLUTIONS, RESOLUTIONS } from '../../../src/domain/support/resolution.ts';
 import { readArguments } from '../../support/admin-usage.ts';
 

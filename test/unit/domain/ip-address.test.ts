@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isIpAddress } from '../../../src/domain/ip-address.ts';
+import { isIpAddress } from '../../../src/domain/address.ts';
 
 describe('An IP address', () => {
   it('is one of IPv4 or IPv6, without a zone', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { noticeText } from '../../../src/domain/webhooks/notice-text.ts';
+import { noticeText } from '../../../src/workers/notices.ts';
 
 const MOST = 200;
 const NOW = new Date('2026-11-20T09:00:00Z');

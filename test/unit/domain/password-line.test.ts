@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { inLine } from '../../../src/domain/credentials/password-line.ts';
+import { inLine } from '../../../src/domain/credentials/passwords.ts';
 
 const OF_NETWORK = 10;
 const OF_STRANGERS = 20;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Refusal } from '../../../src/domain/errors.ts';
-import { channelOfPayout, paytoProblem } from '../../../src/domain/payouts/payout-channel.ts';
+import { channelOfPayout, paytoProblem } from '../../../src/domain/payouts/create-payout.ts';
 
 const MPESA = 63902;
 const AIRTEL = 63903;

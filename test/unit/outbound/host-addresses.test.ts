@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { addressesInDns, addressesOfSystem } from '../../../src/outbound/host-addresses.ts';
+import { addressesInDns, addressesOfSystem } from '../../../src/outbound/addresses.ts';
 import { postWebhook } from '../../../src/outbound/webhook-client.ts';
 import { bodyOf, startLocalServer } from '../../support/gateway-fixtures.ts';
 import { type Answers, type NameServer, startNameServer } from '../../support/name-server.ts';

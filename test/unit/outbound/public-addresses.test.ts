@@ -4,7 +4,7 @@ import {
   isPublicAddress,
   type RefusedHost,
   refusalOf,
-} from '../../../src/outbound/public-addresses.ts';
+} from '../../../src/outbound/addresses.ts';
 import { networksFromText } from '../../../src/process/networks.ts';
 
 /** The registries of special-purpose addresses of IANA, each network with its ends. */
