@@ -18,9 +18,6 @@ export async function lockUntilCommit(trx: Transaction, lock: keyof typeof LOCKS
   await rows(trx, `SELECT pg_advisory_xact_lock(${LOCKS[lock]})`);
 }
 
-/** Each dispatcher renews this lease, or takes it over, in every round of its sweeper. */
-export const SWEEPER_LEASE = 'sweeper';
-
 /** Returns a name that is unique and that says which process holds the lease. */
 export function leaseHolder(): string {
   return `${hostname()} process ${process.pid} ${randomUUID()}`;

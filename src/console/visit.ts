@@ -3,12 +3,12 @@ import type { VNode } from 'preact';
 import type { StaffSession } from '../domain/credentials/staff-session.ts';
 import type { OperatorRefusal } from '../domain/errors.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
-import type { QueueWatch } from '../jobs/queue-watch.ts';
+import type { QueueReader } from '../jobs/queue-reader.ts';
 import type { Service } from '../service/service.ts';
 import type { Comparisons } from './pages/statements.tsx';
 
 /** What the console works with. All pages share the connections to the queues. */
-export type ConsoleService = Service & { comparisons: Comparisons; queueWatch: QueueWatch };
+export type ConsoleService = Service & { comparisons: Comparisons; queueReader: QueueReader };
 
 /** A request that may use its route. */
 export interface OpenVisit {

@@ -80,6 +80,11 @@ export function queuesOf(type: WorkerType, gateways: string[]): string[] {
   ];
 }
 
+/** Returns every queue that workers serve with these gateways. */
+export function allQueues(gateways: string[]): string[] {
+  return WORKER_TYPES.flatMap((type) => queuesOf(type, gateways));
+}
+
 /** Returns the worker type that serves a queue, or undefined when none does. */
 export function workerTypeOf(queue: string): WorkerType | undefined {
   const gateway = gatewayOfQueue(queue) ?? '';

@@ -2,6 +2,9 @@ import { type Database, firstRow } from '../connections/database.ts';
 import { queueOfRow, STEP_TABLES, type StepKind } from './job-types.ts';
 import { queued } from './outbox.ts';
 
+/** Each dispatcher renews this lease, or takes it over, in every round of its sweeper. */
+export const SWEEPER_LEASE = 'sweeper';
+
 /** Rows that one statement sends again. */
 const SWEEP_BATCH = 1_000;
 /**

@@ -3,7 +3,7 @@ import { startBulkReplays } from '../console/bulk-replay-loop.ts';
 import { createComparisons } from '../console/pages/statements.tsx';
 import { startHttpServer } from '../http/http-server.ts';
 import { queueBackendOf } from '../jobs/backend.ts';
-import { openQueueWatch } from '../jobs/queue-watch.ts';
+import { openQueueReader } from '../jobs/queue-reader.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
@@ -15,7 +15,7 @@ await runMain(async () => {
   if (config.malipoEnv === 'production' && !config.consoleUrlIsGiven) {
     throw new BootError('CONSOLE_URL is required for the console in production');
   }
-  const queueWatch = openQueueWatch(service, await queueBackendOf(service, 'console'));
+  const queueReader = openQueueReader(await queueBackendOf(service, 'console'));
   const registry = createMetrics(service, 'console');
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -24,7 +24,7 @@ await runMain(async () => {
   const listening = { tls: config.tls, host: config.consoleHost, port: config.consolePort };
   const server = await startHttpServer(
     { ...listening, setting: 'CONSOLE_PORT' },
-    createConsole({ ...service, comparisons, queueWatch }),
+    createConsole({ ...service, comparisons, queueReader }),
     signal,
   );
   const stopReplays = startBulkReplays(service);
@@ -32,7 +32,7 @@ await runMain(async () => {
     { name: 'server', close: () => server.close() },
     { name: 'bulk replays', close: stopReplays },
     { name: 'comparisons', close: comparisons.ended },
-    { name: 'queues', close: queueWatch.close },
+    { name: 'queues', close: queueReader.close },
     operators,
     { name: 'database', close: () => database.destroy() },
   ]);

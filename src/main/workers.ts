@@ -1,5 +1,5 @@
 import { queueBackendOf } from '../jobs/backend.ts';
-import { allQueues } from '../jobs/queue-watch.ts';
+import { allQueues } from '../jobs/job-types.ts';
 import { addStuckWork, createMetrics } from '../metrics/process-metrics.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';

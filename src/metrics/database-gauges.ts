@@ -4,9 +4,9 @@ import { lastVerification } from '../domain/ledger/verification/checkpoints.ts';
 import { BREAK_KINDS } from '../domain/ledger/verification/checks.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
 import { otherDatabase } from '../domain/upkeep/other-database.ts';
-import { IS_HELD } from '../jobs/consistency.ts';
 import { countWaitingJobs } from '../jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind } from '../jobs/job-types.ts';
+import { IS_HELD } from '../jobs/queue-status.ts';
 import type { GaugeTable, Reading } from './gauges.ts';
 
 /** Gauges that are read from the database together, in one transaction. */

@@ -1,7 +1,8 @@
 import type { Registry } from 'prom-client';
 import { inTransaction, rows, type Transaction } from '../connections/database.ts';
 import { databaseFault } from '../connections/readiness.ts';
-import { allQueues, type QueueStates } from '../jobs/queue-watch.ts';
+import { allQueues } from '../jobs/job-types.ts';
+import type { QueueReader } from '../jobs/queue-reader.ts';
 import type { Service } from '../service/service.ts';
 import { SECOND_MS } from '../time.ts';
 import { DATABASE_GAUGES, type DatabaseGauges } from './database-gauges.ts';
@@ -42,7 +43,7 @@ const STATEMENT_TIMEOUT_MS = 2_000;
 /** Adds the gauges of the whole service. Only dispatchers show them, each the same values. */
 export function addServiceGauges(
   { database, logger, gateways, meters }: Service,
-  queues: Pick<QueueStates, 'read' | 'check'>,
+  queues: Pick<QueueReader, 'read' | 'check'>,
   maxAgeMs?: number,
 ): void {
   const names = allQueues([...gateways.keys()]);
@@ -75,7 +76,7 @@ export async function readAll(
   return readings;
 }
 
-function queueSource(queues: Pick<QueueStates, 'read'>, names: readonly string[]): Source {
+function queueSource(queues: Pick<QueueReader, 'read'>, names: readonly string[]): Source {
   return {
     name: 'queues',
     gauges: {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
-import { holdLease, leaseHolder, releaseLease, SWEEPER_LEASE } from '../connections/locks.ts';
+import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
 import { openOverdue } from '../domain/discrepancies/discrepancy.ts';
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting, prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
@@ -12,9 +12,9 @@ import {
   removeAdded,
   sendDueQuestions,
 } from '../jobs/dispatch-outbox.ts';
-import { openQueueStates } from '../jobs/queue-watch.ts';
+import { openQueueReader } from '../jobs/queue-reader.ts';
 import { openQueues } from '../jobs/queues.ts';
-import { sweep } from '../jobs/sweeper.ts';
+import { SWEEPER_LEASE, sweep } from '../jobs/sweeper.ts';
 import { countEnded } from '../metrics/meters.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../service/service.ts';
@@ -80,7 +80,7 @@ export function startDispatcher(
   const { database, logger } = service;
   const queues = openQueues(backend, logger);
   // Watching uses the same queues, so that it takes no connections of its own.
-  addServiceGauges(service, openQueueStates(backend, logger, queues));
+  addServiceGauges(service, openQueueReader(backend, logger, queues));
   const holder = leaseHolder();
   const stopping = new AbortController();
   const resting: RestingQueues = new Map();

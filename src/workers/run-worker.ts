@@ -1,10 +1,10 @@
 import { DelayedError, type Job, UnrecoverableError, type Worker } from 'bullmq';
+import { type Database, hasRow } from '../connections/database.ts';
 import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { LostRaceError } from '../domain/payments/payment.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
-import { hasRowOf } from '../jobs/consistency.ts';
 import { LastTryError, recordFailedJob } from '../jobs/failed-jobs.ts';
-import { gatewayOfQueue, type JobData } from '../jobs/job-types.ts';
+import { gatewayOfQueue, type JobData, STEP_TABLES } from '../jobs/job-types.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
 import type { LogFields } from '../process/logger.ts';
 import { CallbackBaseUnknownError } from '../service/callback-base.ts';
@@ -52,6 +52,16 @@ async function runJob(service: Service, job: Job<JobData>, token?: string): Prom
     stop({ outcome: reaction.outcome });
     await react(own, job, token, error, reaction);
   }
+}
+
+/** Returns whether the row of a job is in this database, whatever its step. */
+function hasRowOf(database: Database, job: JobData): Promise<boolean> {
+  const { table, id } = STEP_TABLES[job.kind];
+  return hasRow(
+    database,
+    `SELECT 1 FROM ${table} WHERE merchant_id = :merchant_id AND ${id} = :row_id`,
+    job,
+  );
 }
 
 /** The gateway of a job is busy, so that its call must wait. Nothing was tried. */

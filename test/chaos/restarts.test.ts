@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import winston from 'winston';
 import type { ServiceProcess } from '../../scripts/sandbox/service-process.ts';
 import { rows } from '../../src/connections/database.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
-import { allQueues, openQueueStates } from '../../src/jobs/queue-watch.ts';
+import { allQueues } from '../../src/jobs/job-types.ts';
+import { openQueueReader } from '../../src/jobs/queue-reader.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { PROCESS_TYPES, type ProcessType } from '../../src/workers/start-workers.ts';
 import { request } from '../support/api-client.ts';
@@ -103,10 +103,9 @@ for (const backend of backendsUnderTest()) {
 
     /** The lock of a job that nobody works on any more would hold it back until it runs out. */
     async function expectNothingTaken(): Promise<void> {
-      const logger = winston.createLogger({ silent: true });
       const { database } = service;
       const backend = await queueBackendOf({ config: loadConfig(service.env), database });
-      const states = openQueueStates(backend, logger);
+      const states = openQueueReader(backend);
       for (const queue of allQueues(['simulator'])) {
         const { active } = await states.read(queue);
         expect(active, `jobs under way in ${queue}`).to.equal(0);

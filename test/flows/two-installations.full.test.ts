@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { installationId } from '../../src/connections/migrations.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
-import { allQueues, emptyQueues } from '../../src/jobs/queue-watch.ts';
+import { allQueues } from '../../src/jobs/job-types.ts';
+import { emptyQueues } from '../../src/jobs/queue-reader.ts';
 import { clientOf } from '../support/api-client.ts';
 import { environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

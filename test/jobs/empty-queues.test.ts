@@ -2,7 +2,7 @@ import type { Queue } from 'bullmq';
 import { expect } from 'chai';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
 import { type JobData, queuesOf } from '../../src/jobs/job-types.ts';
-import { emptyQueues } from '../../src/jobs/queue-watch.ts';
+import { emptyQueues } from '../../src/jobs/queue-reader.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

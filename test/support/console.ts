@@ -13,7 +13,7 @@ import {
 } from '../../src/domain/credentials/staff-log-in.ts';
 import { createStaff, hasStaff, type StaffRole } from '../../src/domain/staff/staff.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
-import { openQueueWatch } from '../../src/jobs/queue-watch.ts';
+import { openQueueReader } from '../../src/jobs/queue-reader.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -60,8 +60,8 @@ export async function startTestConsole(
     : createService(config, silentLogger(), testDatabase.database);
   const stopping = new AbortController();
   const comparisons = createComparisons(parts, stopping.signal);
-  const queueWatch = openQueueWatch(parts, await queueBackendOf(parts, 'console'));
-  const service = { ...parts, comparisons, queueWatch };
+  const queueReader = openQueueReader(await queueBackendOf(parts, 'console'));
+  const service = { ...parts, comparisons, queueReader };
   server.on('request', createConsole(service));
   const stop = async () => {
     stopping.abort();
@@ -76,7 +76,7 @@ export async function startTestConsole(
         server.closeAllConnections();
       });
       await stop();
-      await queueWatch.close();
+      await queueReader.close();
       await own?.drop();
     },
   };

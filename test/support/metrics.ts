@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { openQueueStates } from '../../src/jobs/queue-watch.ts';
+import { openQueueReader } from '../../src/jobs/queue-reader.ts';
 import { addServiceGauges } from '../../src/metrics/service-gauges.ts';
 import type { Service } from '../../src/service/service.ts';
 
@@ -48,7 +48,7 @@ export function watch(
     ...{ ...service.config, ...config },
     installationId: 'test',
   });
-  const queues = openQueueStates(backend, service.logger);
+  const queues = openQueueReader(backend, service.logger);
   addServiceGauges(service, queues, 0);
   const { registry } = service.meters;
   return {

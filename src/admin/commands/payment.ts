@@ -3,7 +3,7 @@ import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { readPaymentFile } from '../../domain/support/payment-file.ts';
 import { kenyanMobileIn } from '../../domain/text.ts';
-import { findJobs } from '../../jobs/queue-watch.ts';
+import { findJobs } from '../../jobs/queue-reader.ts';
 import { required } from '../../operations/field.ts';
 import * as read from '../../operations/readers.ts';
 import { fileAnswer } from '../output/payment-file.ts';

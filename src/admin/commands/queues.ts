@@ -10,15 +10,9 @@ import {
 } from '../../domain/settlement/lately.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
-import { COUNT_MAX } from '../../jobs/consistency.ts';
-import { countWaitingJobs } from '../../jobs/failed-jobs.ts';
-import {
-  allQueues,
-  emptyQueues,
-  openQueueWatch,
-  type QueueStatus,
-  readQueueStatus,
-} from '../../jobs/queue-watch.ts';
+import { allQueues } from '../../jobs/job-types.ts';
+import { emptyQueues, openQueueReader } from '../../jobs/queue-reader.ts';
+import { COUNT_MAX, type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../service/callback-base.ts';
 import { channelWords, sinceWords } from '../output/pauses.ts';
 import { moment, render, table } from '../output/table.ts';
@@ -34,13 +28,9 @@ const status = reads({
   notes:
     'OUTBOX: jobs that the dispatcher has not added yet. FAILED: jobs that wait for a decision, as jobs list --state waiting shows them. ENDED/MIN: jobs that ended in the last whole minute; queues in PostgreSQL do not count them. Steps that are due and not in the outbox: their jobs are in a queue, or lost. The command looks up a few of them. Exit status 1 when there is a problem. If the queues do not answer, the command still shows the rest.',
   run: async (service) => {
-    const { database, config, gateways, callbackBase } = service;
-    const watch = openQueueWatch(service, await loadQueueBackend(service));
-    const status = await readQueueStatus(database, watch, {
-      queues: allQueues([...gateways.keys()]),
-      failed: await countWaitingJobs(database),
-      graceMs: config.sweepGraceMs,
-    }).finally(() => watch.close());
+    const { database, callbackBase } = service;
+    const reader = openQueueReader(await loadQueueBackend(service));
+    const status = await readQueueStatus(service, reader).finally(() => reader.close());
     const other = await otherDatabase(database);
     const callback_url = await callbackBase.find();
     const learned_lately = await readLearnedLately(database);

@@ -5,7 +5,7 @@ import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts'
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import type { PaymentStep } from '../../domain/support/payment-steps.ts';
-import type { FoundJobs } from '../../jobs/queue-watch.ts';
+import type { FoundJobs } from '../../jobs/queue-reader.ts';
 import type { Answer, Lines } from '../verb.ts';
 import { recordLines } from './answers.ts';
 import { discrepancies } from './discrepancies.ts';

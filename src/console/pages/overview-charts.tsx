@@ -6,9 +6,8 @@ import {
   SLOTS,
   type SlotOutcome,
 } from '../../domain/settlement/lately.ts';
-import { COUNT_MAX } from '../../jobs/consistency.ts';
 import { workerTypeOf } from '../../jobs/job-types.ts';
-import type { QueueStatus } from '../../jobs/queue-watch.ts';
+import { COUNT_MAX, type QueueStatus } from '../../jobs/queue-status.ts';
 import { SECOND_MS } from '../../time.ts';
 import { spanOf, Time } from '../shell/links.tsx';
 import { Badge } from '../shell/status.tsx';

@@ -4,8 +4,7 @@ import { type ChannelPause, channelPauses } from '../../domain/channels/channel-
 import { readOutcomesLately } from '../../domain/settlement/lately.ts';
 import { type FailedJob, listFailedJobs } from '../../domain/support/failed-job-store.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
-import { countWaitingJobs } from '../../jobs/failed-jobs.ts';
-import { allQueues, type QueueStatus, readQueueStatus } from '../../jobs/queue-watch.ts';
+import { type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';
 import type { Reading } from '../../metrics/gauges.ts';
 import { readAll } from '../../metrics/service-gauges.ts';
@@ -144,22 +143,10 @@ function longestOf(words: string): string {
 const QUEUES_TIMEOUT_MS = 4_000;
 
 /** Reads what waits in the queues. @returns one line when they took too long */
-async function readQueues({
-  config,
-  gateways,
-  database,
-  queueWatch,
-}: ConsoleService): Promise<QueueStatus | string> {
+async function readQueues(service: ConsoleService): Promise<QueueStatus | string> {
   try {
-    return await waitAtMost(
-      readQueueStatus(database, queueWatch, {
-        queues: allQueues([...gateways.keys()]),
-        failed: await countWaitingJobs(database),
-        graceMs: config.sweepGraceMs,
-      }),
-      QUEUES_TIMEOUT_MS,
-      LATE,
-    );
+    const status = readQueueStatus(service, service.queueReader);
+    return await waitAtMost(status, QUEUES_TIMEOUT_MS, LATE);
   } catch (error) {
     if (error instanceof Error && error.message === LATE) return LATE;
     throw error;

@@ -1,18 +1,15 @@
 import { expect } from 'chai';
-import winston from 'winston';
 import { createQueueBackend } from '../../src/jobs/backend.ts';
-import { openQueueWatch } from '../../src/jobs/queue-watch.ts';
+import { openQueueReader } from '../../src/jobs/queue-reader.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const NAMES = ['refunds', 'webhooks'];
-const NO_STEPS = { steps: [], graceMs: 0 };
-const logger = winston.createLogger({ silent: true });
 
 for (const name of backendsUnderTest()) {
-  describe(`The watch of queues in ${name}`, () => {
+  describe(`The reader of queues in ${name}`, () => {
     let database: TestDatabase;
     let proxy: TcpProxy;
 
@@ -37,10 +34,16 @@ for (const name of backendsUnderTest()) {
         opened += 1;
         return backend.createQueue(queue);
       };
-      const watch = openQueueWatch({ ...database, logger }, { ...backend, createQueue });
-      const ask = () => watch.ask(NAMES, NO_STEPS);
+      const reader = openQueueReader({ ...backend, createQueue });
+      const ask = async () => {
+        const read: string[] = [];
+        const problem = await reader.ask(async () => {
+          for (const each of NAMES) read.push((await reader.read(each)).queue);
+        });
+        return { problem, read };
+      };
       for (const answers of [await ask(), ...(await Promise.all([ask(), ask()]))]) {
-        expect([answers.problem, [...answers.states.keys()]]).to.deep.equal([null, NAMES]);
+        expect([answers.problem, answers.read]).to.deep.equal([null, NAMES]);
       }
       expect(opened).to.equal(NAMES.length);
 
@@ -55,7 +58,7 @@ for (const name of backendsUnderTest()) {
       await proxy.restore();
       await eventually('the queues answer', async () => (await ask()).problem === null);
       expect(opened).to.equal(NAMES.length);
-      await watch.close();
+      await reader.close();
     });
   });
 }

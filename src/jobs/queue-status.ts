@@ -1,8 +1,129 @@
 import { type Database, firstRow, hasRow, rows } from '../connections/database.ts';
-import { type JobData, queueOfRow, STEP_TABLES, type StepKind } from './job-types.ts';
-import { isDueUnsent } from './sweeper.ts';
+import { countWaitingJobs } from './failed-jobs.ts';
+import { allQueues, type JobData, queueOfRow, STEP_TABLES, type StepKind } from './job-types.ts';
+import type { QueueReader, QueueState } from './queue-reader.ts';
+import { isDueUnsent, SWEEPER_LEASE } from './sweeper.ts';
 
-/** PostgreSQL's knowledge of jobs. It is right, whatever the queues say or have lost. */
+export type QueueStatus = Awaited<ReturnType<typeof readQueueStatus>>;
+
+/** The parts of a service that the status is read from. */
+interface Watched {
+  database: Database;
+  gateways: ReadonlyMap<string, unknown>;
+  config: { sweepGraceMs: number };
+}
+
+/**
+ * Compares the queues with PostgreSQL, as one JSON document. PostgreSQL is right, whatever the
+ * queues say or have lost. It does not wait long for the queues: a figure that they do not answer
+ * is null, and the rest is there.
+ */
+export async function readQueueStatus(
+  { database, gateways, config }: Watched,
+  reader: QueueReader,
+) {
+  const graceMs = config.sweepGraceMs;
+  const [outbox, due, deliveries, leases, failed] = await Promise.all([
+    readOutboxLag(database),
+    readDueSteps(database, graceMs),
+    readWaitingDeliveries(database),
+    readLeases(database),
+    countWaitingJobs(database),
+  ]);
+  const served = allQueues([...gateways.keys()]);
+  // Queues with jobs for nobody are added.
+  const names = [...new Set([...served, ...[...outbox, ...failed].map(({ queue }) => queue)])];
+  const steps = due.flatMap(({ sample }) => sample);
+  const states = new Map<string, QueueState>();
+  const lost = new Set<DueStep>();
+  const problem = await reader.ask(async () => {
+    // One after the other, so that queues in PostgreSQL take few connections.
+    for (const name of names) {
+      states.set(name, await reader.read(name));
+      for (const step of steps.filter(({ queue }) => queue === name)) {
+        if (await isLost(database, reader, step, graceMs)) lost.add(step);
+      }
+    }
+  });
+  const described = names.map((queue) => {
+    const state = states.get(queue);
+    const lag = outbox.find((each) => each.queue === queue);
+    return {
+      queue,
+      waiting: state?.waiting ?? null,
+      oldest_waiting_ms: state?.oldestWaitingMs ?? null,
+      active: state?.active ?? null,
+      delayed: state?.delayed ?? null,
+      paused: state?.isPaused ?? null,
+      workers: state?.workers ?? null,
+      ended_last_minute: state?.endedLastMinute ?? null,
+      outbox: lag?.count ?? 0,
+      outbox_oldest_ms: lag ? Math.round(lag.oldestDueMs) : null,
+      failed_waiting: failed.find((each) => each.queue === queue)?.count ?? 0,
+    };
+  });
+  const isDispatcherRunning = leases.some(({ name, isHeld }) => name === SWEEPER_LEASE && isHeld);
+  return {
+    queues_in: reader.backendName,
+    queues: described,
+    due: due.map(({ kind, count, oldestDueMs, sample }) => ({
+      kind,
+      count,
+      oldest_ms: Math.round(oldestDueMs),
+      sample: sample.map((step) => ({
+        id: step.row_id,
+        merchant_id: step.merchant_id,
+        step: step.step,
+        queue: step.queue,
+        due_ms: Math.round(step.dueMs),
+        lost: problem ? null : lost.has(step),
+      })),
+    })),
+    deliveries_waiting: { count: deliveries.count, oldest_ms: Math.round(deliveries.oldestDueMs) },
+    leases: leases.map(({ name, holder, heldUntil, isHeld }) => ({
+      name,
+      holder,
+      held_until: heldUntil.toISOString(),
+      held: isHeld,
+    })),
+    dispatcher_running: isDispatcherRunning,
+    problems: [
+      problem,
+      isDispatcherRunning
+        ? null
+        : 'No dispatcher is running: nobody renews the lease of the sweeper',
+      !problem && lost.size > 0
+        ? `Due, and no queue has the job: ${lost.size} of those looked for. A sweeper sends them again`
+        : null,
+      ...described.map(problemOf),
+    ].filter((line) => line !== null),
+  };
+}
+
+interface Served {
+  queue: string;
+  paused: boolean | null;
+  waiting: number | null;
+  workers: number | null;
+}
+
+function problemOf({ queue, paused, waiting, workers }: Served): string | null {
+  if (paused) return `The queue ${queue} is paused: no worker takes anything from it`;
+  // Null means not known, which is no problem.
+  if (!waiting || workers !== 0) return null;
+  return `Jobs wait in the queue ${queue}, and no worker takes them`;
+}
+
+/** Asks for the row between two looks into the queue: a job that ends meanwhile is not lost. */
+async function isLost(
+  database: Database,
+  reader: QueueReader,
+  step: DueStep,
+  graceMs: number,
+): Promise<boolean> {
+  const hasJob = async () => (await reader.stateOf(step)) !== null;
+  return !(await hasJob()) && (await isStillDue(database, step, graceMs)) && !(await hasJob());
+}
 
 /** Counts for people stop here. */
 export const COUNT_MAX = 10_000;
@@ -79,16 +200,6 @@ export function isStillDue(database: Database, job: JobData, graceMs: number): P
     `SELECT 1 FROM ${table} t WHERE t.merchant_id = :merchant_id AND t.${id} = :row_id
        AND t.step_no = :step_no AND ${isDueUnsent(job.kind)}`,
     { ...job, grace_ms: graceMs },
-  );
-}
-
-/** Returns whether the row of a job is in this database, whatever its step. */
-export function hasRowOf(database: Database, job: JobData): Promise<boolean> {
-  const { table, id } = STEP_TABLES[job.kind];
-  return hasRow(
-    database,
-    `SELECT 1 FROM ${table} WHERE merchant_id = :merchant_id AND ${id} = :row_id`,
-    job,
   );
 }
 

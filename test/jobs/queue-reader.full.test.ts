@@ -2,13 +2,8 @@ import { UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
 import winston from 'winston';
 import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts';
-import { jobId, queueOf } from '../../src/jobs/job-types.ts';
-import {
-  allQueues,
-  inLastMinute,
-  openQueueStates,
-  type QueueStates,
-} from '../../src/jobs/queue-watch.ts';
+import { allQueues, queueOf } from '../../src/jobs/job-types.ts';
+import { inLastMinute, openQueueReader, type QueueReader } from '../../src/jobs/queue-reader.ts';
 import { openQueues, type Queues, type StepJob } from '../../src/jobs/queues.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
@@ -36,7 +31,7 @@ for (const backendName of backendsUnderTest()) {
     let database: TestDatabase;
     let backend: QueueBackend;
     let queues: Queues;
-    let states: QueueStates;
+    let states: QueueReader;
 
     before(async () => {
       database = await createTestDatabase();
@@ -46,7 +41,7 @@ for (const backendName of backendsUnderTest()) {
         'dispatcher+submission',
       );
       queues = openQueues(backend, logger);
-      states = openQueueStates(backend, logger);
+      states = openQueueReader(backend, logger);
     });
 
     after(async () => {
@@ -92,12 +87,15 @@ for (const backendName of backendsUnderTest()) {
       }
     });
 
-    it('says whether a job is there', async () => {
+    it('says whether a job is there, and whether it waits or is for later', async () => {
       const another = `${queue}-another`;
       await queues.add(another, [job(another, 0, 'a'), job(another, 60_000, 'b')]);
-      const has = (rowId: string) =>
-        states.has(another, jobId({ kind: 'collection', row_id: rowId, step_no: 1 }));
-      expect([await has('a'), await has('b'), await has('c')]).to.deep.equal([true, true, false]);
+      const of = (rowId: string) => states.stateOf(job(another, 0, rowId));
+      expect([await of('a'), await of('b'), await of('c')]).to.deep.equal([
+        'waiting',
+        'delayed',
+        null,
+      ]);
     });
 
     if (backendName === 'redis') {
@@ -107,7 +105,7 @@ for (const backendName of backendsUnderTest()) {
           ...{ redisUrl: user.url, databaseUrl: '' },
           installationId: 'test',
         });
-        const reader = openQueueStates(limited, logger);
+        const reader = openQueueReader(limited, logger);
         const read = await reader.read(`${queue}-limited`).finally(() => reader.close());
         await user.drop();
         expect(read).to.deep.include({ waiting: 0, workers: null });
@@ -161,7 +159,7 @@ describe('The state of a queue', () => {
       ...{ redisUrl: 'redis://127.0.0.1:1', databaseUrl: '' },
       installationId: 'test',
     });
-    const states = openQueueStates(backend, logger);
+    const states = openQueueReader(backend, logger);
     const error = await rejection(states.read('away'));
     expect(error).to.be.instanceOf(Error);
     await states.close();

@@ -3,6 +3,8 @@ import { rows } from '../../src/connections/database.ts';
 import { holdLease } from '../../src/connections/locks.ts';
 import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
+import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
+import { changeStep } from '../../src/jobs/outbox.ts';
 import {
   type DueSteps,
   isStillDue,
@@ -10,9 +12,7 @@ import {
   readLeases,
   readOutboxLag,
   readWaitingDeliveries,
-} from '../../src/jobs/consistency.ts';
-import { STEP_TABLES, type StepKind } from '../../src/jobs/job-types.ts';
-import { changeStep } from '../../src/jobs/outbox.ts';
+} from '../../src/jobs/queue-status.ts';
 import { keepCallback } from '../support/callbacks.ts';
 import { makeEndpoint } from '../support/endpoints.ts';
 import { newEvent } from '../support/events.ts';
