@@ -7,7 +7,7 @@ import {
   SKIPPED_EVENT_NUMBERS,
   skipDirectoryNumbers,
   skipEventNumbers,
-} from '../../src/domain/upkeep/skip-numbers.ts';
+} from '../../src/domain/upkeep/restore.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { loadConfig } from '../../src/service/service.ts';
 import { type AdminTester, createAdminTester, type Document } from '../support/admin.ts';

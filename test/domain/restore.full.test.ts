@@ -2,11 +2,7 @@ import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { openOverdue } from '../../src/domain/discrepancies/discrepancy.ts';
 import type { AnyPayment } from '../../src/domain/payments/payment-store.ts';
-import {
-  MARK_BATCH_SIZE,
-  type Marker,
-  markRestored,
-} from '../../src/domain/upkeep/mark-restored.ts';
+import { MARK_BATCH_SIZE, type Marker, markRestored } from '../../src/domain/upkeep/restore.ts';
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import { passDeadline } from '../support/discrepancies/scene.ts';
 import { newPayment, PAYMENT_KINDS } from '../support/payment-kinds.ts';

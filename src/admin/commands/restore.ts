@@ -1,6 +1,6 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { markDatabaseRestored } from '../../domain/upkeep/mark-database-restored.ts';
 import { otherDatabase, resumeHere, whyPaused } from '../../domain/upkeep/other-database.ts';
+import { markDatabaseRestored } from '../../domain/upkeep/restore.ts';
 import { restoreProgress } from '../../domain/upkeep/restore-progress.ts';
 import { flag } from '../../operations/field.ts';
 import { ALREADY } from '../output/answers.ts';
