@@ -63,9 +63,8 @@ export async function up(knex: Knex): Promise<void> {
       -- The findings that a comparison would have, for the person who decides about it.
       preview jsonb,
       -- When its comparison with the books began. NULL: it waits for a decision, and proves nothing.
+      -- Its process renews the lease "statement ID". A comparison without it has stopped.
       started_at timestamptz DEFAULT now(),
-      -- Its process renews this. A comparison that has begun and lets it pass has stopped.
-      leased_until timestamptz,
       -- What the comparison has found. NULL: it has not ended.
       result jsonb,
       CHECK (period_from <= period_to)

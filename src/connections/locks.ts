@@ -23,23 +23,13 @@ export function leaseHolder(): string {
   return `${hostname()} process ${process.pid} ${randomUUID()}`;
 }
 
-/** Gives a lease back before its end, so that another process can take it at once. */
-export async function releaseLease(
-  database: Database,
-  name: string,
-  holder: string,
-): Promise<void> {
-  const lease = { name, holder };
-  await rows(database, 'DELETE FROM leases WHERE name = :name AND holder = :holder', lease);
-}
-
 /**
  * Takes or renews a lease: one of several processes does the work, and another takes over
  * when it dies. Correctness never rests on a lease; it only saves double work.
  * @returns whether this holder has the lease now
  */
 export async function holdLease(
-  database: Database,
+  database: Database | Transaction,
   name: string,
   holder: string,
   durationMs: number,
@@ -55,3 +45,36 @@ export async function holdLease(
     { name, holder, duration_ms: durationMs },
   );
 }
+
+/** Gives a lease back before its end, so that another process can take it at once. */
+export async function releaseLease(
+  database: Database,
+  name: string,
+  holder: string,
+): Promise<void> {
+  const lease = { name, holder };
+  await rows(database, 'DELETE FROM leases WHERE name = :name AND holder = :holder', lease);
+}
+
+/** Renews a lease while the work goes on, and gives it back after the work. */
+export async function whileHeld<Result>(
+  database: Database,
+  { name, holder, durationMs }: { name: string; holder: string; durationMs: number },
+  work: () => Promise<Result>,
+): Promise<Result> {
+  // If this fails, the lease runs out.
+  const renew = () => holdLease(database, name, holder, durationMs).catch(() => false);
+  let renewal = renew();
+  const timer = setInterval(() => {
+    renewal = renew();
+  }, durationMs / RENEWALS_OF_LEASE);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    await renewal;
+    await releaseLease(database, name, holder).catch(() => {});
+  }
+}
+
+const RENEWALS_OF_LEASE = 3;

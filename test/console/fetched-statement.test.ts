@@ -163,7 +163,7 @@ describe('A statement that the console fetches', () => {
     await support.get(location!);
     await support.post(`${location}/run`, { reason: 'Daily' });
     await eventually('the question', async () => front.asked() === 1);
-    await rows(database, `UPDATE statement_imports SET leased_until = now() - interval '1 second'`);
+    await rows(database, `UPDATE leases SET held_until = now() - interval '1 second'`);
     expect((await support.get(location!)).text).to.include('stopped before its end');
     letGo();
   });

@@ -42,8 +42,9 @@ const RIGHTS: Readonly<Record<string, readonly string[]>> = {
   ],
   'DELETE INSERT SELECT': ['receipts'],
   // Locked before they are deleted, which takes the right to change one column.
-  'DELETE INSERT SELECT UPDATE(id) UPDATE(leased_until) UPDATE(preview) UPDATE(result) UPDATE(started_at)':
-    ['statement_imports'],
+  'DELETE INSERT SELECT UPDATE(id) UPDATE(preview) UPDATE(result) UPDATE(started_at)': [
+    'statement_imports',
+  ],
   'DELETE INSERT SELECT UPDATE(id)': ['security_events', 'stray_callbacks'],
   'DELETE INSERT SELECT UPDATE(code_hash)': ['recovery_codes'],
   'DELETE INSERT SELECT UPDATE(channel)': ['operator_troubles'],

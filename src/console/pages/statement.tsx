@@ -1,7 +1,8 @@
+import { leaseHolder } from '../../connections/locks.ts';
 import { auditedFor } from '../../domain/audit/audit.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { beginComparison } from '../../domain/reconciliation/comparison-lease.ts';
 import {
+  beginComparison,
   type ImportResult,
   listImports,
   type StatementImport,
@@ -114,8 +115,9 @@ async function begin(visit: Visit, statement: StatementImport): Promise<void> {
   const gateway = service.gateways.get(name);
   if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
   const audited = auditedBy(visit, 'statementRun', { action: 'reconcile.run', reason });
+  const holder = leaseHolder();
   await audited(async (trx) => {
-    if (!(await beginComparison(trx, id))) {
+    if (!(await beginComparison(trx, id, holder))) {
       throw new OperatorRefusal('Its comparison is under way, or has ended');
     }
     const details = { import_id: id, begun: true };
@@ -131,6 +133,7 @@ async function begin(visit: Visit, statement: StatementImport): Promise<void> {
       auditedFor(service.database, operator),
       { ...scope, covers, complete_until },
       { ...comparisonWith(service, gateway), stopping },
+      holder,
     ),
   );
 }

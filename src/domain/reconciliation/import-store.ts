@@ -1,4 +1,11 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import {
+  type Database,
+  firstRow,
+  hasRow,
+  rows,
+  type Transaction,
+} from '../../connections/database.ts';
+import { holdLease, whileHeld } from '../../connections/locks.ts';
 import type { KeysetPage } from '../lists.ts';
 import type { MissingMovement } from './missing-movements.ts';
 import type { StatementPreview } from './preview-statement.ts';
@@ -43,7 +50,8 @@ export interface StatementImport {
 const COLUMNS = `id, gateway, channel, CAST(period_from AS text) AS period_from,
   CAST(period_to AS text) AS period_to, source, brought_by, imported_at, covers, complete_until,
   preview, started_at, result,
-  coalesce(result IS NULL AND leased_until > now(), false) AS is_running`;
+  result IS NULL AND EXISTS (SELECT FROM leases
+    WHERE name = 'statement ' || statement_imports.id AND held_until > now()) AS is_running`;
 
 /** Lists imported statements, the newest first. Ids sort by time. */
 export function listImports(
@@ -65,6 +73,42 @@ export function findImport(database: Database, id: string): Promise<StatementImp
     `SELECT ${COLUMNS} FROM statement_imports WHERE id = CAST(:id AS uuid)`,
     { id },
   );
+}
+
+/** A comparison whose lease was not renewed for this long has stopped: its process is gone. */
+const LEASE_MS = 30_000;
+
+function leaseOf(id: string): string {
+  return `statement ${id}`;
+}
+
+/**
+ * Begins the comparison of a statement, anew if it has stopped.
+ * @param holder names the process that compares
+ * @returns false when the comparison is under way, or has ended
+ */
+export async function beginComparison(
+  trx: Transaction,
+  id: string,
+  holder: string,
+): Promise<boolean> {
+  const isMine = await holdLease(trx, leaseOf(id), holder, LEASE_MS);
+  const begin = `UPDATE statement_imports SET started_at = clock_timestamp()
+    WHERE id = CAST(:id AS uuid) AND result IS NULL RETURNING id`;
+  return isMine && hasRow(trx, begin, { id });
+}
+
+/**
+ * Says that a comparison goes on while it does. When it fails, or its process ends, the page of
+ * the statement says that it has stopped. Two at once would book nothing twice.
+ */
+export function whileComparing<Result>(
+  database: Database,
+  id: string,
+  holder: string,
+  compare: () => Promise<Result>,
+): Promise<Result> {
+  return whileHeld(database, { name: leaseOf(id), holder, durationMs: LEASE_MS }, compare);
 }
 
 /** Keeps what the comparison of a statement has found. */

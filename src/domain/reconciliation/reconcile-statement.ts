@@ -1,8 +1,8 @@
 import type { Database, Transaction } from '../../connections/database.ts';
+import { leaseHolder } from '../../connections/locks.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
 import type { PaymentRef } from '../payments/payment-store.ts';
-import { whileLeased } from './comparison-lease.ts';
-import { keepResult } from './import-store.ts';
+import { keepResult, whileComparing } from './import-store.ts';
 import { type ReconcileOptions, type Reconciliation, reconcile } from './reconcile.ts';
 import { importStatement, type NewStatement } from './statement.ts';
 
@@ -41,14 +41,18 @@ export async function keepStatement(
   return { value, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
 }
 
-/** Compares a stored statement with the books, and keeps what that has found. It may run again. */
+/**
+ * Compares a stored statement with the books, and keeps what that has found. It may run again.
+ * @param holder names the process that compares
+ */
 export function compareImport(
   database: Database,
   audited: Audited,
   statement: ComparedStatement,
   gateway: Comparing,
+  holder = leaseHolder(),
 ): Promise<Reconciliation> {
-  return whileLeased(database, statement.import_id, () =>
+  return whileComparing(database, statement.import_id, holder, () =>
     compare(database, audited, statement, gateway),
   );
 }

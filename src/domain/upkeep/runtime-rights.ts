@@ -61,8 +61,7 @@ const TABLE_RIGHTS: Readonly<Record<string, string | null>> = {
   leases: REMOVE,
   failed_jobs: REMOVE,
   discrepancies: CHANGE,
-  statement_imports:
-    'SELECT, INSERT, UPDATE (id, preview, started_at, leased_until, result), DELETE',
+  statement_imports: 'SELECT, INSERT, UPDATE (id, preview, started_at, result), DELETE',
   statement_lines: REMOVE,
   paused_channels: REMOVE,
   gateway_floats: CHANGE,
