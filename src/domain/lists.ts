@@ -1,4 +1,4 @@
-import { type Database, firstRow, rows } from '../connections/database.ts';
+import { type Database, firstRow, rows, type Transaction } from '../connections/database.ts';
 
 /** A page of an operator's list: the rows that come after a key, in the order of that key. */
 export interface KeysetPage<Key> {
@@ -119,6 +119,21 @@ function narrowed(
     + CAST(:${name}_us AS double precision) * interval '1 microsecond', CAST(:${name}_id AS uuid))`;
   const place = { [`${name}_us`]: position.createdUs, [`${name}_id`]: position.id };
   return { ...source, where: [...where, condition], bindings: { ...bindings, ...place } };
+}
+
+/** Counts rows up to a limit. @param from is SQL, from the word FROM on */
+export async function countUpTo(
+  database: Database | Transaction,
+  from: string,
+  bindings: object,
+  most: number,
+): Promise<number> {
+  const row = await firstRow<{ count: number }>(
+    database,
+    `SELECT count(*) AS count FROM (SELECT ${from} LIMIT :most) AS counted`,
+    { ...bindings, most },
+  );
+  return row!.count;
 }
 
 async function countRows(

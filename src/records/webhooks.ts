@@ -1,13 +1,12 @@
 import { MAX_COUNT } from '../domain/lists.ts';
-import { ENDPOINT_STATES } from '../domain/webhooks/all-endpoints.ts';
 import { type AttemptOutcome, isTaken } from '../domain/webhooks/delivery.ts';
 import { DELIVERY_STATUSES } from '../domain/webhooks/list-deliveries.ts';
 import {
-  type FeedEvent,
+  ENDPOINT_STATES,
   MAX_WAITING_COUNTED,
-  type OwnDelivery,
   type OwnEndpoint,
-} from '../domain/webhooks/list-own-deliveries.ts';
+} from '../domain/webhooks/list-endpoints.ts';
+import type { FeedEvent, OwnDelivery } from '../domain/webhooks/list-own-deliveries.ts';
 import { WAITS, waitOf } from '../domain/webhooks/next-words.ts';
 import { END_STATES, ENDING_KINDS } from '../domain/webhooks/prepare-deliveries.ts';
 import type { Webhook, WebhookAttempt } from '../domain/webhooks/webhook-file.ts';

@@ -9,7 +9,7 @@ import { JOB_TRIES } from '../jobs/queues.ts';
 import type { LogFields } from '../process/logger.ts';
 import { CallbackBaseUnknownError } from '../service/callback-base.ts';
 import type { Service } from '../service/service.ts';
-import { earlierDelaysOf, outageBackoffMs } from './outage-retry.ts';
+import { MINUTE_MS } from '../time.ts';
 import { deliverWebhook, pollPayment, processStoredCallback, refundFailedPayout } from './steps.ts';
 import { submitPayment } from './submission.ts';
 
@@ -147,4 +147,24 @@ async function react(
 
 function triesOf(job: Job<JobData>): number {
   return job.attemptsMade + 1;
+}
+
+const OUTAGE_DELAY_MS = 2_000;
+/** Most outages are over by then. What waited for them should go on at once. */
+const QUICK_RETRIES = 5;
+/** The most that a job waits after the end of a long outage. */
+const MAX_OUTAGE_DELAY_MS = MINUTE_MS;
+
+/**
+ * Returns how long an outage delays a job that outages have delayed so often before, in ms.
+ * The delay grows, because the job may call a gateway or a receiver each time.
+ */
+export function outageBackoffMs(earlierDelays: number): number {
+  const doublings = Math.max(0, earlierDelays + 1 - QUICK_RETRIES);
+  return Math.min(OUTAGE_DELAY_MS * 2 ** doublings, MAX_OUTAGE_DELAY_MS);
+}
+
+/** Counts the runs of a job that ended in a delay: begun, and neither tried nor under way. */
+export function earlierDelaysOf({ attemptsStarted, attemptsMade }: Job): number {
+  return attemptsStarted - attemptsMade - 1;
 }

@@ -1,4 +1,5 @@
-import { messageOf } from '../connections/database-errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isOutage, messageOf } from '../connections/database-errors.ts';
 import { type AnyPayment, accountOf, type PaymentRef } from '../domain/payments/payment-store.ts';
 import { claimSubmission, type SubmissionClaim } from '../domain/submission/claim-submission.ts';
 import {
@@ -11,9 +12,9 @@ import type { SubmitRequest, SubmitResult } from '../gateways/gateway.ts';
 import { gatewayNamed } from '../gateways/registry.ts';
 import { LastTryError } from '../jobs/failed-jobs.ts';
 import { JOB_TRIES } from '../jobs/queues.ts';
+import { RECORDING_MARGIN_MS } from '../process/production-rules.ts';
 import type { Service } from '../service/service.ts';
 import { deadlineIn, isPast } from '../time.ts';
-import { retryInOutage } from './outage-retry.ts';
 
 /**
  * Sends one payment to its gateway: claim and commit, call, record and commit. A process
@@ -102,4 +103,19 @@ function requestFor(
 function narrationOf(payment: AnyPayment): string | null {
   if (payment.kind === 'payout') return payment.narration;
   return payment.kind === 'reversal' ? payment.reason : null;
+}
+
+const RECORDING_DELAY_MS = 1_000;
+const RECORDING_TRIES = 1 + RECORDING_MARGIN_MS / RECORDING_DELAY_MS;
+
+/** Runs `work`, and repeats it for some seconds while the database is away. */
+async function retryInOutage<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries >= RECORDING_TRIES || !isOutage(error)) throw error;
+      await sleep(RECORDING_DELAY_MS);
+    }
+  }
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
+import { listOwnEndpoints } from '../../src/domain/webhooks/list-endpoints.ts';
 import {
   listOwnDeliveries,
-  listOwnEndpoints,
   type OwnDeliveryFilter,
   readFeed,
 } from '../../src/domain/webhooks/list-own-deliveries.ts';

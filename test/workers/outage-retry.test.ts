@@ -9,8 +9,7 @@ import { createQueueBackend, type QueueBackend } from '../../src/jobs/backend.ts
 import { type JobData, jobId } from '../../src/jobs/job-types.ts';
 import { changeStep } from '../../src/jobs/outbox.ts';
 import { createService, type Service } from '../../src/service/service.ts';
-import { earlierDelaysOf, outageBackoffMs } from '../../src/workers/outage-retry.ts';
-import { startWorker } from '../../src/workers/run-worker.ts';
+import { earlierDelaysOf, outageBackoffMs, startWorker } from '../../src/workers/run-worker.ts';
 import { pollPayment } from '../../src/workers/steps.ts';
 import { backendsUnderTest, environment } from '../support/environment.ts';
 import { eventually } from '../support/eventually.ts';

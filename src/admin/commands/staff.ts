@@ -1,6 +1,5 @@
 import type { Transaction } from '../../connections/database.ts';
 import { forgetStaffFailures } from '../../domain/credentials/staff-log-in.ts';
-import { TOKEN_LIFETIME_DAYS } from '../../domain/credentials/staff-token.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import type { SecurityEventKind } from '../../domain/security/security-events.ts';
 import {
@@ -13,6 +12,7 @@ import {
   STAFF_ROLES,
   type StaffChanges,
   type StaffMember,
+  TOKEN_LIFETIME_DAYS,
   updateStaff,
 } from '../../domain/staff/staff.ts';
 import { flag, optional, required, requireOne, UsageError } from '../../operations/field.ts';

@@ -1,11 +1,11 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { requirePayments } from '../../domain/support/find-payments.ts';
-import { ENDPOINT_STATES, listAllEndpoints } from '../../domain/webhooks/all-endpoints.ts';
 import {
   DELIVERY_STATUSES,
   listDeliveries,
   UNDELIVERED,
 } from '../../domain/webhooks/list-deliveries.ts';
+import { ENDPOINT_STATES, listAllEndpoints } from '../../domain/webhooks/list-endpoints.ts';
 import { isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.ts';
 import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
 import { optional, required, UsageError } from '../../operations/field.ts';

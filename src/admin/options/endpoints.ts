@@ -1,4 +1,4 @@
-import { ENDPOINT_STATES, type EndpointKey } from '../../domain/webhooks/all-endpoints.ts';
+import { ENDPOINT_STATES, type EndpointKey } from '../../domain/webhooks/list-endpoints.ts';
 import { reader } from '../../operations/readers.ts';
 
 const KEY = 'an endpoint as the list names it, such as held/1001/https://shop.example';

@@ -1,4 +1,4 @@
-import type { SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
+import type { SupportEndpoint } from '../../domain/webhooks/list-endpoints.ts';
 import { endpointName } from '../options/endpoints.ts';
 import type { View } from './answers.ts';
 import { rowDocument } from './document.ts';

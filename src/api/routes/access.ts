@@ -21,6 +21,7 @@ import { session } from '../../records/access.ts';
 import { UUID } from '../../records/schema.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
+import { envelopeOf, pageRequestOf } from '../lists.ts';
 import { type AuthenticatedCall, mount, mountPublic } from '../middleware/mount.ts';
 import {
   type BucketUse,
@@ -29,7 +30,6 @@ import {
   limitTokens,
   rateLimited,
 } from '../middleware/rate-limit.ts';
-import { envelopeOf, pageRequestOf } from '../pagination.ts';
 
 /** Tokens must not stay in any cache. */
 const headers = { 'Cache-Control': 'no-store' };

@@ -27,7 +27,13 @@ import {
 import { REVERSAL_REF_NO, UUID } from '../../records/schema.ts';
 import { type ApiContext, BASE_PATH } from '../context.ts';
 import { type Endpoint, endpoints, type Fields } from '../endpoints/endpoints.ts';
-import { type PaymentQuery, paymentFilterIn } from '../filters.ts';
+import {
+  envelopeOf,
+  type ListQuery,
+  type PaymentQuery,
+  pageRequestOf,
+  paymentFilterIn,
+} from '../lists.ts';
 import { type Answer, type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import {
   type AwaitedOperation,
@@ -35,7 +41,6 @@ import {
   mountAwaited,
 } from '../middleware/mount-awaited.ts';
 import { refuseOtherMethods } from '../middleware/requests.ts';
-import { envelopeOf, type ListQuery, pageRequestOf } from '../pagination.ts';
 import {
   DEFAULT_NARRATION,
   type newCollection,

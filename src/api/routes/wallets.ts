@@ -8,9 +8,8 @@ import { transfer } from '../../domain/wallets/transfer.ts';
 import { channel, channelState, walletTransaction } from '../../records/wallets.ts';
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
-import { transactionFilterIn } from '../filters.ts';
+import { envelopeOf, pageRequestOf, transactionFilterIn } from '../lists.ts';
 import { mount } from '../middleware/mount.ts';
-import { envelopeOf, pageRequestOf } from '../pagination.ts';
 
 export function addWalletRoutes(context: ApiContext): void {
   const { database, config } = context;

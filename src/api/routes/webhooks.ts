@@ -3,11 +3,8 @@ import { chooseApp } from '../../domain/access/choose-app.ts';
 import { Refusal } from '../../domain/errors.ts';
 import { MAX_COUNT } from '../../domain/lists.ts';
 import { spanOf } from '../../domain/period.ts';
-import {
-  listOwnDeliveries,
-  listOwnEndpoints,
-  readFeed,
-} from '../../domain/webhooks/list-own-deliveries.ts';
+import { listOwnEndpoints } from '../../domain/webhooks/list-endpoints.ts';
+import { listOwnDeliveries, readFeed } from '../../domain/webhooks/list-own-deliveries.ts';
 import {
   countRecoverable,
   type Recovery,
@@ -31,10 +28,9 @@ import {
 import type { ApiContext } from '../context.ts';
 import { endpoints } from '../endpoints/endpoints.ts';
 import { MAX_RECOVERED } from '../endpoints/webhooks.ts';
-import { deliveryFilterIn } from '../filters.ts';
+import { deliveryFilterIn, envelopeOf, feedEnvelopeOf, pageRequestOf } from '../lists.ts';
 import { type AuthenticatedCall, mount } from '../middleware/mount.ts';
 import { createWaitingRoom, type WaitingRoom } from '../middleware/mount-awaited.ts';
-import { envelopeOf, feedEnvelopeOf, pageRequestOf } from '../pagination.ts';
 import type { recovery, webhookTest } from '../schemas/bodies.ts';
 import type { InputOf } from '../schemas/validator.ts';
 import { callbackUrlIn } from './payments.ts';

@@ -1,17 +1,17 @@
 import { DEFAULT_ZONE, startOfDay } from '../../domain/period.ts';
 import {
-  ENDPOINT_STATES,
-  type EndpointKey,
-  type EndpointState,
-  listAllEndpoints,
-  type SupportEndpoint,
-} from '../../domain/webhooks/all-endpoints.ts';
-import {
   type ListedDelivery,
   listDeliveries,
   UNDELIVERED,
 } from '../../domain/webhooks/list-deliveries.ts';
-import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-deliveries.ts';
+import {
+  ENDPOINT_STATES,
+  type EndpointKey,
+  type EndpointState,
+  listAllEndpoints,
+  MAX_WAITING_COUNTED,
+  type SupportEndpoint,
+} from '../../domain/webhooks/list-endpoints.ts';
 import { attemptsOf } from '../../domain/webhooks/webhook-file.ts';
 import { DAY_MS } from '../../time.ts';
 import { recordView } from '../access/audit.ts';

@@ -1,5 +1,5 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
-import type { SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
+import type { SupportEndpoint } from '../../domain/webhooks/list-endpoints.ts';
 import {
   MAX_LEFT_COUNTED,
   MAX_PER_SECOND,

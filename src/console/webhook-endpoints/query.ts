@@ -1,6 +1,9 @@
 import { validate as isUuid } from 'uuid';
-import { listAllEndpoints, type SupportEndpoint } from '../../domain/webhooks/all-endpoints.ts';
-import { MAX_WAITING_COUNTED } from '../../domain/webhooks/list-own-deliveries.ts';
+import {
+  listAllEndpoints,
+  MAX_WAITING_COUNTED,
+  type SupportEndpoint,
+} from '../../domain/webhooks/list-endpoints.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { recordView } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';

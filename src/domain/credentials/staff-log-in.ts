@@ -10,7 +10,7 @@ import { MINUTE_MS } from '../../time.ts';
 import { auditedFor } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { findStaff, StaffRefusal } from '../staff/require-staff.ts';
-import { STAFF_COLUMNS, type StaffMember } from '../staff/staff.ts';
+import { STAFF_COLUMNS, type StaffMember, tokenHashOf } from '../staff/staff.ts';
 import { accountHash, accountHashes, countFailures, forgetFailures } from './log-in-limit.ts';
 import {
   hasTotpSecret,
@@ -23,7 +23,6 @@ import {
 import { hashPassword, inLine, provePassword, renewHash } from './passwords.ts';
 import { STAFF } from './people.ts';
 import { endStaffSessions } from './staff-session.ts';
-import { hashOf } from './staff-token.ts';
 
 /** The same for every wrong part, and for unknown accounts. */
 const WRONG_PASSWORD = 'The e-mail address or the password is wrong';
@@ -104,7 +103,7 @@ export function setStaffPassword(
         `UPDATE staff SET password_hash = :password_hash, session_no = session_no + 1
          WHERE id = :id AND active AND token_hash = :token_hash AND token_expires_at > now()
          RETURNING id`,
-        { id: member.id, password_hash, token_hash: hashOf(token) },
+        { id: member.id, password_hash, token_hash: tokenHashOf(token) },
       );
       if (!isSet) throw failedLogIn(keys, email, WRONG_TOKEN);
       const detail = { staff_id: member.id };

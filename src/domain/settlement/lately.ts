@@ -24,6 +24,13 @@ export function readLearnedLately(database: Database): Promise<LearnedLately[]> 
   return rows<LearnedLately>(database, READ_LEARNED, SAMPLE);
 }
 
+/** SQL: the payment of an attempt. */
+const PAYMENT_OF_ATTEMPT = PAYMENT_KINDS.map(
+  (kind) => `
+    SELECT channel, created_at FROM ${STEP_TABLES[kind].table} p WHERE attempt.payment_kind = '${kind}'
+      AND p.merchant_id = attempt.merchant_id AND p.id = attempt.payment_id`,
+).join(' UNION ALL ');
+
 const READ_LEARNED = `
   SELECT p.channel, count(*) FILTER (WHERE called.back) AS by_callback,
     count(*) FILTER (WHERE ended.cause = 'poll' AND NOT called.back) AS by_poll
@@ -33,12 +40,7 @@ const READ_LEARNED = `
       AND started_at <= now() - :to_minutes * interval '1 minute'
     ORDER BY started_at DESC LIMIT :sample
   ) attempt
-  CROSS JOIN LATERAL (${PAYMENT_KINDS.map(
-    (kind) => `
-    SELECT channel, created_at FROM ${STEP_TABLES[kind].table} p WHERE attempt.payment_kind = '${kind}'
-      AND p.merchant_id = attempt.merchant_id AND p.id = attempt.payment_id`,
-  ).join(' UNION ALL ')}
-  ) p
+  CROSS JOIN LATERAL (${PAYMENT_OF_ATTEMPT}) p
   CROSS JOIN LATERAL (
     SELECT h.to_status, h.cause FROM payment_history h
     WHERE h.merchant_id = attempt.merchant_id AND h.payment_kind = attempt.payment_kind
@@ -110,12 +112,7 @@ const READ_OUTCOMES = `
       AND attempt_no = 1
     ORDER BY started_at DESC LIMIT :sample
   ) attempt
-  CROSS JOIN LATERAL (${PAYMENT_KINDS.map(
-    (kind) => `
-    SELECT channel, created_at FROM ${STEP_TABLES[kind].table} p WHERE attempt.payment_kind = '${kind}'
-      AND p.merchant_id = attempt.merchant_id AND p.id = attempt.payment_id`,
-  ).join(' UNION ALL ')}
-  ) p
+  CROSS JOIN LATERAL (${PAYMENT_OF_ATTEMPT}) p
   LEFT JOIN LATERAL (
     SELECT last.to_status, last.happened_at FROM (
       SELECT h.to_status, h.happened_at FROM payment_history h

@@ -1,8 +1,15 @@
 import { type Database, firstRow, type Transaction } from '../../connections/database.ts';
-import { hashOf, prefixOf } from '../credentials/staff-token.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { SecurityEvent, SecurityEventKind } from '../security/security-events.ts';
-import { hasStaff, mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
+import {
+  hasStaff,
+  mayActAs,
+  STAFF_COLUMNS,
+  type StaffMember,
+  type StaffRole,
+  tokenHashOf,
+  tokenPrefixOf,
+} from './staff.ts';
 
 /** A member of staff, or somebody who is none, may not do this. */
 export class StaffRefusal extends OperatorRefusal {
@@ -40,7 +47,7 @@ export async function requireStaff(
   if (!member) {
     if (!(await hasStaff(executor))) return null;
     if (token === undefined) throw new OperatorRefusal(NO_TOKEN);
-    throw new StaffRefusal(UNKNOWN, { detail: { token: prefixOf(token), why: 'unknown' } });
+    throw new StaffRefusal(UNKNOWN, { detail: { token: tokenPrefixOf(token), why: 'unknown' } });
   }
   const problem = problemOf(member, needed);
   if (!problem) return member;
@@ -67,7 +74,7 @@ export async function requireOwnToken(
   token: string,
 ): Promise<void> {
   if ((await findStaff(executor, token))?.id === id) return;
-  const detail = { token: prefixOf(token), why: 'unknown' };
+  const detail = { token: tokenPrefixOf(token), why: 'unknown' };
   throw new StaffRefusal('The staff token is wrong, or has expired', { staff, detail });
 }
 
@@ -82,7 +89,7 @@ async function findByToken(
     executor,
     `SELECT ${STAFF_COLUMNS}, token_expires_at <= clock_timestamp() AS is_expired
      FROM staff WHERE token_hash = :token_hash ${lock}`,
-    { token_hash: hashOf(token) },
+    { token_hash: tokenHashOf(token) },
   );
 }
 

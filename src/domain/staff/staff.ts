@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { v7 as uuidv7 } from 'uuid';
 import {
   type Database,
@@ -7,7 +8,6 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { lockUntilCommit } from '../../connections/locks.ts';
-import { newToken, TOKEN_LIFETIME_DAYS } from '../credentials/staff-token.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import { type Differences, updateRow } from '../update-row.ts';
@@ -50,6 +50,8 @@ export interface IssuedToken {
   token: string;
 }
 
+/** The life of a staff token. */
+export const TOKEN_LIFETIME_DAYS = 90;
 const TOKEN_EXPIRY = `now() + ${TOKEN_LIFETIME_DAYS} * interval '1 day'`;
 
 /**
@@ -174,4 +176,23 @@ async function endAccess(trx: Transaction, { id }: StaffMember): Promise<StaffMe
 async function requireAdmin(trx: Transaction): Promise<void> {
   if (await hasRow(trx, "SELECT FROM staff WHERE active AND role = 'admin' LIMIT 1")) return;
   throw new OperatorRefusal('An active admin must be left: make somebody else an admin first');
+}
+
+const MARK = 'staff_';
+const TOKEN_BYTES = 32;
+const SHOWN_LENGTH = MARK.length + 6;
+
+/** Makes a token that is shown once, with what is stored of it. */
+function newToken(): { token: string; token_hash: Buffer; token_prefix: string } {
+  const token = `${MARK}${randomBytes(TOKEN_BYTES).toString('base64url')}`;
+  return { token, token_hash: tokenHashOf(token), token_prefix: tokenPrefixOf(token) };
+}
+
+export function tokenHashOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
+}
+
+/** Returns the part of a token that may be shown. Of another text it shows nothing. */
+export function tokenPrefixOf(token: string): string {
+  return token.startsWith(MARK) ? token.slice(0, SHOWN_LENGTH) : '';
 }

@@ -7,6 +7,7 @@ import {
 } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
 import { type AuditEntry, recordAudit } from '../audit/audit.ts';
+import { countUpTo } from '../lists.ts';
 import { type Period, RETENTION, type Retention } from './retention-rules.ts';
 
 /** The rows that one transaction deletes. That takes milliseconds, so nothing waits for it. */
@@ -64,12 +65,9 @@ export async function countRetention(database: Database): Promise<Removed[]> {
   const found: Removed[] = [];
   for (const [table, retention] of Object.entries(RETENTION)) {
     if ('since' in retention) {
-      const row = await firstRow<{ count: number }>(
-        database,
-        `SELECT count(*) FROM (SELECT ${fromOld(table, retention)} LIMIT :most) old`,
-        { period: retention.keep, most: MAX_COUNTED },
-      );
-      found.push({ ...nothing(table), rows: row!.count });
+      const old = fromOld(table, retention);
+      const rows = await countUpTo(database, old, { period: retention.keep }, MAX_COUNTED);
+      found.push({ ...nothing(table), rows });
     } else if ('detach' in retention) {
       const months = await oldMonths(database, table, retention.keep);
       found.push({ ...nothing(table), months });

@@ -1,5 +1,6 @@
-import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { type Database, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
+import { countUpTo } from '../lists.ts';
 import type { MerchantPayment, PaymentRef } from '../payments/payment-store.ts';
 import { ENDING_KINDS } from './prepare-deliveries.ts';
 
@@ -134,14 +135,7 @@ export function listDeliveries(
 }
 
 /** Counts the webhooks that were given up and that no receiver has ever taken, up to `most`. */
-export async function countExhausted(database: Database, most: number): Promise<number> {
-  const row = await firstRow<{ count: number }>(
-    database,
-    `SELECT count(*) AS count FROM (
-       SELECT 1 FROM webhook_deliveries WHERE ${CONDITIONS.exhausted} AND delivered_at IS NULL
-       LIMIT :most
-     ) AS exhausted`,
-    { most },
-  );
-  return row!.count;
+export function countExhausted(database: Database, most: number): Promise<number> {
+  const exhausted = `FROM webhook_deliveries WHERE ${CONDITIONS.exhausted} AND delivered_at IS NULL`;
+  return countUpTo(database, exhausted, {}, most);
 }

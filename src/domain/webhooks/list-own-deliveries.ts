@@ -1,10 +1,8 @@
-import { type Database, firstRow, rows } from '../../connections/database.ts';
+import { type Database, rows } from '../../connections/database.ts';
 import { STEP_TABLES } from '../../jobs/job-types.ts';
-import { MAX_COUNT, type Page, type PageRequest, readPage } from '../lists.ts';
+import { countUpTo, MAX_COUNT, type Page, type PageRequest, readPage } from '../lists.ts';
 import type { MerchantPayment } from '../payments/payment-store.ts';
 import { type Period, periodConditions } from '../period.ts';
-import { ENDPOINT_STATES, type EndpointState, RANK } from './all-endpoints.ts';
-import type { Endpoint } from './endpoint.ts';
 import {
   DELIVERY_STATUSES,
   type DeliveryStatus,
@@ -93,69 +91,6 @@ const EVENTS_BY_PAYMENT = `SELECT e.id FROM events e
   WHERE e.merchant_id = :merchant_id AND e.payment_kind IN (${KINDS})
     AND e.payment_id = CAST(:payment_id AS uuid)`;
 
-/** The deliveries that wait for one endpoint are counted up to here. */
-export const MAX_WAITING_COUNTED = 1_000;
-
-type Shown =
-  | 'concurrency'
-  | 'failures'
-  | 'failing_since'
-  | 'last_status'
-  | 'last_error'
-  | 'last_failure_at'
-  | 'last_success_at'
-  | 'opened_at'
-  | 'probe_at';
-
-/** An endpoint as its merchant sees it. */
-export interface OwnEndpoint extends Pick<Endpoint, Shown> {
-  endpoint: string;
-  state: EndpointState;
-  /** Deliveries without an attempt under way, up to `MAX_WAITING_COUNTED`. */
-  waiting: number;
-}
-
-/**
- * Reads a page of a merchant's endpoints, those that do not work first. An endpoint is known from
- * its first attempt on.
- */
-export async function listOwnEndpoints(
-  database: Database,
-  merchant_id: number,
-  { page, pageSize }: { page: number; pageSize: number },
-): Promise<{ count: number; rows: OwnEndpoint[]; next: 'plain' | null }> {
-  const offset = (page - 1) * pageSize;
-  const total = await firstRow<{ count: number }>(
-    database,
-    'SELECT count(*) AS count FROM webhook_endpoints WHERE merchant_id = :merchant_id',
-    { merchant_id },
-  );
-  const bindings = { merchant_id, limit: pageSize, offset, most: MAX_WAITING_COUNTED };
-  const found = await rows<OwnEndpoint & { rank: number }>(database, PAGE, bindings);
-  const { count } = total!;
-  return {
-    count,
-    rows: found.map(({ rank, ...row }) => ({ ...row, state: ENDPOINT_STATES[rank - 1]! })),
-    next: offset + found.length < count ? 'plain' : null,
-  };
-}
-
-const PAGE = `
-  SELECT p.rank, p.endpoint, p.concurrency, p.failures, p.failing_since, p.last_status,
-    p.last_error, p.last_failure_at, p.last_success_at, p.opened_at, p.probe_at, (
-      SELECT count(*) FROM (
-        SELECT FROM webhook_deliveries d
-        WHERE d.merchant_id = p.merchant_id AND d.endpoint = p.endpoint
-          AND d.next_step IS NOT NULL AND d.admitted_at IS NULL
-        LIMIT :most
-      ) AS counted
-    ) AS waiting
-  FROM (
-    SELECT p.*, ${RANK} AS rank FROM webhook_endpoints p WHERE p.merchant_id = :merchant_id
-    ORDER BY rank, p.endpoint LIMIT :limit OFFSET :offset
-  ) AS p
-  ORDER BY p.rank, p.endpoint`;
-
 /** An event as its merchant reads it. */
 export interface FeedEvent {
   id: string;
@@ -197,18 +132,8 @@ export async function readFeed(
   );
   if (found.length <= limit) return { count: found.length, events: found, next: null };
   const events = found.slice(0, limit);
-  const count = await countAfter(database, merchantId, after);
+  const following = 'FROM events WHERE merchant_id = :merchant_id AND sequence > :after';
+  const bindings = { merchant_id: merchantId, after };
+  const count = await countUpTo(database, `${following} ORDER BY sequence`, bindings, MAX_COUNT);
   return { count, events, next: events.at(-1)!.sequence };
-}
-
-async function countAfter(database: Database, merchantId: number, after: number): Promise<number> {
-  const row = await firstRow<{ count: number }>(
-    database,
-    `SELECT count(*) AS count FROM (
-       SELECT FROM events WHERE merchant_id = :merchant_id AND sequence > :after
-       ORDER BY sequence LIMIT :most
-     ) AS counted`,
-    { merchant_id: merchantId, after, most: MAX_COUNT },
-  );
-  return row!.count;
 }

@@ -1,6 +1,7 @@
-import { type Database, firstRow, rows, type Transaction } from '../../connections/database.ts';
+import { type Database, rows, type Transaction } from '../../connections/database.ts';
 import { stepSql } from '../../jobs/outbox.ts';
 import type { Audited } from '../audit/audit.ts';
+import { countUpTo } from '../lists.ts';
 import { probeNow } from './endpoint-store.ts';
 
 /** Webhooks of a merchant that have not reached it, by the time of their events. */
@@ -38,17 +39,12 @@ const FOUND = `
     AND d.endpoint = coalesce(CAST(:endpoint AS text), d.endpoint)`;
 
 /** Counts the webhooks that a recovery would send again, up to `most`. */
-export async function countRecoverable(
+export function countRecoverable(
   database: Database | Transaction,
   recovery: Recovery,
   most: number,
 ): Promise<number> {
-  const row = await firstRow<{ count: number }>(
-    database,
-    `SELECT count(*) AS count FROM (SELECT ${FOUND} LIMIT :most) AS counted`,
-    { ...bindingsOf(recovery), most },
-  );
-  return row!.count;
+  return countUpTo(database, FOUND, bindingsOf(recovery), most);
 }
 
 /**
