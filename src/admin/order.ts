@@ -1,6 +1,6 @@
 import { DEFAULT_ZONE, type Zone } from '../domain/period.ts';
 import { type Fields, flag, UsageError } from '../operations/field.ts';
-import { readSecret } from '../process/config.ts';
+import { readSecret } from '../process/secrets.ts';
 import {
   ACTOR,
   ACTOR_VARIABLE,

@@ -1,11 +1,11 @@
 import type { Database } from '../connections/database.ts';
 import { isReadOnlyError } from '../connections/database-errors.ts';
-import { type Audited, auditedFor } from '../domain/audit/audit.ts';
+import { type Audited, auditedFor, recordRead } from '../domain/audit/audit.ts';
 import { OperatorRefusal } from '../domain/errors.ts';
 import { recordSecurityEvent } from '../domain/security/security-events.ts';
 import { StaffRefusal } from '../domain/staff/require-staff.ts';
+import { maskPhones } from '../domain/text.ts';
 import type { Service } from '../service/service.ts';
-import { recordOrder } from './audited-read.ts';
 import { operatorOf } from './operator.ts';
 import type { Input } from './options/new-password.ts';
 import type { Answer, Change, Lines, Order } from './verb.ts';
@@ -96,4 +96,37 @@ function flat(lines: Lines): string[] {
     if (typeof line === 'string') return line;
     return line ? flat(line) : [];
   });
+}
+
+/**
+ * Writes into the audit log that an operator reads data: what was looked for, with phones
+ * masked, and how many rows were found.
+ * @returns null, or a warning when the database can only be read: then data is needed most
+ */
+export function recordOrder(
+  database: Database,
+  actor: string,
+  { action, verb, values }: Order,
+  rows: number | null,
+): Promise<string | null> {
+  const [noun] = action.split('.') as [string];
+  const named = verb.argument === undefined ? undefined : values[verb.argument];
+  const { merchant_id } = values;
+  return recordRead(database, {
+    ...{ actor, action, rows, lookedFor: lookedFor(values) },
+    merchant_id: typeof merchant_id === 'number' ? merchant_id : null,
+    subject: named === undefined ? noun : `${noun} ${masked(named)}`,
+  });
+}
+
+function lookedFor(values: Order['values']): Record<string, unknown> {
+  const given = Object.entries(values).filter(
+    ([name, value]) => value !== undefined && value !== false && name !== 'otp',
+  );
+  return Object.fromEntries(given);
+}
+
+/** By itself a phone may be written in more ways than within a text. */
+function masked(value: unknown): unknown {
+  return typeof value === 'string' ? maskPhones(value) : value;
 }

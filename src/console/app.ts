@@ -17,13 +17,18 @@ import { admit, openVisit } from './access/admit.ts';
 import { refuseForeignForms } from './access/csrf.ts';
 import { createSessions } from './access/session.ts';
 import { readUploads } from './access/upload.ts';
-import { ConsoleError } from './console-error.ts';
 import { errorPages } from './error-pages.tsx';
 import { HANDLERS } from './handlers.ts';
 import { ROUTES, type Route, type RouteName } from './routes.ts';
 import { assetRoutes } from './shell/assets.ts';
 import { renderPage, renderPart } from './shell/render.tsx';
-import type { Answer, ConsoleService, Handler, OpenVisit } from './visit.ts';
+import {
+  type Answer,
+  ConsoleError,
+  type ConsoleService,
+  type Handler,
+  type OpenVisit,
+} from './visit.ts';
 
 const MAX_FORM_BYTES = 65_536;
 

@@ -6,8 +6,8 @@ import { StaffRefusal } from '../domain/staff/require-staff.ts';
 import { logFieldsOf } from '../http/caller.ts';
 import type { Service } from '../service/service.ts';
 import { ownPath } from './access/own-path.tsx';
-import { ConsoleError } from './console-error.ts';
 import { renderBarePage } from './shell/render.tsx';
+import { ConsoleError } from './visit.ts';
 
 interface Problem {
   status: number;

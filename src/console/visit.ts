@@ -53,3 +53,14 @@ export type Answer =
   | { goTo: string };
 
 export type Handler<Kind extends OpenVisit = Visit> = (visit: Kind) => Promise<Answer>;
+
+/** Answers a request with a page that says what is wrong, and what to do. */
+export class ConsoleError extends Error {
+  override readonly name = 'ConsoleError';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}

@@ -59,6 +59,6 @@ export function kenyanMobileIn(text: string): string | undefined {
 }
 
 /** Returns a number with its noun: "1 webhook", "2 webhooks". */
-export function counted(count: number, noun: string, plural = `${noun}s`): string {
-  return `${count} ${count === 1 ? noun : plural}`;
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import type { z } from 'zod';
 import type { DatabaseTls } from '../connections/address.ts';
+import { givenText } from './secrets.ts';
 import { brokenRules, type GivenTexts } from './setting-rules.ts';
 import type { DriverSettings } from './setting-types.ts';
 import { type Settings, settingsWith } from './settings.ts';
@@ -143,42 +142,4 @@ function inCamelCase<Values extends object>(values: Values): InCamelCase<Values>
     name.toLowerCase().replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());
   const entries = Object.entries(values).map(([name, value]) => [camelCase(name), value]);
   return Object.fromEntries(entries) as InCamelCase<Values>;
-}
-
-/** What the environment says of one value: its text, or the line that says what is wrong. */
-interface Given {
-  text?: string | undefined;
-  problem?: string;
-}
-
-/**
- * Returns the text of a secret, from the variable NAME, or from the file whose path is in
- * NAME_FILE. An empty variable counts as an absent one, as in a .env file.
- */
-export function readSecret(name: string, environment: NodeJS.ProcessEnv): Given {
-  const text = environment[name] || undefined;
-  const fileName = `${name}_FILE`;
-  const path = environment[fileName];
-  if (!path) return { text };
-  if (text) return { problem: `${fileName} and ${name} must not both be set` };
-  try {
-    // Editors and `echo` end a file with a line feed.
-    const content = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
-    return content === '' ? { problem: `${fileName} names an empty file` } : { text: content };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return { problem: `${fileName} names a file that cannot be read (${code})` };
-  }
-}
-
-/** Tells whether a setting is a secret, which `NAME_FILE` may give as the path of a file. */
-export function isSecret(setting: z.ZodType): boolean {
-  return setting.meta()?.secret === true;
-}
-
-/** Returns the text of a setting. An empty variable counts as an absent one, as in a .env file. */
-export function givenText(name: string, setting: z.ZodType, environment: NodeJS.ProcessEnv): Given {
-  return isSecret(setting)
-    ? readSecret(name, environment)
-    : { text: environment[name] || undefined };
 }

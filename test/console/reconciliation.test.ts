@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { MAX_UPLOAD_BYTES } from '../../src/console/access/upload.ts';
-import { MAX_UPLOAD_LINES } from '../../src/console/pages/read-statement.ts';
+import { MAX_UPLOAD_LINES } from '../../src/console/pages/statement-form.tsx';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';

@@ -9,9 +9,9 @@ import * as read from '../../operations/readers.ts';
 import { fileAnswer } from '../output/payment-file.ts';
 import { payments } from '../output/payments.ts';
 import { table } from '../output/table.ts';
-import { loadQueueBackend } from '../queue-backend.ts';
 import { type Answer, type Noun, reads } from '../verb.ts';
 import { list, narrowing } from './payment-list.ts';
+import { loadQueueBackend } from './queues.ts';
 
 const MAX_REFERENCE_LENGTH = 200;
 /** A search with more hits must be narrowed anyway. */

@@ -10,13 +10,14 @@ import {
 } from '../../domain/settlement/lately.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
+import type { QueueBackend } from '../../jobs/backend.ts';
 import { allQueues } from '../../jobs/job-types.ts';
 import { emptyQueues, openQueueReader } from '../../jobs/queue-reader.ts';
 import { COUNT_MAX, type QueueStatus, readQueueStatus } from '../../jobs/queue-status.ts';
 import { CALLBACK_BASE_UNKNOWN } from '../../service/callback-base.ts';
+import type { Service } from '../../service/service.ts';
 import { channelWords, sinceWords } from '../output/pauses.ts';
 import { moment, render, table } from '../output/table.ts';
-import { loadQueueBackend } from '../queue-backend.ts';
 import { changes, type Lines, type Noun, reads } from '../verb.ts';
 
 /** The table shows this many ids of each kind. */
@@ -184,3 +185,9 @@ const empty = changes({
 });
 
 export const queues: Noun = { summary: 'Where jobs wait for workers', verbs: { status, empty } };
+
+/** Opens the queues. Loads their clients only here: they are large, and --help needs none. */
+export async function loadQueueBackend(service: Service): Promise<QueueBackend> {
+  const { queueBackendOf } = await import('../../jobs/backend.ts');
+  return queueBackendOf(service);
+}

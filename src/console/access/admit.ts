@@ -7,9 +7,8 @@ import {
 import { StaffRefusal } from '../../domain/staff/require-staff.ts';
 import { mayActAs } from '../../domain/staff/staff.ts';
 import { addressOf } from '../../http/caller.ts';
-import { ConsoleError } from '../console-error.ts';
 import type { Route, RouteName } from '../routes.ts';
-import type { ConsoleService, OpenVisit, ProvenVisit } from '../visit.ts';
+import { ConsoleError, type ConsoleService, type OpenVisit, type ProvenVisit } from '../visit.ts';
 import { csrfTokenOf } from './csrf.ts';
 import { detour } from './own-path.tsx';
 import { endSession } from './session.ts';

@@ -2,7 +2,7 @@ import { csrfSync } from 'csrf-sync';
 import type { Request, RequestHandler } from 'express';
 import { derivedKey, mac } from '../../process/key-ring.ts';
 import type { Service } from '../../service/service.ts';
-import { ConsoleError } from '../console-error.ts';
+import { ConsoleError } from '../visit.ts';
 
 /** The field of every form that proves that it comes from a page of this session. */
 export const CSRF_FIELD = '_csrf';

@@ -1,10 +1,9 @@
 import { type AppRecord, requireApp } from '../../domain/merchants/app.ts';
 import { recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
 import type { Resource } from '../shell/action.ts';
 import { found, numberInPath } from '../shell/read-fields.ts';
-import type { Visit } from '../visit.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
 
 /** The app that the pages under its address are about. */
 export const APP: Resource<AppRecord> = {

@@ -13,8 +13,7 @@ import {
   readLearnedLately,
 } from '../../domain/settlement/lately.ts';
 import type { Service } from '../../service/service.ts';
-import { ConsoleError } from '../console-error.ts';
-import type { Visit } from '../visit.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
 
 /** A channel, and everything that is known of how it goes. */
 export interface ChannelState extends Channel {

@@ -5,14 +5,13 @@ import {
   listAudit,
 } from '../../domain/audit/audit-log.ts';
 import { recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
 import { ChoiceFilter, DayFilters, Filters, TextFilter } from '../shell/filters.tsx';
 import { Time } from '../shell/links.tsx';
 import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/read-fields.ts';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { veiled } from '../shell/veil.ts';
-import type { Answer, Visit } from '../visit.ts';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 export const auditHandlers = {
   audit: async (visit: Visit): Promise<Answer> => {

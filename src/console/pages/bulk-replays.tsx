@@ -9,7 +9,6 @@ import {
   stopBulkReplay,
 } from '../../domain/support/bulk-replay.ts';
 import { auditedBy, recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Time } from '../shell/links.tsx';
 import { idIn, uuidIn } from '../shell/read-fields.ts';
@@ -17,7 +16,7 @@ import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
-import type { Answer, Visit } from '../visit.ts';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { countsOf, filterWords, isReplay, outcomeWords } from './failed-job-filter.ts';
 
 /** Replays of many failed jobs: their progress, and their end. */

@@ -7,14 +7,13 @@ import {
   listCases,
 } from '../../domain/support/discrepancy-cases.ts';
 import { recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
 import { AgeFilter, ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
 import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { ageIn, idIn, numberIn, uuidIn, wordIn } from '../shell/read-fields.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import type { Visit } from '../visit.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
 
 const STATES = ['open', 'resolved'] as const;
 const KINDS = Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[];

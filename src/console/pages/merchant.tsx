@@ -7,7 +7,6 @@ import { merchantOperations } from '../../operations/merchant.ts';
 import type { Config } from '../../process/config.ts';
 import { recordView } from '../access/audit.ts';
 import { AppTable } from '../apps/table.tsx';
-import { ConsoleError } from '../console-error.ts';
 import { MERCHANT, recordMerchantView } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Facts, Time } from '../shell/links.tsx';
@@ -17,7 +16,7 @@ import { RevealForm } from '../shell/reason-form.tsx';
 import { Empty, type ListPage, listPage, NextPage } from '../shell/table.tsx';
 import { LIFTED, VEILED } from '../shell/veil.ts';
 import { UserTable } from '../users/table.tsx';
-import type { Answer, Visit } from '../visit.ts';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { MerchantBadges, MerchantList } from './merchants.tsx';
 import { Balances } from './wallets.tsx';
 

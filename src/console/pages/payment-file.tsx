@@ -4,8 +4,7 @@ import type { PaymentRef } from '../../domain/payments/payment-store.ts';
 import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { type PaymentFile, readPaymentFile } from '../../domain/support/payment-file.ts';
 import { recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
-import type { Visit } from '../visit.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
 
 const MERCHANT_ID = /^\d{1,15}$/;
 

@@ -5,13 +5,12 @@ import { findPayments } from '../../domain/support/find-payments.ts';
 import { searchPayments } from '../../domain/support/list-for-support.ts';
 import { maskPhones } from '../../domain/text.ts';
 import { recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
 import { MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
 import { Badge, StatusBadges } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
-import type { Answer, Visit } from '../visit.ts';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 /** A search with more hits must be narrowed anyway. */
 const MAX_HITS = 50;

@@ -7,14 +7,13 @@ import {
   type SecurityEventRecord,
 } from '../../domain/security/security-events.ts';
 import { recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
 import { pathTo } from '../routes.ts';
 import { ChoiceFilter, DayFilters, Filters, TextFilter } from '../shell/filters.tsx';
 import { Time } from '../shell/links.tsx';
 import { daysIn, idIn, numberIn, textIn, wordIn } from '../shell/read-fields.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import type { Answer, Visit } from '../visit.ts';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 
 export const securityEventHandlers = {
   securityEvents: async (visit: Visit): Promise<Answer> => {

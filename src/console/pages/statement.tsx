@@ -23,8 +23,7 @@ import { StatusBadges } from '../shell/status.tsx';
 import { type Column, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { statementIn } from './read-statement.ts';
-import { StatementForm } from './statement-form.tsx';
+import { StatementForm, statementIn } from './statement-form.tsx';
 import {
   breaksOf,
   ImportList,

@@ -20,14 +20,13 @@ import {
 import { needsApproval } from '../../domain/staff/approvals.ts';
 import { RECORDING_MARGIN_MS } from '../../process/production-rules.ts';
 import type { Service } from '../../service/service.ts';
-import { ConsoleError } from '../console-error.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Time } from '../shell/links.tsx';
 import { numberIn, uuidIn } from '../shell/read-fields.ts';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
-import type { Visit } from '../visit.ts';
-import type { statementIn } from './read-statement.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
+import type { statementIn } from './statement-form.tsx';
 
 /** The statements that were imported, the newest first. */
 export function ImportList({

@@ -7,14 +7,13 @@ import { planReplay } from '../../domain/support/replay-failed-job.ts';
 import { replayJobs } from '../../domain/support/replay-jobs.ts';
 import { REPLAY_REFUSAL_WORDS, REPLAY_WORDS } from '../../domain/support/replay-words.ts';
 import { findWebhook } from '../../domain/webhooks/webhook-file.ts';
-import { ConsoleError } from '../console-error.ts';
 import { fileOf, recordPaymentView } from '../pages/payment-file.tsx';
 import { nameOf } from '../pages/payment-timeline.ts';
 import { pathTo } from '../routes.ts';
 import type { Action, Resource } from '../shell/action.ts';
 import { nairobiTime } from '../shell/links.tsx';
 import { VEILED } from '../shell/veil.ts';
-import type { Visit } from '../visit.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
 import { performResend, previewResend } from '../webhook-endpoints/resend.ts';
 
 /** The payment that the pages under its address are about. */

@@ -3,9 +3,8 @@ import type { Transaction } from '../../connections/database.ts';
 import { type Audited, auditedRow, isDifferent, type RowChange } from '../../domain/audit/audit.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { auditedBy, type RouteWithRole } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
 import type { RouteName } from '../routes.ts';
-import type { Answer, Handler, Visit } from '../visit.ts';
+import { type Answer, ConsoleError, type Handler, type Visit } from '../visit.ts';
 import { showAction } from './action-page.tsx';
 import { givenReason } from './reason-form.tsx';
 

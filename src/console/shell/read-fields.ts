@@ -3,7 +3,7 @@ import { OperatorRefusal } from '../../domain/errors.ts';
 import { DEFAULT_ZONE, isDay, startOfDay } from '../../domain/period.ts';
 import { type Reader, UsageError } from '../../operations/field.ts';
 import { DAY_MS, HOUR_MS } from '../../time.ts';
-import { ConsoleError } from '../console-error.ts';
+import { ConsoleError } from '../visit.ts';
 
 type Fields = Readonly<Record<string, string>>;
 

@@ -6,8 +6,7 @@ import {
 } from '../../domain/webhooks/list-endpoints.ts';
 import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
 import { recordView } from '../access/audit.ts';
-import { ConsoleError } from '../console-error.ts';
-import type { Visit } from '../visit.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
 
 const MERCHANT_ID = /^[1-9]\d{0,14}$/;
 
