@@ -77,17 +77,16 @@ export function published(schema: Schema): Schema {
 
 /** Makes a value that a schema takes, from the examples of its parts, without what a token implies. */
 export function exampleOf(schema: Schema): unknown {
-  const examples = schema.examples as unknown[] | undefined;
-  if (examples?.length) return examples[0];
+  if (schema.examples?.length) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   const types = [schema.type].flat();
   if (types.includes('object')) {
-    const entries = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
+    const entries = Object.entries(schema.properties ?? {});
     const shown = entries.filter(([name]) => !schema[IMPLIED]?.includes(name));
     return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
   }
-  if (types.includes('array')) return [exampleOf(schema.items as Schema)];
+  if (types.includes('array') && schema.items) return [exampleOf(schema.items)];
   if (types.includes('null')) return null;
   return BY_TYPE[String(types[0])];
 }

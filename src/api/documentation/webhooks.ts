@@ -1,6 +1,7 @@
 import {
+  amountOf,
   checkoutRefNo,
-  described,
+  integer,
   money,
   type ObjectSchema,
   object,
@@ -32,13 +33,11 @@ function eventOf(
     }),
     data: about('The payment', {
       id: { ...uuid, description: 'The id of the payment, as in our answers' },
-      result_code: described(
-        { type: 'integer' },
+      result_code: integer(
         '0 on success. Any other number is the gateway’s; a reversal that failed has 1',
         0,
       ),
-      result_description: described(
-        string,
+      result_description: string(
         'The gateway’s words about the result',
         'The service request is processed successfully.',
       ),
@@ -53,13 +52,8 @@ function eventOf(
         description:
           'When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC',
       },
-      external_ref: described(
-        string,
-        'The gateway’s reference; may be empty',
-        'ws_CO_20112026093000',
-      ),
-      trans_id: described(
-        string,
+      external_ref: string('The gateway’s reference; may be empty', 'ws_CO_20112026093000'),
+      trans_id: string(
         'The network’s receipt; empty when no money has moved, or when there is none',
         'TKJ7A1B2C3',
       ),
@@ -75,7 +69,7 @@ function about(description: string, properties: Record<string, Schema>): Schema 
 
 const customer = { ...phone, description: 'The customer’s phone, in E.164 form' };
 const reversalReference = { ref_no: reversalRefNo, checkout_ref_no: checkoutRefNo };
-const reversalFee = { transaction_fee: described(money, 'Always 0.00', '0.00') };
+const reversalFee = { transaction_fee: amountOf('Always 0.00', '0.00') };
 
 const HEADERS: Record<string, string> = {
   'X-Service-Timestamp': 'When this attempt was sent, Unix seconds; refuse one older than 300 s',
