@@ -18,7 +18,10 @@ export function recordOrder(
   const named = verb.argument === undefined ? undefined : values[verb.argument];
   const { merchant_id } = values;
   return recordRead(database, {
-    ...{ actor, action, rows, lookedFor: lookedFor(values) },
+    actor,
+    action,
+    rows,
+    lookedFor: lookedFor(values),
     merchant_id: typeof merchant_id === 'number' ? merchant_id : null,
     subject: named === undefined ? noun : `${noun} ${masked(named)}`,
   });
@@ -31,7 +34,7 @@ function lookedFor(values: Order['values']): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** By itself a phone may be written in more ways than within a text. */
+/** Masks phones. A value that is nothing but a phone may be written in more ways than one in a text. */
 function masked(value: unknown): unknown {
   return typeof value === 'string' ? maskPhones(value) : value;
 }

@@ -67,7 +67,7 @@ async function showData(service: Service, order: Order): Promise<Printed> {
   const { actor } = await operatorOf(database, order);
   const record = (count: number | null) => recordOrder(database, actor, order, count);
   const answer = await order.verb.run(service, order.values).catch(async (error) => {
-    // Whoever looks for what is not there is in the log too.
+    // The log also has searches that find nothing.
     if (error instanceof OperatorRefusal) await record(0);
     throw error;
   });

@@ -66,7 +66,7 @@ function askedBy({ payment, askedBy: names, history: [first] }: PaymentFile): st
   if (email !== null) return name === null ? `user ${email}` : `user ${email} (${name})`;
   if (payment.asked_app !== null) return `app ${payment.asked_app} (${names.asked_app_name})`;
   if (!first) return 'not known: its history is archived';
-  return first.cause === 'support' ? 'support' : 'nobody: late money goes back by itself';
+  return first.cause === 'support' ? 'support' : 'nobody: the service gives late money back';
 }
 
 function jobDocument(step: PaymentStep, { states, problem }: FoundJobs, index: number) {

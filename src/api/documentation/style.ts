@@ -1,4 +1,4 @@
-/** The style sheet of the pages' frame and of the guides. The colours are those of the reference. */
+/** The style sheet of the pages' frame and of the guides. It has the colours of the reference. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

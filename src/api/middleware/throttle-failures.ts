@@ -56,7 +56,7 @@ export async function throttleFailures<Result>(
     if (error instanceof Refusal) code = error.code;
     throw error;
   } finally {
-    // A caller who floods this process stays counted, whoever's account it is.
+    // A caller who floods this process stays counted, also for the caller's own account.
     if (!isWrongCode(code) && code !== 'unavailable') {
       for (const bucket of buckets) await rateLimiter.giveBack(...bucket);
     }

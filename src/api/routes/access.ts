@@ -126,7 +126,7 @@ function addTotpRoutes(context: ApiContext): void {
   });
 }
 
-/** Counts wrong passwords of a session with those of log-ins: it may be stolen. */
+/** Counts wrong passwords of a session like failed log-ins: the session may be stolen. */
 function limited<Result>(
   context: ApiContext,
   { caller, ip }: AuthenticatedCall,

@@ -4,7 +4,7 @@ const MARK = 'staff_';
 const TOKEN_BYTES = 32;
 const SHOWN_LENGTH = MARK.length + 6;
 
-/** A token is good for so many days. */
+/** The number of days for which a token is good. */
 export const TOKEN_LIFETIME_DAYS = 90;
 
 /** A token that is shown once, with what is stored of it. */

@@ -4,7 +4,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { SecurityEvent, SecurityEventKind } from '../security/security-events.ts';
 import { hasStaff, mayActAs, STAFF_COLUMNS, type StaffMember, type StaffRole } from './staff.ts';
 
-/** A member of staff, or somebody who is none, may not do this. */
+/** A member of staff, or a stranger, may not do this. */
 export class StaffRefusal extends OperatorRefusal {
   readonly event: SecurityEvent;
 

@@ -3,7 +3,7 @@ import type { AuditedChange } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { type BookedEntry, bookAuditedEntry, type OperatorEntry } from './operator-entries.ts';
 
-/** An entry as it waits for a second person. The reason of the request is that of the entry. */
+/** An entry as it waits for a second person. The entry takes the reason of the request. */
 export type AskedEntry = Omit<OperatorEntry, 'reason'>;
 
 /**
