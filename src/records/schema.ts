@@ -174,3 +174,21 @@ export const amountOf = values(money);
 export const idOf = values(uuid);
 export const time = values(timestamp);
 export const timeOrNull = values(nullable(timestamp));
+
+/** Makes a value that a schema takes, from the examples of its parts, without what a token implies. */
+export function exampleOf(schema: Schema): unknown {
+  if (schema.examples?.length) return schema.examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const types = [schema.type].flat();
+  if (types.includes('object')) {
+    const entries = Object.entries(schema.properties ?? {});
+    const shown = entries.filter(([name]) => !schema[IMPLIED]?.includes(name));
+    return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
+  }
+  if (types.includes('array') && schema.items) return [exampleOf(schema.items)];
+  if (types.includes('null')) return null;
+  return BY_TYPE[String(types[0])];
+}
+
+const BY_TYPE: Record<string, unknown> = { boolean: true, integer: 1, string: 'text' };

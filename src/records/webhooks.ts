@@ -13,6 +13,7 @@ import { END_STATES, ENDING_KINDS } from '../domain/webhooks/number-events.ts';
 import type { Webhook, WebhookAttempt } from '../domain/webhooks/webhook-file.ts';
 import { column, computed, recordOf } from './record.ts';
 import * as is from './schema.ts';
+import { collectionEnded } from './webhook-body.ts';
 
 /** The records of events, webhooks and receivers. */
 
@@ -46,25 +47,10 @@ const event = {
   created_at: is.time('The time of the event. ISO 8601, UTC'),
 };
 
-const payloadExample = {
-  notification: { type: 'collection', event: 'transaction.completed' },
-  data: {
-    id: '01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f',
-    result_code: 0,
-    result_description: 'The service request is processed successfully.',
-    amount: '250.00',
-    ref_no: 'order-1001',
-    beneficiary: { account: '+254712345678', kyc: null },
-    transaction_date: '2026-11-20T09:30:00.000Z',
-    external_ref: 'ws_CO_20112026093000',
-    trans_id: 'TKJ7A1B2C3',
-  },
-};
-
 const payloadSchema = is.described(
   { type: 'object' },
   'The body of the webhook, as JSON. To verify a signature you need the bytes received',
-  payloadExample,
+  is.exampleOf(collectionEnded),
 );
 const payload = computed(payloadSchema, ({ body }: Pick<Webhook, 'body'>) => JSON.parse(body));
 

@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { apps } from '../../src/admin/output/apps.ts';
 import { rowDocument } from '../../src/admin/output/document.ts';
-import { merchantView } from '../../src/admin/output/merchants.ts';
-import { users } from '../../src/admin/output/users.ts';
 import { webhookDocument } from '../../src/admin/output/webhooks.ts';
 import { rows } from '../../src/connections/database.ts';
 import { AUDIT_COLUMNS } from '../../src/domain/audit/audit-log.ts';
@@ -248,7 +245,7 @@ describe('Each column of', () => {
       'merchants',
       {
         console: pagesWith('MerchantRecord'),
-        command: writtenBy(() => ({ id: 1, ...merchantView.document(merchant!) })),
+        command: writtenBy(() => rowDocument(merchant!)),
       },
       {
         'console command':
@@ -259,7 +256,7 @@ describe('Each column of', () => {
     await expectDecided(
       'apps',
       {
-        command: writtenBy(() => ({ code: 1, ...apps.document(app!) })),
+        command: writtenBy(() => rowDocument(app!)),
       },
       {
         command:
@@ -269,7 +266,7 @@ describe('Each column of', () => {
     await expectDecided(
       'users',
       {
-        command: writtenBy(() => ({ id: 1, ...users.document(user!) })),
+        command: writtenBy(() => rowDocument(user!)),
       },
       {
         command: 'id merchant_id email name role active created_at must_change_password totp',

@@ -1,6 +1,6 @@
+import { exampleOf } from '../../records/schema.ts';
 import { BASE_PATH } from '../context.ts';
 import { type Endpoint, pathParameters, takesKey } from '../endpoints/endpoints.ts';
-import { exampleOf } from './refusals.ts';
 
 /** The languages of the samples, the first one shown first. `lang` is for highlighters. */
 const LANGUAGES = [
