@@ -48,7 +48,7 @@ export async function measureConsole(stage: Stage): Promise<void> {
     if (figure.p95Ms > limitMs) findings.problems.push(`${figure.name} is too slow`);
   }
   findings.notes.push(
-    `among ${options.rows} payments of ${merchants.length} merchants, freshly vacuumed, queues in ${queues}; of 20 answers 19 may take ${PAGE_LIMIT_MS} ms at most, those of a payment ${TIMELINE_LIMIT_MS} ms; slow statements are in postgres.log`,
+    `among ${options.rows} payments of ${merchants.length} merchants, freshly vacuumed, queues in ${queues}; of 20 answers 19 may take ${PAGE_LIMIT_MS} ms at most, and ${TIMELINE_LIMIT_MS} ms for a payment's page; slow statements are in postgres.log`,
     await costOfOverview(service, visitor),
   );
 }

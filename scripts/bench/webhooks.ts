@@ -60,7 +60,7 @@ export async function measureWebhooks(stage: Stage): Promise<void> {
   for (const figure of figures) figure.ratio = figure.p95Ms / without!.p95Ms;
   findings.figures.push(...figures.slice(1));
   findings.notes.push(
-    `queues in ${queues}; ${HEALTHY_COUNT} receivers answer at once, of ${OTHERS_COUNT} more so many hang; ${PER_SECOND} payments per second; from the end of a payment to the arrival of its webhook at a receiver that answers; ratio: the 95th percentile beside that without hanging receivers`,
+    `queues in ${queues}; ${HEALTHY_COUNT} receivers answer at once, of ${OTHERS_COUNT} more some hang; ${PER_SECOND} payments per second; from the end of a payment to the arrival of its webhook at a receiver that answers; ratio: the 95th percentile beside that without hanging receivers`,
   );
   findings.problems.push(
     ...figures

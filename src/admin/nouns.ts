@@ -20,7 +20,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   reconcile: async () => (await import('./commands/reconcile.ts')).reconcile,
 };
 
-/** The nouns after those of the gateway drivers. */
+/** The nouns after the nouns of the gateway drivers. */
 const LAST_NOUNS: typeof NOUNS = {
   restore: async () => (await import('./commands/restore.ts')).restore,
   retention: async () => (await import('./commands/retention.ts')).retention,

@@ -55,8 +55,9 @@ async function anyone(database: Database, claim: Claim): Promise<CommandOperator
 /** @throws StaffRefusal when --actor names another person than the token does */
 function requireOwnName({ email, token_prefix }: StaffMember, { named }: Order['identity']): void {
   if (named === undefined || named.toLowerCase() === email) return;
-  throw new StaffRefusal(`--actor names ${named}, but the token is that of ${email}`, {
-    ...{ staff: email, detail: { token: token_prefix, why: 'actor' } },
+  throw new StaffRefusal(`--actor names ${named}, but the token belongs to ${email}`, {
+    staff: email,
+    detail: { token: token_prefix, why: 'actor' },
   });
 }
 

@@ -67,7 +67,7 @@ async function showData(service: Service, order: Order): Promise<Printed> {
   const { actor } = await operatorOf(database, order);
   const record = (count: number | null) => recordOrder(database, actor, order, count);
   const answer = await order.verb.run(service, order.values).catch(async (error) => {
-    // Whoever looks for what is not there is in the log too.
+    // The log also has searches that find nothing.
     if (error instanceof OperatorRefusal) await record(0);
     throw error;
   });
@@ -113,7 +113,10 @@ export function recordOrder(
   const named = verb.argument === undefined ? undefined : values[verb.argument];
   const { merchant_id } = values;
   return recordRead(database, {
-    ...{ actor, action, rows, lookedFor: lookedFor(values) },
+    actor,
+    action,
+    rows,
+    lookedFor: lookedFor(values),
     merchant_id: typeof merchant_id === 'number' ? merchant_id : null,
     subject: named === undefined ? noun : `${noun} ${masked(named)}`,
   });
@@ -126,7 +129,7 @@ function lookedFor(values: Order['values']): Record<string, unknown> {
   return Object.fromEntries(given);
 }
 
-/** By itself a phone may be written in more ways than within a text. */
+/** Masks phones. A value that is nothing but a phone may be written in more ways than one in a text. */
 function masked(value: unknown): unknown {
   return typeof value === 'string' ? maskPhones(value) : value;
 }

@@ -7,10 +7,10 @@ const NAME = 'malipo';
 const HELP_WIDTH = 100;
 const FOOTER = `
 Exit status: 0 done, 1 refused or failed, 2 the command line is wrong.
-The environment is that of the service: DATABASE_URL and the others. A verb that changes something
-needs --reason, and the audit log keeps it with your name. Your name is that of your staff account
-(${TOKEN_VARIABLE}), or as long as there are none --actor or ${ACTOR_VARIABLE}.
-Times are those of Nairobi; with --utc they are UTC.`;
+It needs the environment of the service: DATABASE_URL and the others. A verb that changes something
+needs --reason, and the audit log keeps it with your name. Your name comes from your staff account
+(${TOKEN_VARIABLE}), or from --actor or ${ACTOR_VARIABLE} while there are no accounts.
+Times are in Nairobi's time; with --utc they are UTC.`;
 
 /**
  * Reads the arguments after the name of the program. `nouns` has at least the one that they name.

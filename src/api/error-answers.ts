@@ -226,14 +226,14 @@ const INPUT = {
     detail: 'Invalid amount',
     field: 'amount',
     meaning: 'Less than the channel carries (`min_amount` and `payouts` of `GET /channels`)',
-    remedy: 'Show the channel’s limits to whoever chooses the amount',
+    remedy: 'Show the channel’s limits where the amount is chosen',
   },
   amount_above_channel: {
     status: 400,
     detail: 'Invalid amount',
     field: 'amount',
     meaning: 'More than the channel carries (`max_amount` and `payouts` of `GET /channels`)',
-    remedy: 'Show the channel’s limits to whoever chooses the amount',
+    remedy: 'Show the channel’s limits where the amount is chosen',
   },
   invalid_channel: {
     status: 400,
@@ -280,7 +280,7 @@ const OTHER = {
     detail: 'App not found',
     field: 'app_code',
     meaning: 'The merchant has no app with this code',
-    remedy: 'Check `app_code`: it is that of one of your apps',
+    remedy: 'Check `app_code`: it names one of your apps',
   },
   transaction_not_found: {
     status: 404,

@@ -125,8 +125,14 @@ const HEADERS = {
     useDefaults: false,
     directives: {
       defaultSrc: NONE,
-      ...{ scriptSrc: SELF, styleSrc: SELF, connectSrc: SELF, imgSrc: SELF, fontSrc: SELF },
-      ...{ formAction: SELF, frameAncestors: NONE, baseUri: NONE },
+      scriptSrc: SELF,
+      styleSrc: SELF,
+      connectSrc: SELF,
+      imgSrc: SELF,
+      fontSrc: SELF,
+      formAction: SELF,
+      frameAncestors: NONE,
+      baseUri: NONE,
     },
   },
   // Without a referrer, browsers would not say where a form comes from.

@@ -27,7 +27,7 @@ export function startBulkReplays({ database, logger }: Service): () => Promise<v
   return async () => {
     stopping.abort();
     await running;
-    // If this fails, the lease ends by itself.
+    // If this fails, the lease expires.
     await releaseBulkReplays(database, holder).catch(() => {});
   };
 }

@@ -12,7 +12,7 @@ export function isEmail(value: string): boolean {
 
 /**
  * Controls of the reading direction. With them a text shows other words than it has, such as
- * another amount or name, to whoever decides about a payment.
+ * another amount or name, to the person who decides about a payment.
  */
 const DIRECTION = /\p{Bidi_Control}/u;
 
@@ -50,7 +50,7 @@ const DIALLED_PLUS = /^00/;
 
 /**
  * Reads a Kenyan mobile number as people write it: +254712345678, 254712345678, 00254712345678,
- * 0712 345 678, (0712) 345.678 or 712-345-678. @returns it in E.164 form, or undefined when it is none.
+ * 0712 345 678, (0712) 345.678 or 712-345-678. @returns it in E.164 form, or undefined for other text.
  */
 export function kenyanMobileIn(text: string): string | undefined {
   if (!AS_WRITTEN.test(text)) return undefined;

@@ -32,7 +32,7 @@ export interface CallbackSource extends CallbackTarget {
   askedAt: Date | null;
 }
 
-/** Makes an address of a payment. Never log it: whoever knows it can report an outcome. */
+/** Makes an address of a payment. Never log it: anybody who knows it can report an outcome. */
 export function callbackUrl(
   baseUrl: string,
   keys: KeyRing,
@@ -76,7 +76,9 @@ export async function readCallbackToken(
   const expected = proofOf(key, gateway, `${word}~${kind}~${merchantId}~${id}`);
   if (!equalInConstantTime(expected, proof)) return null;
   return {
-    ...{ kind: kind as GatewayPaymentKind, merchant_id: Number(merchantId), id: id! },
+    kind: kind as GatewayPaymentKind,
+    merchant_id: Number(merchantId),
+    id: id!,
     address: address as CallbackAddress,
     askedAt: askedAt === undefined ? null : new Date(Number(askedAt)),
   };

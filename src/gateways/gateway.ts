@@ -83,7 +83,7 @@ export interface Finding {
   words: string;
 }
 
-/** Addresses of ours for a check. Never log those of the float. */
+/** Addresses of ours for a check. Never log the float's address. */
 export interface CheckAddresses {
   /** Where gateways reach the API. */
   base: string;

@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** The pause between two calls once a provider has said that it is busy. */
 export const FIRST_PAUSE_MS = 200;
 export const MAX_PAUSE_MS = 2_000;
-/** A shorter pause is none. */
+/** Ignores a pause shorter than this. */
 export const MIN_PAUSE_MS = 50;
-/** A busy provider makes the pause so much longer. */
+/** The factor by which a busy provider makes the pause longer. */
 const NARROW = 2;
-/** Each call that was answered makes it so much shorter. */
+/** The factor by which each answered call makes the pause shorter. */
 const WIDEN = 0.7;
 /** A longer line is not joined: waiting and calling must fit into the time of stopping. */
 const MAX_LINE_MS = 2_000;
@@ -45,7 +45,7 @@ export class Pace {
     return 0;
   }
 
-  /** Begins when the call before has gone, so that whoever waits profits when the pace widens. */
+  /** Begins when the call before has gone, so that a waiting call profits when the pace widens. */
   async #waitForPause(): Promise<void> {
     const leftMs = this.#wentAt + this.#pauseMs - performance.now();
     if (this.#pauseMs > 0 && leftMs > 0) await sleep(leftMs);

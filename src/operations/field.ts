@@ -22,7 +22,7 @@ export interface Reader<Value> {
   write?(value: Value): string;
 }
 
-/** The words of a field in a form, where they are not those of the command line. */
+/** The words of a field in a form, where the command line has other words. */
 interface FormWords {
   /** The words above the field. */
   label?: string;

@@ -193,4 +193,4 @@ export const utcOffset = textThat('+HH:MM', 'an offset such as +03:00', (raw) =>
 );
 
 /** Narrows a list to one merchant. */
-export const ofMerchant = optional('merchant', merchantId, 'Only those of this merchant');
+export const ofMerchant = optional('merchant', merchantId, 'Only of this merchant');

@@ -100,7 +100,7 @@ function configOf(all: Record<string, unknown>, drivers: readonly DriverSettings
   };
 }
 
-/** Divides the values into the service's own and those of each driver. */
+/** Divides the values into the service's own and each driver's. */
 function divided(all: Record<string, unknown>, drivers: readonly DriverSettings[]) {
   const own = { ...all };
   const ofDrivers = new Map<string, Readonly<Record<string, unknown>>>();

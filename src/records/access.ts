@@ -1,23 +1,11 @@
 import type { Session } from '../domain/credentials/sessions.ts';
-import { column, columns, computed, recordOf } from './record.ts';
-import {
-  boolean,
-  described,
-  integer,
-  integerOrNull,
-  nullable,
-  object,
-  type Schema,
-  string,
-  stringOrNull,
-  timestamp,
-  uuid,
-} from './schema.ts';
+import { column, computed, recordOf } from './record.ts';
+import * as is from './schema.ts';
 
 /** The records of tokens, sessions and one-time passwords. */
 
 const JWT = 'eyJhbGciOiJIUzI1NiIs…';
-const merchantCode = described(integer, 'The number of your merchant account', 1001);
+const merchantCode = is.integer('The number of your merchant account', 1001);
 const products = {
   type: 'array',
   items: { enum: ['collections', 'payouts', 'disbursements'] },
@@ -25,66 +13,60 @@ const products = {
 };
 
 /** The answer of every endpoint that gives tokens. */
-export const tokens = object({
-  access: described(string, 'Access token, good for 15 minutes', JWT),
-  refresh: described(string, 'Refresh token, good for 7 days, once', JWT),
+export const tokens = is.object({
+  access: is.string('Access token, good for 15 minutes', JWT),
+  refresh: is.string('Refresh token, good for 7 days, once', JWT),
   merchant_id: merchantCode,
-  merchant_code: described(merchantCode, 'The same as `merchant_id`'),
-  app_code: described(integerOrNull, 'The number of the app; null for people', 5001),
-  products: described(nullable(products), 'Products of the app; null for people'),
-  name: described(string, 'The name of the merchant', 'Duka la Mfano'),
-  email: described(string, 'The merchant’s e-mail address', 'owner@duka.example'),
-  phone_number: described(string, 'The merchant’s phone', '+254711000001'),
-  requires_verification: described(boolean, 'The profile is not approved yet'),
-  message: described(string, 'What was done', 'Token issued'),
+  merchant_code: is.described(merchantCode, 'The same as `merchant_id`'),
+  app_code: is.integerOrNull('The number of the app; null for people', 5001),
+  products: is.described(is.nullable(products), 'Products of the app; null for people'),
+  name: is.string('The name of the merchant', 'Duka la Mfano'),
+  email: is.string('The merchant’s e-mail address', 'owner@duka.example'),
+  phone_number: is.string('The merchant’s phone', '+254711000001'),
+  requires_verification: is.boolean('The profile is not approved yet'),
+  message: is.string('What was done', 'Token issued'),
 });
 
 /** The answer of an endpoint that has only a message. */
-export function done(message: string): Schema {
-  return object({ message: described(string, 'What was done', message) });
+export function done(message: string): is.Schema {
+  return is.object({ message: is.string('What was done', message) });
 }
 
-export const newTotp = object({
-  secret: described(string, 'In base32, to type in', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
-  otpauth_uri: described(
-    string,
+export const newTotp = is.object({
+  secret: is.string('In base32, to type in', 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'),
+  otpauth_uri: is.string(
     'The same as an address; show it as a QR code',
     'otpauth://totp/Malipo:owner%40duka.example?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Malipo',
   ),
 });
 
-export const recoveryCodes = object({
-  recovery_codes: described(
-    { type: 'array', items: string },
+export const recoveryCodes = is.object({
+  recovery_codes: is.described(
+    { type: 'array', items: { type: 'string' } },
     'Ten codes, each good once. They are not shown again',
     ['3f9a1-c04be-7d218-9e6f5'],
   ),
 });
 
 /** A session, for a request of the session `asking`. */
-export const session = recordOf<Session & { asking: string }>({
-  ...columns({
-    id: described(uuid, 'The id of the session'),
-    created_at: described(timestamp, 'The log-in. ISO 8601, UTC'),
-    refreshed_at: described(
-      timestamp,
-      'The last refresh, or the log-in: one that is in use is refreshed every 15 minutes',
-    ),
-    expires_at: described(timestamp, 'It ends then, unless it is refreshed before'),
-    ends_at: described(timestamp, 'It ends then, however often it is refreshed'),
-  }),
+export const session = recordOf<Session & { asking: string }>()({
+  id: is.idOf('The id of the session'),
+  created_at: is.time('The log-in. ISO 8601, UTC'),
+  refreshed_at: is.time(
+    'The last refresh, or the log-in: one that is in use is refreshed every 15 minutes',
+  ),
+  expires_at: is.time('It ends then, unless it is refreshed before'),
+  ends_at: is.time('It ends then, however often it is refreshed'),
   address: column(
     'ip',
-    described(
-      stringOrNull,
+    is.stringOrNull(
       'From where it was refreshed last, or begun; null when that is not known',
       '203.0.113.7',
     ),
   ),
-  with_otp: column('with_totp', described(boolean, 'It was begun with a one-time password')),
+  with_otp: column('with_totp', is.boolean('It was begun with a one-time password')),
   current: computed(
-    ['id', 'asking'],
-    described(boolean, 'It is the session of this request'),
+    is.boolean('It is the session of this request'),
     ({ id, asking }) => id === asking,
   ),
 });

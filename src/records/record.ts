@@ -11,8 +11,6 @@ type Value = string | number | boolean | Date | null;
 
 /** One field of a record. */
 export interface Field<Row> {
-  /** The columns that `read` reads. */
-  columns: readonly string[];
   schema: Schema;
   /** Returns the value in an answer of the API. */
   read: (row: Row) => unknown;
@@ -21,6 +19,25 @@ export interface Field<Row> {
   /** Returns the value that the console formats. */
   raw: (row: Row) => Value;
 }
+
+/** A field that shows the column of its own name, and is a fact in the console. */
+interface LabelledField {
+  schema: Schema;
+  label: Label;
+}
+
+/** A schema alone shows the column of the field's name to the API only. */
+type Entry<Row> = Schema | LabelledField | Field<Row>;
+type Entries<Row> = Readonly<Record<string, Entry<Row>>>;
+
+/** Refuses an entry that shows the column of its own name if the row has no such column. */
+type Checked<Row, Given> = {
+  [Name in keyof Given]: Given[Name] extends Field<never>
+    ? unknown
+    : Name extends keyof Row
+      ? unknown
+      : never;
+};
 
 export type Fields<Row> = Readonly<Record<string, Field<Row>>>;
 
@@ -35,25 +52,28 @@ export function column<Name extends string>(
     const value = row[name];
     return value instanceof Date ? value.toISOString() : value;
   };
-  return { columns: [name], schema, read, label, raw };
+  return { schema, read, label, raw };
 }
 
-type Labelled = readonly [schema: Schema, label: Label];
-
-/** Fields with the names of their columns. A field with a label is a fact in the console. */
-export function columns<Name extends string>(
-  schemas: Readonly<Record<Name, Schema | Labelled>>,
-): Fields<Record<Name, Value>> {
-  const fields: Record<string, Field<Record<Name, Value>>> = {};
-  for (const name in schemas) {
-    const entry = schemas[name];
-    fields[name] = isLabelled(entry) ? column(name, ...entry) : column(name, entry);
-  }
-  return fields;
+/** A field that shows the column of its own name, and is a fact in the console. */
+export function fact(schema: Schema, label: string, kind: Kind = 'plain'): LabelledField {
+  return { schema, label: [label, kind] };
 }
 
-function isLabelled(entry: Schema | Labelled): entry is Labelled {
-  return Array.isArray(entry);
+/** A field that shows an amount. */
+export function cents<Name extends string>(
+  name: Name,
+  schema: Schema,
+  label: string | null = null,
+): Field<Record<Name, number>> {
+  const raw = (row: Record<Name, number>) => row[name];
+  const read = (row: Record<Name, number>) => formatAmount(row[name]);
+  return { schema, read, label: label && [label, 'money'], raw };
+}
+
+/** A field that is computed from columns. The console shows these columns instead. */
+export function computed<Row>(schema: Schema, read: (row: Row) => unknown): Field<Row> {
+  return { schema, read, label: null, raw: () => null };
 }
 
 /** Columns that merchants never see, with their labels in the console. Null leaves one out. */
@@ -65,24 +85,21 @@ export function insideColumns<Name extends string>(
   return fields;
 }
 
-/** A field that shows an amount. */
-export function cents<Name extends string>(
-  name: Name,
-  schema: Schema,
-  label: string,
-): Field<Record<Name, number>> {
-  const raw = (row: Record<Name, number>) => row[name];
-  const read = (row: Record<Name, number>) => formatAmount(row[name]);
-  return { columns: [name], schema, read, label: [label, 'money'], raw };
+function isField<Row>(entry: Entry<Row>): entry is Field<Row> {
+  return 'read' in entry && 'raw' in entry;
 }
 
-/** A field that is computed from columns. The console shows these columns instead. */
-export function computed<Row>(
-  columns: readonly (keyof Row & string)[],
-  schema: Schema,
-  read: (row: Row) => unknown,
-): Field<Row> {
-  return { columns, schema, read, label: null, raw: () => null };
+function isLabelled(entry: Schema | LabelledField): entry is LabelledField {
+  return 'schema' in entry && 'label' in entry;
+}
+
+function fieldsIn<Row>(entries: Entries<Row>): Fields<Row> {
+  const fieldOf = ([name, entry]: [string, Entry<Row>]) => {
+    if (isField(entry)) return [name, entry];
+    const { schema, label } = isLabelled(entry) ? entry : { schema: entry, label: null };
+    return [name, column(name, schema, label)];
+  };
+  return Object.fromEntries(Object.entries(entries).map(fieldOf));
 }
 
 /** A record as the API shows it. */
@@ -92,16 +109,18 @@ export interface Shown<Row> {
 }
 
 /** Makes the schema and the presenter of a record, once. Answers have the order of the fields. */
-export function recordOf<Row>(fields: Fields<Row>): Shown<Row> {
+function shownOf<Row>(fields: Fields<Row>): Shown<Row> {
   const entries = Object.entries(fields);
   return {
     schema: object(Object.fromEntries(entries.map(([name, { schema }]) => [name, schema]))),
-    present: (row) => {
-      const shown: Record<string, unknown> = {};
-      for (const [name, { read }] of entries) shown[name] = read(row);
-      return shown;
-    },
+    present: (row) => Object.fromEntries(entries.map(([name, { read }]) => [name, read(row)])),
   };
+}
+
+/** Returns a function that makes a record of `Row` from its fields. */
+export function recordOf<Row>() {
+  return <const Given extends Entries<Row>>(entries: Given & Checked<Row, Given>): Shown<Row> =>
+    shownOf(fieldsIn<Row>(entries));
 }
 
 /** The answers of the API about a payment. Each shows other fields of it. */
@@ -110,10 +129,18 @@ export type Face = 'record' | 'detail' | 'listed';
 /** The columns of a table of payments: groups of fields, each with the faces that show it. */
 export type PaymentTable<Row> = readonly { on: readonly Face[]; fields: Fields<Row> }[];
 
+/** Returns a function that makes a group of fields of `Row`, with the faces that show them. */
+export function groupsOf<Row>() {
+  return <const Given extends Entries<Row>>(
+    on: readonly Face[],
+    entries: Given & Checked<Row, Given>,
+  ) => ({ on, fields: fieldsIn<Row>(entries) });
+}
+
 /** Makes the schema and the presenter of one face of a payment. */
 export function faceOf<Row>(table: PaymentTable<Row>, face: Face): Shown<Row> {
   const groups = table.filter((group) => group.on.includes(face));
-  return recordOf(Object.fromEntries(groups.flatMap(({ fields }) => Object.entries(fields))));
+  return shownOf(Object.fromEntries(groups.flatMap(({ fields }) => Object.entries(fields))));
 }
 
 /** A fact about a payment, for the console. */

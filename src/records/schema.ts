@@ -19,6 +19,9 @@ export const OWN_KEYWORDS: readonly string[] = [REFUSALS, CHECK, IMPLIED];
 
 export interface Schema {
   [keyword: string]: unknown;
+  examples?: unknown[];
+  properties?: Record<string, Schema>;
+  items?: Schema;
   [REFUSALS]?: readonly ErrorCode[];
   [CHECK]?: (fields: Record<string, unknown>) => ErrorCode | null;
   [IMPLIED]?: readonly string[];
@@ -40,10 +43,6 @@ export type ValueOf<Accepting> = Accepting extends { enum: readonly (infer Word)
 export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export const REVERSAL_REF_NO = /^[A-Za-z0-9_-]{1,60}$/;
 
-export const string = { type: 'string' } as const;
-export const integer = { type: 'integer' } as const;
-export const boolean = { type: 'boolean' } as const;
-
 /** Adds a description, and an example unless the schema has one that fits. */
 export function described<const Described extends Schema>(
   schema: Described,
@@ -53,12 +52,26 @@ export function described<const Described extends Schema>(
   return { ...schema, description, ...(examples.length > 0 && { examples }) };
 }
 
+/** Returns a function that describes values of one schema: `integer('How many', 7)`. */
+function values<const Of extends Schema>(schema: Of) {
+  return (description: string, ...examples: unknown[]) =>
+    described(schema, description, ...examples);
+}
+
 export function nullable(schema: Schema): Schema {
   return { ...schema, type: [schema.type, 'null'] };
 }
 
-export const stringOrNull = nullable(string);
-export const integerOrNull = nullable(integer);
+export const string = values({ type: 'string' });
+export const stringOrNull = values({ type: ['string', 'null'] });
+export const integer = values({ type: 'integer' });
+export const integerOrNull = values({ type: ['integer', 'null'] });
+export const boolean = values({ type: 'boolean' });
+
+/** A value that is one of some words or numbers. */
+export function oneOf(values: readonly unknown[], description: string, ...examples: unknown[]) {
+  return described({ enum: values }, description, ...examples);
+}
 
 export interface ObjectSchema extends Schema {
   properties: Record<string, Schema>;
@@ -112,7 +125,7 @@ export const reversalRefNo = {
 };
 
 /** The recipient of a payout, in an answer. */
-export const payto = described(string, 'The recipient’s phone or bank account', '+254712345678');
+export const payto = string('The recipient’s phone or bank account', '+254712345678');
 
 export const accountNumber = described(
   { type: 'string', minLength: 1, maxLength: 50, format: 'plain-text' },
@@ -145,12 +158,37 @@ export const money = described(
   '250.00',
 );
 
-const TIME = '2026-11-20T09:30:00.000Z';
-export const timestamp = described({ type: 'string', format: 'date-time' }, 'ISO 8601, UTC', TIME);
-export const timestampOrNull = nullable(timestamp);
+export const timestamp = described(
+  { type: 'string', format: 'date-time' },
+  'ISO 8601, UTC',
+  '2026-11-20T09:30:00.000Z',
+);
 
 export const uuid = described(
   { type: 'string', format: 'uuid' },
   'Our id, a UUID',
   '01a1f87d-6b4a-72cb-9fdc-3f9cc737ec4f',
 );
+
+export const amountOf = values(money);
+export const idOf = values(uuid);
+export const time = values(timestamp);
+export const timeOrNull = values(nullable(timestamp));
+
+/** Makes a value that a schema takes, from the examples of its parts, without what a token implies. */
+export function exampleOf(schema: Schema): unknown {
+  if (schema.examples?.length) return schema.examples[0];
+  if (schema.const !== undefined) return schema.const;
+  if (Array.isArray(schema.enum)) return schema.enum[0];
+  const types = [schema.type].flat();
+  if (types.includes('object')) {
+    const entries = Object.entries(schema.properties ?? {});
+    const shown = entries.filter(([name]) => !schema[IMPLIED]?.includes(name));
+    return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
+  }
+  if (types.includes('array') && schema.items) return [exampleOf(schema.items)];
+  if (types.includes('null')) return null;
+  return BY_TYPE[String(types[0])];
+}
+
+const BY_TYPE: Record<string, unknown> = { boolean: true, integer: 1, string: 'text' };

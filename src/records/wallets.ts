@@ -2,29 +2,16 @@ import type { AmountRule, Channel, ChannelRoute } from '../domain/channels/chann
 import { ANY_AMOUNT, formatAmount } from '../domain/money.ts';
 import type { WalletTransaction } from '../domain/wallets/list-transactions.ts';
 import { channelFields } from './payments.ts';
-import { column, columns, computed, type Fields, recordOf } from './record.ts';
-import {
-  boolean,
-  described,
-  money,
-  nullable,
-  object,
-  string,
-  stringOrNull,
-  timestamp,
-  uuid,
-} from './schema.ts';
+import { cents, column, computed, recordOf } from './record.ts';
+import * as is from './schema.ts';
 
 /** The records of wallets and channels. */
 
 /** The schema of the balances. */
-export const walletBalance = object({
-  payout_wallet_balance: described(money, 'What you can pay out, in KES'),
-  collection_wallet_balance: described(
-    money,
-    'What customers have paid you, in KES. May be below zero',
-  ),
-  currency: described({ const: 'KES' }, 'The currency of both'),
+export const walletBalance = is.object({
+  payout_wallet_balance: is.amountOf('What you can pay out, in KES'),
+  collection_wallet_balance: is.amountOf('What customers have paid you, in KES. May be below zero'),
+  currency: is.described({ const: 'KES' }, 'The currency of both'),
 });
 
 export const WALLETS = ['collection', 'payout'] as const;
@@ -41,77 +28,59 @@ export const TRANSACTION_TYPES = [
 ] as const;
 
 /** A movement of a wallet, as its merchant sees it. The direction replaces the amount's sign. */
-export const walletTransaction = recordOf<WalletTransaction>({
-  id: column('transaction_id', described(uuid, 'The id of this movement')),
-  wallet: computed(['account'], described({ enum: WALLETS }, 'Which wallet moved'), (row) =>
+export const walletTransaction = recordOf<WalletTransaction>()({
+  id: column('transaction_id', is.idOf('The id of this movement')),
+  wallet: computed(is.oneOf(WALLETS, 'Which wallet moved'), (row) =>
     row.account.slice('wallet:'.length),
   ),
-  type: column('type', described({ enum: TRANSACTION_TYPES }, 'What moved it')),
+  type: is.oneOf(TRANSACTION_TYPES, 'What moved it'),
   direction: computed(
-    ['amount_cents'],
-    described({ enum: ['credit', 'debit'] }, '`credit` into the wallet, `debit` out of it'),
+    is.oneOf(['credit', 'debit'], '`credit` into the wallet, `debit` out of it'),
     (row) => (row.amount_cents > 0 ? 'credit' : 'debit'),
   ),
-  amount: computed(['amount_cents'], described(money, 'In KES, never below zero'), (row) =>
+  amount: computed(is.amountOf('In KES, never below zero'), (row) =>
     formatAmount(Math.abs(row.amount_cents)),
   ),
-  balance_after: computed(
-    ['balance_after_cents'],
-    described(money, 'The balance of the wallet after it, in KES'),
-    (row) => formatAmount(row.balance_after_cents),
+  balance_after: cents(
+    'balance_after_cents',
+    is.amountOf('The balance of the wallet after it, in KES'),
   ),
-  ref_no: column(
-    'ref_no',
-    described(
-      stringOrNull,
-      'Your reference of the payment or transfer; null when there is none',
-      'order-1001',
-    ),
+  ref_no: is.stringOrNull(
+    'Your reference of the payment or transfer; null when there is none',
+    'order-1001',
   ),
   account: column(
     'counterparty',
-    described(stringOrNull, 'The other side: phone or bank account; null when there is none'),
+    is.stringOrNull('The other side: phone or bank account; null when there is none'),
   ),
-  trans_id: column(
-    'trans_id',
-    described(stringOrNull, 'The network’s receipt; null when there is none'),
-  ),
+  trans_id: is.stringOrNull('The network’s receipt; null when there is none'),
   description: computed(
-    ['description'],
-    described(string, 'What it is, in words', 'Collection, net of commission'),
+    is.string('What it is, in words', 'Collection, net of commission'),
     (row) => row.description ?? '',
   ),
-  created_at: column('created_at', described(timestamp, 'When it was booked. ISO 8601, UTC')),
+  created_at: is.time('When it was booked. ISO 8601, UTC'),
 });
 
 const CENTS_PER_SHILLING = 100;
 
-const amountRule: Fields<AmountRule> = {
-  min_amount: computed(
-    ['minCents'],
-    described(money, 'The least that one payment may have, in KES'),
-    ({ minCents }) => formatAmount(minCents),
-  ),
-  max_amount: computed(
-    ['maxCents'],
-    described(money, 'The most that one payment may have, in KES'),
-    ({ maxCents }) => formatAmount(maxCents),
-  ),
+/** What the API says of the amounts that a channel carries. */
+const carriedFields = {
+  active: is.boolean('Takes new payments now'),
+  min_amount: cents('minCents', is.amountOf('The least that one payment may have, in KES')),
+  max_amount: cents('maxCents', is.amountOf('The most that one payment may have, in KES')),
   whole_shillings: computed(
-    ['stepCents'],
-    described(boolean, 'Takes no cents'),
-    ({ stepCents }) => stepCents % CENTS_PER_SHILLING === 0,
+    is.boolean('Takes no cents'),
+    ({ stepCents }: AmountRule) => stepCents % CENTS_PER_SHILLING === 0,
   ),
 };
 
-const active = columns({ active: described(boolean, 'Takes new payments now') });
-const carried = recordOf<AmountRule & { active: boolean }>({ ...active, ...amountRule });
+const carried = recordOf<AmountRule & { active: boolean }>()(carriedFields);
 
 type Carried = (AmountRule & { active: boolean }) | null;
 
 function carriedSchema(kind: string) {
   const description = `The amounts of ${kind}; null when the channel carries none`;
-  return described(nullable(carried.schema), description);
+  return is.described(is.nullable(carried.schema), description);
 }
 
 /** A channel, with the amounts of each kind of payment that it carries. */
@@ -147,18 +116,12 @@ function widestOf(rules: readonly AmountRule[]): AmountRule {
   };
 }
 
-export const channel = recordOf<ChannelState>({
-  ...columns(channelFields),
-  ...active,
-  ...amountRule,
+export const channel = recordOf<ChannelState>()({
+  ...channelFields,
+  ...carriedFields,
   collections: computed(
-    ['collections'],
     carriedSchema('collections'),
     ({ collections }) => collections && carried.present(collections),
   ),
-  payouts: computed(
-    ['payouts'],
-    carriedSchema('payouts'),
-    ({ payouts }) => payouts && carried.present(payouts),
-  ),
+  payouts: computed(carriedSchema('payouts'), ({ payouts }) => payouts && carried.present(payouts)),
 });

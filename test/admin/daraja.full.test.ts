@@ -91,14 +91,14 @@ describe('admin daraja', () => {
       /^credentials: wrong, .*check the consumer key and/,
     );
     const passkey = await shortcode({ passkey: 'wrong' });
-    expect(passkey.all).to.match(/^product M-PESA Express: wrong, the passkey is not that of/);
+    expect(passkey.all).to.match(/^product M-PESA Express: wrong, the passkey does not belong to/);
     expect(passkey.status).to.equal(1);
     const form = await shortcode({ security_credential: 'A'.repeat(120) });
     expect(form.all).to.match(/^product Account Balance: wrong, initiator or credential have the/m);
     const other = { collections: OTHER, payouts: OTHER, shortcodes: { [OTHER]: WHOLE } };
     const quick = { DARAJA_ANSWER_WINDOW_MS: '100' };
     expect((await troubles({ ...quick, DARAJA: config({}, other) })).all).to.match(
-      /^product M-PESA Express: wrong, the shortcode is not that of the go-live/,
+      /^product M-PESA Express: wrong, the shortcode is not the one of the go-live/,
     );
   });
 

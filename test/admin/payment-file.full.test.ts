@@ -152,7 +152,7 @@ describe('admin payment show', () => {
     expect(await asked(collection.id)).to.equal(`app ${merchant.app_code} (Till)`);
     expect(await admin.text(`payment show ${collection.id}`)).to.match(/^ {2}asked by +app \d+/m);
     const payment = await newReturn(admin.database, merchant);
-    expect(await asked(payment.id)).to.equal('nobody: late money goes back by itself');
+    expect(await asked(payment.id)).to.equal('nobody: the service gives late money back');
     const paidTwice = await newCollection(admin.database, merchant);
     await hear(scene(), paidTwice, succeeded(), succeeded({ transId: 'RCPT2' }));
     const { id } = await discrepancyOf(scene(), 'second_success', paidTwice);

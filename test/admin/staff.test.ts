@@ -146,7 +146,7 @@ describe('admin staff', () => {
     await admin.change('channel resume 63902 --actor Member-3@x.example', { env });
     const actors = (await admin.audits()).slice(-2).map(({ actor }) => actor);
     expect(actors).to.deep.equal([nameOf(3), nameOf(3)]);
-    const line = `--actor names amina@x.example, but the token is that of ${nameOf(3)}\n`;
+    const line = `--actor names amina@x.example, but the token belongs to ${nameOf(3)}\n`;
     await admin.refused([['channel pause 63902 --actor amina@x.example', line]], { env });
     expect((await lastEvent())!.detail).to.include({ why: 'actor', action: 'channel.pause' });
   });

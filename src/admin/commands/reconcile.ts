@@ -40,7 +40,7 @@ const options = {
   file: optional('file', path, 'A CSV file with a header line'),
   columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
   kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it'),
-  covers: optional('covers', kinds, 'The file has all lines of these. Default: that of --kind'),
+  covers: optional('covers', kinds, 'The file has all lines of these. Default: the kind of --kind'),
   complete_until: optional('complete-until', read.moment, 'The file has all lines before this'),
   utcOffset: optional('utc-offset', read.utcOffset, "Of the file's times; required with --file"),
 };
@@ -111,7 +111,7 @@ function answerOf(import_id: string, covers: readonly string[], result: Reconcil
     data: { import_id, covers, lines, outside, clean, breaks, answered: settled, failed },
     lines: [
       `${lines.matched} lines match, ${lines.settled} were news and are booked`,
-      outside > 0 && `${outside} lines are outside of the period, and count all the same`,
+      outside > 0 && `${outside} lines are outside of the period, and still count`,
       covers.length === 0 && 'What it lacks was not looked for: say what it --covers',
       settled.map(({ kind, id }) => `Settled, as the gateway answered: ${kind} ${id}`),
       failed.map(({ kind, id }) => `Failed, since the statement rules it out: ${kind} ${id}`),

@@ -66,7 +66,7 @@ const resume = changes({
   role: 'admin',
   summary: 'Lets payments go out again on a database that was restored, failed over or moved',
   notes:
-    'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. It demands restore mark before. Without it, --nothing-lost is your word that the database has forgotten nothing: a planned move, or a standby that PostgreSQL waited for. docs/operations.md says what else comes before. While SUBMISSION_PAUSED is true, nothing is sent all the same.',
+    'The service notices such a database by its server, timeline and number, and sends nothing on it. This command makes it the right one. It demands restore mark before. Without it, --nothing-lost is your word that the database has forgotten nothing: a planned move, or a standby that PostgreSQL waited for. docs/operations.md says what else comes before. While SUBMISSION_PAUSED is true, still nothing is sent.',
   options: {
     nothing_lost: flag('nothing-lost', 'The database has forgotten nothing, so it needs no mark'),
   },

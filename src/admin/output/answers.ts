@@ -41,7 +41,7 @@ export interface View<Row> {
 
 const DEFAULT_LIMIT = 50;
 const MAX_LIMIT = 500;
-const LIMIT_HELP = `At most so many. Default: ${DEFAULT_LIMIT}; at most ${MAX_LIMIT}`;
+const LIMIT_HELP = `The most rows. Default: ${DEFAULT_LIMIT}; at most ${MAX_LIMIT}`;
 const limit = withDefault('limit', integer('COUNT', 1, MAX_LIMIT), LIMIT_HELP, DEFAULT_LIMIT);
 
 type Page<Spec extends Fields, Key> = ValuesOf<Spec> & { after: Key | undefined; limit: number };

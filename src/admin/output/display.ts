@@ -27,7 +27,7 @@ export function display(): Display {
   return current.getStore() ?? { zone: DEFAULT_ZONE, columns: null };
 }
 
-/** Returns the width for tables: that of COLUMNS or of a terminal, or null for a file or a pipe. */
+/** Returns the width for tables: COLUMNS, or else the terminal's width. Null for a file or a pipe. */
 export function columnsOf(output: Output, { COLUMNS = '' }: NodeJS.ProcessEnv): number | null {
   if (/^[1-9]\d{0,5}$/.test(COLUMNS)) return Number(COLUMNS);
   return output.isTTY ? output.columns || DEFAULT_COLUMNS : null;

@@ -65,7 +65,7 @@ const REFUSAL_WORDS: Readonly<Record<ReplayRefusal, (job: FailedJob) => string>>
   discrepancy: () => 'a discrepancy is open: decide that first, payment show names it',
 };
 
-/** Says what a replay does, or why there is none. */
+/** Says what a replay does, or why it is refused. */
 export function replayWords({ job, action, refusal }: Replay): string {
   return action === undefined ? `refused: ${REFUSAL_WORDS[refusal](job)}` : REPLAY_WORDS[action];
 }

@@ -6,6 +6,7 @@ import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
 import type { PaymentStep } from '../../domain/support/payment-steps.ts';
 import type { FoundJobs } from '../../jobs/queue-reader.ts';
+import { INNER_COLUMNS } from '../../records/payments.ts';
 import type { Answer, Lines } from '../verb.ts';
 import { recordLines } from './answers.ts';
 import { discrepancies } from './discrepancies.ts';
@@ -14,16 +15,13 @@ import { failedJobs, sinceThen } from './failed-jobs.ts';
 import { channelWords, sinceWords } from './pauses.ts';
 import { moment, render } from './table.ts';
 
-/** These columns drive jobs and tell support nothing. */
-const INNER = ['step_no', 'step_swept_at'];
-
 /** Shows everything about a payment, with what the queues say of its jobs. */
 export function fileAnswer(file: PaymentFile, found: FoundJobs): Answer {
   const { payment } = file;
   const documents = (rows: object[]) => rows.map((row) => rowDocument(row));
   const data = {
     payment: {
-      ...rowDocument(payment, INNER),
+      ...rowDocument(payment, INNER_COLUMNS),
       open: isOpen(payment),
       shown_status: shownStatus(payment),
       hold: file.hold,
@@ -68,7 +66,7 @@ function askedBy({ payment, askedBy: names, history: [first] }: PaymentFile): st
   if (email !== null) return name === null ? `user ${email}` : `user ${email} (${name})`;
   if (payment.asked_app !== null) return `app ${payment.asked_app} (${names.asked_app_name})`;
   if (!first) return 'not known: its history is archived';
-  return first.cause === 'support' ? 'support' : 'nobody: late money goes back by itself';
+  return first.cause === 'support' ? 'support' : 'nobody: the service gives late money back';
 }
 
 function jobDocument(step: PaymentStep, { states, problem }: FoundJobs, index: number) {

@@ -44,8 +44,8 @@ const NOTHING_ELSE = [
 export const GUIDE_POLICY = [...NOTHING_ELSE, "style-src 'self'", "img-src 'self'"].join('; ');
 
 /**
- * The reference is drawn by Scalar's script. It makes its style elements in the browser, those of
- * its editor among them, and can give them neither a nonce nor a hash, so styles may be inline. It
+ * Scalar's script draws the reference. It makes its style elements in the browser, also for its
+ * editor, and can give them neither a nonce nor a hash, so styles may be inline. It
  * evaluates no text as a script. Its icons are data. Requests go to this server only, so neither a
  * font, nor a proxy, nor a counter of visitors is reached.
  */

@@ -1,5 +1,5 @@
 import { isTotpOperation } from '../../domain/access/require-access.ts';
-import { IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema } from '../../records/schema.ts';
+import { exampleOf, IMPLIED, OWN_KEYWORDS, REFUSALS, type Schema } from '../../records/schema.ts';
 import { type Endpoint, type Refused, takesKey } from '../endpoints/endpoints.ts';
 import type { InputSchema } from '../schemas/validator.ts';
 
@@ -74,22 +74,3 @@ export function published(schema: Schema): Schema {
     JSON.stringify(schema, (key, value) => (OWN_KEYWORDS.includes(key) ? undefined : value)),
   );
 }
-
-/** Makes a value that a schema takes, from the examples of its parts, without what a token implies. */
-export function exampleOf(schema: Schema): unknown {
-  const examples = schema.examples as unknown[] | undefined;
-  if (examples?.length) return examples[0];
-  if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum[0];
-  const types = [schema.type].flat();
-  if (types.includes('object')) {
-    const entries = Object.entries((schema.properties ?? {}) as Record<string, Schema>);
-    const shown = entries.filter(([name]) => !schema[IMPLIED]?.includes(name));
-    return Object.fromEntries(shown.map(([name, field]) => [name, exampleOf(field)]));
-  }
-  if (types.includes('array')) return [exampleOf(schema.items as Schema)];
-  if (types.includes('null')) return null;
-  return BY_TYPE[String(types[0])];
-}
-
-const BY_TYPE: Record<string, unknown> = { boolean: true, integer: 1, string: 'text' };

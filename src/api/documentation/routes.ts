@@ -69,7 +69,7 @@ function sendPage(page: string, policy: string): RequestHandler {
 
 const compress = promisify(gzip);
 
-/** Sends a large script, compressed for whoever takes that. Its path has its version, so it never changes. */
+/** Sends a large script, compressed if the browser takes it. Its path has its version, so it never changes. */
 function sendScript(script: Buffer): RequestHandler {
   let compressed: Promise<Buffer> | undefined;
   return async (req, res) => {
@@ -151,7 +151,7 @@ const marked = new Marked({
     heading({ tokens, depth, text }: Tokens.Heading): string {
       return `<h${depth} id="${idOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
-    // Whoever has no mouse scrolls it with the keys.
+    // The keyboard must be able to scroll it.
     code({ text }: Tokens.Code): string {
       return html`<pre tabindex="0"><code>${text}</code></pre>\n`;
     },
@@ -171,7 +171,7 @@ function idOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
-/** The style sheet of the pages' frame and of the guides. The colours are those of the reference. */
+/** The style sheet of the pages' frame and of the guides. It has the colours of the reference. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -1,6 +1,6 @@
+import { exampleOf } from '../../records/schema.ts';
 import { BASE_PATH } from '../context.ts';
 import { type Endpoint, pathParameters, takesKey } from '../endpoints/endpoints.ts';
-import { exampleOf } from './refusals.ts';
 
 /** The languages of the samples, the first one shown first. `lang` is for highlighters. */
 const LANGUAGES = [
@@ -236,7 +236,7 @@ function java({ id, method, url, needsToken, headers, body }: SampleRequest): st
   ].join('\n');
 }
 
-/** A text block ends at its quotes and reads backslashes, so those of the JSON are doubled. */
+/** Doubles the backslashes of the JSON, because a text block reads them. It also ends at quotes. */
 function textBlock(body: object): string {
   const json = JSON.stringify(body, null, 2).replaceAll('\\', '\\\\').replaceAll('"""', '\\"""');
   const lines = json.split('\n').map((line) => `            ${line}`);

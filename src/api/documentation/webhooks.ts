@@ -1,81 +1,6 @@
-import {
-  checkoutRefNo,
-  described,
-  money,
-  type ObjectSchema,
-  object,
-  payto,
-  phone,
-  refNo,
-  reversalRefNo,
-  type Schema,
-  string,
-  timestamp,
-  uuid,
-} from '../../records/schema.ts';
+import type { Schema } from '../../records/schema.ts';
+import * as bodies from '../../records/webhook-body.ts';
 import { contentOf } from './refusals.ts';
-
-/** Returns the schema of the event that a merchant is sent when a payment has ended. */
-function eventOf(
-  type: string,
-  account: Schema,
-  reference: Record<string, Schema> = { ref_no: refNo },
-  more: Record<string, Schema> = {},
-): ObjectSchema {
-  return object({
-    notification: about('What has happened', {
-      type: { const: type, description: 'What kind of payment' },
-      event: {
-        enum: ['transaction.completed', 'transaction.failed'],
-        description: '`transaction.completed` when `result_code` is 0, else `transaction.failed`',
-      },
-    }),
-    data: about('The payment', {
-      id: { ...uuid, description: 'The id of the payment, as in our answers' },
-      result_code: described(
-        { type: 'integer' },
-        '0 on success. Any other number is the gateway’s; a reversal that failed has 1',
-        0,
-      ),
-      result_description: described(
-        string,
-        'The gateway’s words about the result',
-        'The service request is processed successfully.',
-      ),
-      amount: { ...money, description: 'In KES, without commission and fees' },
-      ...reference,
-      beneficiary: about('The other side of the payment', {
-        account,
-        kyc: { type: ['string', 'null'], description: 'Always null' },
-      }),
-      transaction_date: {
-        ...timestamp,
-        description:
-          'When the gateway completed it; when it was created, if the gateway gave no time. ISO 8601, UTC',
-      },
-      external_ref: described(
-        string,
-        'The gateway’s reference; may be empty',
-        'ws_CO_20112026093000',
-      ),
-      trans_id: described(
-        string,
-        'The network’s receipt; empty when no money has moved, or when there is none',
-        'TKJ7A1B2C3',
-      ),
-      ...more,
-    }),
-  });
-}
-
-/** An object of the event, with what it is about. */
-function about(description: string, properties: Record<string, Schema>): Schema {
-  return { ...object(properties), description };
-}
-
-const customer = { ...phone, description: 'The customer’s phone, in E.164 form' };
-const reversalReference = { ref_no: reversalRefNo, checkout_ref_no: checkoutRefNo };
-const reversalFee = { transaction_fee: described(money, 'Always 0.00', '0.00') };
 
 const HEADERS: Record<string, string> = {
   'X-Service-Timestamp': 'When this attempt was sent, Unix seconds; refuse one older than 300 s',
@@ -98,28 +23,22 @@ const AFTER_REFUND = '; of one that failed when its money is back in the wallet'
 
 /** Describes the webhooks of the OpenAPI document. */
 export function webhooks() {
-  const reversal = eventOf('reversal', customer, reversalReference, reversalFee);
   return {
-    collectionEnded: webhook('collection', 'Collections', eventOf('collection', customer)),
-    payoutEnded: webhook('payout', 'Payouts', eventOf('payout', payto), AFTER_REFUND),
-    reversalEnded: webhook('reversal', 'Reversals', reversal),
+    collectionEnded: webhook('collection', 'Collections', bodies.collectionEnded),
+    payoutEnded: webhook('payout', 'Payouts', bodies.payoutEnded, AFTER_REFUND),
+    reversalEnded: webhook('reversal', 'Reversals', bodies.reversalEnded),
     webhookTested: testWebhook(),
   };
 }
 
 function testWebhook() {
-  const fields = eventOf('test', phone).properties;
-  const notification = about('What has happened', {
-    type: { const: 'test', description: 'Always `test`' },
-    event: { const: 'webhook.test', description: 'Always `webhook.test`' },
-  });
   return posted({
     operationId: 'webhookTested',
     tag: 'Events and webhooks',
     summary: 'An example for a receiver that is tried',
     description:
       'POSTed to the `callback_url` of `POST /webhooks/test`, once. All values are made up, and there is no payment: answer it as any webhook, and book nothing.',
-    event: object({ ...fields, notification }),
+    event: bodies.webhookTested,
   });
 }
 

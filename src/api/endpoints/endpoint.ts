@@ -2,13 +2,12 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Product } from '../../domain/merchants/app.ts';
 import type { Role } from '../../domain/merchants/user.ts';
 import {
-  described,
+  idOf,
   integer,
   type ObjectSchema,
   object,
   type Schema,
   string,
-  uuid,
 } from '../../records/schema.ts';
 import { deprecatedPayments } from '../schemas/queries.ts';
 import type { InputSchema } from '../schemas/validator.ts';
@@ -111,7 +110,7 @@ const CREATOR =
 
 /** The answer of the endpoint of one payment: its record, and what only Administrators get. */
 function withCreator(payment: ObjectSchema): Schema {
-  const created_by = described(string, CREATOR, 'owner@duka.example');
+  const created_by = string(CREATOR, 'owner@duka.example');
   return { ...payment, properties: { ...payment.properties, created_by } };
 }
 
@@ -126,7 +125,7 @@ export function countUpTo(limit: number, what = COUNT): string {
 export function envelope(items: Schema, count = COUNT): Schema {
   const link = { type: ['string', 'null'], description: 'Follow it as it is; null at the end' };
   return object({
-    count: described(integer, count),
+    count: integer(count),
     next: link,
     previous: link,
     results: { type: 'array', description: 'The records of this page', items },
@@ -135,8 +134,8 @@ export function envelope(items: Schema, count = COUNT): Schema {
 
 /** The schemas of parameters in paths. */
 export const pathParameters: Readonly<Record<string, Schema>> = {
-  id: described(uuid, 'The id of the record, as the list shows it'),
-  checkout_id: described(uuid, 'The id of the collection'),
-  payout_id: described(uuid, 'The id of the payout'),
-  ref_no: described(string, 'Your reference', 'refund-1001'),
+  id: idOf('The id of the record, as the list shows it'),
+  checkout_id: idOf('The id of the collection'),
+  payout_id: idOf('The id of the payout'),
+  ref_no: string('Your reference', 'refund-1001'),
 };

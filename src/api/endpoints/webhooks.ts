@@ -4,7 +4,7 @@ import * as bodies from '../schemas/bodies.ts';
 import * as queries from '../schemas/queries.ts';
 import { ADMIN, countUpTo, type Endpoint, envelope, MONEY } from './endpoint.ts';
 
-/** One request sends so many again at most. */
+/** The most webhooks that one request sends again. */
 export const MAX_RECOVERED = 1_000;
 
 /** The endpoints by which merchants see their events and webhooks, and send them again. */

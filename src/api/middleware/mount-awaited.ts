@@ -84,7 +84,7 @@ async function keepAnswer(
   }
 }
 
-/** Returns a signal that aborts when the connection closes, whoever closed it. */
+/** Returns a signal that aborts when either side closes the connection. */
 function signalOfClose(res: Response): AbortSignal {
   const controller = new AbortController();
   if (res.destroyed) controller.abort();

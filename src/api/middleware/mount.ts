@@ -166,7 +166,7 @@ function inputParser<Body extends Fields, Query extends Fields>({
 }
 
 /** Returns the parameters of a path. None of ours is a list. */
-function textsIn(params: Request['params']): Record<string, string> {
+export function textsIn(params: Request['params']): Record<string, string> {
   const isText = (entry: [string, string | string[]]): entry is [string, string] =>
     typeof entry[1] === 'string';
   return Object.fromEntries(Object.entries(params).filter(isText));

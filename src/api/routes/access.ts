@@ -134,7 +134,7 @@ function addTotpRoutes(context: ApiContext): void {
   });
 }
 
-/** Counts wrong passwords of a session with those of log-ins: it may be stolen. */
+/** Counts wrong passwords of a session like failed log-ins: the session may be stolen. */
 function limited<Result>(
   context: ApiContext,
   { caller, ip }: AuthenticatedCall,
@@ -193,7 +193,7 @@ export async function throttleFailures<Result>(
     if (error instanceof Refusal) code = error.code;
     throw error;
   } finally {
-    // A caller who floods this process stays counted, whoever's account it is.
+    // A caller who floods this process stays counted, also for the caller's own account.
     if (!isWrongCode(code) && code !== 'unavailable') {
       for (const bucket of buckets) await rateLimiter.giveBack(...bucket);
     }

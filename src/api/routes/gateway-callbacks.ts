@@ -15,6 +15,7 @@ import { isInNetworks } from '../../process/networks.ts';
 import type { Service } from '../../service/service.ts';
 import { MINUTE_MS } from '../../time.ts';
 import { patternOf } from '../endpoints/endpoints.ts';
+import { textsIn } from '../middleware/mount.ts';
 import { refuseOtherMethods } from '../middleware/requests.ts';
 
 const PATH = '/gateway/callbacks/{gateway}/{token}';
@@ -53,9 +54,8 @@ export function gatewayCallbackRoutes(service: Service): Router {
   const anyBytes = express.raw({ type: () => true, limit: MAX_CALLBACK_BYTES });
 
   router.post(patternOf(PATH), asItCame, anyBytes, async (req, res) => {
-    const gateway = String(req.params.gateway);
+    const { gateway = '', token = '' } = textsIn(req.params);
     const body = Buffer.isBuffer(req.body) ? req.body.toString('utf8') : '';
-    const token = String(req.params.token);
     if (!isFromGateway(req.ip)) return refuse(gateway, body, 'wrong source', res);
     const { status, body: answer } = service.callbackAnswerFor(gateway);
     const isOfNoPayment = isUnread(token) || (await heardOfFloat(service, gateway, token, body));

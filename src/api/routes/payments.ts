@@ -126,7 +126,7 @@ function mountDetail<K extends Kind>(
   });
 }
 
-/** Answers with one payment by itself. The merchant's Administrators also see who asked for it. */
+/** Answers with one payment. The merchant's Administrators also see who asked for it. */
 async function answerDetail<Payment extends MerchantPayment>(
   { database }: ApiContext,
   { caller }: AuthenticatedCall,

@@ -119,7 +119,7 @@ function addDeliveryRoutes(context: ApiContext): void {
   });
 }
 
-/** @throws Refusal when the id is none, as for one that does not exist */
+/** @throws Refusal when the id is no UUID, as for one that does not exist */
 function deliveryIn({ caller: { merchant_id }, params: { id = '' } }: AuthenticatedCall) {
   if (!UUID.test(id)) throw new Refusal('webhook_not_found');
   return { merchant_id, id };

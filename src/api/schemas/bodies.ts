@@ -150,7 +150,7 @@ export const newReversal = bodyOf(
   ['reason'],
 );
 
-/** Tells whether two times are in this order. True when one of them is none. */
+/** Tells whether two times are in this order. Returns true if either is not a time. */
 function areInOrder(first: unknown, second: unknown): boolean {
   const [from, to] = [first, second].map((time) =>
     typeof time === 'string' ? spanOf(time)?.first : undefined,

@@ -2,15 +2,7 @@ import { STATUS_CODES } from '../../domain/payments/payment.ts';
 import { DELIVERY_STATUSES } from '../../domain/webhooks/list-deliveries.ts';
 import { ENDING_KINDS } from '../../domain/webhooks/prepare-deliveries.ts';
 import { REVERSAL_LABELS } from '../../records/payments.ts';
-import {
-  described,
-  endpoint,
-  integer,
-  refNo,
-  reversalRefNo,
-  string,
-  uuid,
-} from '../../records/schema.ts';
+import { described, endpoint, refNo, reversalRefNo, uuid } from '../../records/schema.ts';
 import { TRANSACTION_TYPES, WALLETS } from '../../records/wallets.ts';
 import { EVENT_NAMES } from '../../records/webhooks.ts';
 import { queryOf } from './validator.ts';
@@ -25,13 +17,19 @@ const DEPRECATED_PAGE_SIZE = 50;
 
 function pages(pageSize: number) {
   const description = 'The number of the page. To walk through a list, follow `next`';
-  const page = { ...integer, minimum: 1, default: 1, description };
+  const page = { type: 'integer', minimum: 1, default: 1, description } as const;
   return { page, page_size: sizeOfPage(pageSize) };
 }
 
 function sizeOfPage(pageSize: number) {
   const description = 'The most records of a page';
-  return { ...integer, minimum: 1, maximum: MAX_PAGE_SIZE, default: pageSize, description };
+  return {
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_PAGE_SIZE,
+    default: pageSize,
+    description,
+  } as const;
 }
 
 function list(pageSize: number) {
@@ -42,7 +40,7 @@ function list(pageSize: number) {
   return { ...pages(pageSize), as_of };
 }
 
-const dayOrTime = { ...string, anyOf: [{ format: 'date' }, { format: 'date-time' }] };
+const dayOrTime = { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] } as const;
 const DAY_OR_TIME =
   'a UTC day (YYYY-MM-DD), or a time in ISO 8601 with Z or an offset, to the second or the millisecond. The whole of it is included';
 
@@ -69,7 +67,7 @@ function statusOf(words: readonly string[]) {
 
 /** A reference of any kind of record. */
 function anyRefNo(description: string) {
-  return { ...string, pattern: reversalRefNo.pattern, description };
+  return { type: 'string', pattern: reversalRefNo.pattern, description } as const;
 }
 
 const ofRefNo = described(refNo, 'Only the one with this reference of yours');

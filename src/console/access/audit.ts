@@ -30,7 +30,7 @@ export function auditedBy(
 
 /**
  * Writes into the audit log what the member is about to see, as the command line does. While the
- * database can only be read, the page is shown all the same, and says that the log lacks it.
+ * database can only be read, the page is shown anyway, and says that the log lacks it.
  */
 export async function recordView(
   { service: { database, logger }, member, warnings }: Visit,

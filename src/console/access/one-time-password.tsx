@@ -56,7 +56,7 @@ function form(visit: ProvenVisit, refusal?: OperatorRefusal): Answer {
       <p class="buttons">
         <button type="submit">Log in</button>
       </p>
-      <p class="hint">Whoever has lost the app asks an admin: malipo staff reset-totp EMAIL.</p>
+      <p class="hint">Have you lost the app? Ask an admin: malipo staff reset-totp EMAIL.</p>
     </form>
   );
   return { page, title: 'One-time password', ...(refusal && { status: 401, refusal }) };

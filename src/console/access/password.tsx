@@ -76,7 +76,7 @@ function form(visit: OpenVisit, refusal?: OperatorRefusal): Answer {
 
 /** The field for the staff token, which proves who a member is without a password. */
 export function StaffTokenField() {
-  const hint = 'Whoever has none asks an admin: malipo staff new-token EMAIL';
+  const hint = 'Have you no token? Ask an admin: malipo staff new-token EMAIL';
   return <Field name="token" label="Staff token" type="password" hint={hint} autocomplete="off" />;
 }
 

@@ -35,8 +35,8 @@ export function createSessions({ config, database }: Service): RequestHandler {
 }
 
 /**
- * Puts a member into a session with a new id, so that whoever knew the id before does not know
- * it any more. It is stored before the answer, so that the next page finds it.
+ * Puts a member into a session with a new id, so that a stranger who knew the old id has
+ * nothing. It is stored before the answer, so that the next page finds it.
  */
 export async function renewSession(req: Request, staff: StaffSession): Promise<void> {
   await settled((done) => req.session.regenerate(done));

@@ -22,8 +22,8 @@ interface Begun {
 }
 
 /**
- * A member sets up one-time passwords. Who may act sees nothing else before. It needs the staff token,
- * so whoever has stolen a password cannot make one-time passwords of their own.
+ * A member sets up one-time passwords. A role that may act sees nothing else before. The set-up needs
+ * the staff token, so a thief of a password cannot make one-time passwords.
  */
 export const setUpHandlers = {
   setUpForm: async (visit: ProvenVisit): Promise<Answer> =>
@@ -94,8 +94,8 @@ function form(visit: ProvenVisit, { begun, wrongToken, wrongCode }: Step): Answe
     <section class="card narrow">
       <h1>Set up one-time passwords</h1>
       <p>
-        They are a second proof, from an authenticator app on your phone. Whoever may act at the
-        console needs them.
+        They are a second proof, from an authenticator app on your phone. Every member who may act
+        at the console needs them.
       </p>
       {begun && <Secret {...begun} />}
       {hasBegun && <Confirmation visit={visit} refusal={wrongCode} />}

@@ -51,7 +51,8 @@ async function decide(visit: Visit, subject: Approval): Promise<void> {
 function show(visit: Visit, request: Approval, refusal?: OperatorRefusal): Answer {
   const decisions = decisionsFor(visit.member, request);
   const problem = refusal?.message;
-  const page = <ApprovalPage {...{ visit, request, decisions, problem }} />;
+  const shown = { visit, request, decisions, problem };
+  const page = <ApprovalPage {...shown} />;
   return { page, title: `Approval: ${request.subject}`, ...(refusal && { status: 422, refusal }) };
 }
 
@@ -90,7 +91,7 @@ function ApprovalPage({ visit, request, decisions, problem }: ApprovalPageProps)
           <p class="soft">{noDecision(request)}</p>
         </>
       ) : (
-        <DecisionForm {...{ visit, request, decisions, problem }} />
+        <DecisionForm visit={visit} request={request} decisions={decisions} problem={problem} />
       )}
     </>
   );
@@ -101,7 +102,9 @@ function DecisionForm({ visit, request, decisions, problem }: ApprovalPageProps)
   const isOwn = decisions.includes('withdrawn');
   return (
     <ReasonForm
-      {...{ visit, problem, back: pathTo('approvals') }}
+      visit={visit}
+      problem={problem}
+      back={pathTo('approvals')}
       action={pathTo('decideApproval', { id })}
       verb={isOwn ? approvalOperations.withdrawn.title : 'Decide'}
     >

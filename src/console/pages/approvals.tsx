@@ -83,7 +83,7 @@ export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists
       ) : (
         <Table caption="Open requests" rows={open.rows} columns={[...COMMON, REASON]} />
       )}
-      <NextPage {...{ path, name: 'open', next: open.next }} />
+      <NextPage path={path} name="open" next={open.next} />
       <h2>Decided</h2>
       {decided.rows.length === 0 ? (
         <Empty>No request has been decided yet.</Empty>
@@ -91,7 +91,9 @@ export function Approvals({ visit, lists }: { visit: Visit; lists: ApprovalLists
         <Table caption="Decided requests" rows={decided.rows} columns={[...COMMON, DECISION]} />
       )}
       <NextPage
-        {...{ path, name: 'decided', next: decided.next }}
+        path={path}
+        name="decided"
+        next={decided.next}
         query={{ open: visit.query.open ?? '' }}
       />
     </>

@@ -101,19 +101,22 @@ export function Inputs<Subject>({ paged, subject, given, isAgain }: InputsProps<
   return inputsOf(paged).map(([key, field]) => {
     const { input, label, help, words = [] } = field;
     const name = inputName(key);
-    if (input === 'box') return <Check {...{ name, label: help, on: given[name] === 'on' }} />;
+    if (input === 'box') return <Check name={name} label={help} on={given[name] === 'on'} />;
     if (input === 'boxes') {
       const on = isAgain ? checkedIn(key, field, given) : ((now[key] ?? []) as string[]);
-      return <Checks {...{ prefix: `${name}_`, legend: label, words, on }} />;
+      return <Checks prefix={`${name}_`} legend={label} words={words} on={on} />;
     }
     const opening = openingText([key, field], page, subject);
     const value = given[name] ?? opening;
     const required = field.isRequired || opening !== '';
     if (input === 'choice') {
       const none = required ? {} : { none: 'everything' };
-      return <Choice {...{ name, label, value, hint: help, choices: words, ...none }} />;
+      return (
+        <Choice name={name} label={label} value={value} hint={help} choices={words} {...none} />
+      );
     }
     const hint = field.isPersonal ? `Empty: it stays ${VEILED.account(String(now[key]))}` : help;
-    return <Field {...{ name, label, value, hint, required, type: input as 'text' | 'email' }} />;
+    const texts = { name, label, value, hint };
+    return <Field {...texts} required={required} type={input as 'text' | 'email'} />;
   });
 }

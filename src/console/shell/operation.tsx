@@ -34,9 +34,9 @@ type OperationRoute = {
 interface Place<Subject> {
   resource: Resource<Subject>;
   pages: Pages<Subject>;
-  /** The part of the address that names the page. Left out where the address is that of one page. */
+  /** The part of the address that names the page. Left out where the address belongs to one page. */
   part?: string;
-  /** Returns the address of what the operation has made. Default: that of the resource. */
+  /** Returns the address of what the operation has made. Default: the resource's address. */
   madeAt?(result: Result, visit: Visit): string;
 }
 
@@ -137,7 +137,7 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
       </p>
       {paged.operation.asksFirst && (
         <form class="card" method="get" action={pathTo(`${route}Form` as RouteName, visit.params)}>
-          <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
+          <Inputs paged={paged} subject={subject} given={given} isAgain={refusal !== undefined} />
           <p class="buttons">
             <button type="submit" class="quiet">
               See what it would do
@@ -190,7 +190,9 @@ async function form<Subject>(
   const { database } = visit.service;
   return (
     <ReasonForm
-      {...{ visit, back: resource.pathOf(subject), problem: refusal?.message }}
+      visit={visit}
+      back={resource.pathOf(subject)}
+      problem={refusal?.message}
       action={pathTo(route, visit.params)}
       verb={why === null ? (page.button ?? page.title) : 'Ask for approval'}
     >
@@ -202,7 +204,7 @@ async function form<Subject>(
           <Hidden name={inputName(key)} value={given[inputName(key)] ?? ''} />
         ))
       ) : (
-        <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
+        <Inputs paged={paged} subject={subject} given={given} isAgain={refusal !== undefined} />
       )}
     </ReasonForm>
   );

@@ -59,7 +59,7 @@ export const recover: Action<SupportEndpoint> = {
         <button type="submit" class="quiet">
           Show what happens
         </button>
-        <span class="hint">The days are those of the events, in Nairobi</span>
+        <span class="hint">The days on which the events happened, in Nairobi</span>
       </p>
     </form>
   ),

@@ -28,7 +28,7 @@ export interface Caller {
   approved: boolean;
   /** The person gave a one-time password at log-in. */
   withTotp: boolean;
-  /** The operations for which the merchant wants that of its users. */
+  /** The operations for which the merchant wants a one-time password of its users. */
   totpRequiredFor: readonly TotpOperation[];
   /** The person must change the password before anything else. */
   mustChangePassword: boolean;

@@ -10,7 +10,7 @@ const ON_ITS_LIST = isOnList('ip_allow_list');
 /**
  * Chooses the app that a collection is booked on, or that a test is signed for: the token's app; for
  * a person the named app, or else the merchant's only active app with the product. The app's list of
- * addresses holds, whoever asks.
+ * addresses holds for people too.
  * @param product null for any
  * @throws Refusal `app_not_found`, `ip_not_allowed`, `app_inactive`, `product_missing`,
  * `field_required`

@@ -11,8 +11,8 @@ export function holderOf({ merchant_id, app_code, user_id }: AccessHolder): Acce
 }
 
 /**
- * SQL: whether the list that holds for a token allows the address `:ip`. It is that of the app `a`,
- * or without one that of the merchant `m` for its users.
+ * SQL: whether the list that holds for a token allows the address `:ip`: the list of the app `a`, or
+ * without an app the list of the merchant `m` for its users.
  */
 export const IP_ALLOWED = isOnList('coalesce(a.ip_allow_list, m.user_ip_allow_list)');
 

@@ -107,7 +107,7 @@ interface RekeyedBatch {
   fromKeys: string[];
   /** The owners of secrets in use that cannot be decrypted. */
   unreadable: string[];
-  /** The next batch begins after this id; null when there is none. */
+  /** The next batch begins after this id; null after the last batch. */
   next: string | null;
 }
 

@@ -31,7 +31,7 @@ const OF_SUBJECT = ` AND (app_code = :app_code OR user_id = :user_id)
   AND id IS DISTINCT FROM CAST(:except AS uuid)`;
 
 /**
- * Ends every session of a merchant at once, those of its apps and of its people. Lock the row of
+ * Ends every session of a merchant's apps and people at once. Lock the row of
  * the merchant first. @returns the number of token families that were revoked.
  */
 export function revokeAllTokens(trx: Transaction, merchant_id: number): Promise<number> {

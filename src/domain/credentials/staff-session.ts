@@ -10,7 +10,7 @@ export const SESSION_MAX_MS = 12 * 60 * MINUTE_MS;
 /** Uses within this time count as one. */
 const SAME_USE_MS = MINUTE_MS;
 
-/** What a session of the console knows of its member. Times are those of the database, in ms. */
+/** What a session of the console knows of its member. Times come from the database, in ms. */
 export interface StaffSession {
   staff_id: string;
   /** The member's `session_no` when it began. A change of access ends all that began before. */

@@ -88,7 +88,7 @@ export async function addApp(
   return { app: updated.app, app_secret };
 }
 
-/** Lists apps in the order of their codes, those of one merchant or all. */
+/** Lists the apps of one merchant or of all, in the order of their codes. */
 export function listApps(
   database: Database,
   { merchant_id, after = 0, limit }: KeysetPage<number> & { merchant_id?: number | undefined },

@@ -32,8 +32,8 @@ export async function payoutHoldOf(
 
 /**
  * Waits until no payout of the merchant is being claimed and nobody is logging in, and holds up both
- * to the end of the transaction. Claims and log-ins share this lock: see `payout_brake()` in the migrations. Whoever comes
- * first goes first, so a brake does not wait for claims that come later, as it would for locks of
+ * to the end of the transaction. Claims and log-ins share this lock: see `payout_brake()` in the migrations. The lock
+ * is a queue, so a brake does not wait for claims that come later, as it would for locks of
  * the merchant's row.
  */
 export async function holdUpClaims(trx: Transaction, merchant_id: number): Promise<void> {
@@ -53,9 +53,9 @@ export async function shareBrakes(trx: Transaction, merchant_id: number): Promis
 
 /** The open payouts of a merchant. */
 export interface OpenPayouts {
-  /** Those that no gateway has. A hold keeps them. */
+  /** Payouts that no gateway has. A hold keeps them. */
   waiting: number;
-  /** Those that a gateway may have. They are asked about and settled all the same. */
+  /** Payouts that a gateway may have. The service still asks about them and settles them. */
   maybe_sent: number;
 }
 

@@ -72,8 +72,13 @@ export async function createUser(
     `INSERT INTO users (id, merchant_id, email, name, password_hash, role, must_change_password)
      VALUES (:id, :merchant_id, :email, :name, :password_hash, :role, :must_change_password)`,
     {
-      ...{ id, merchant_id: merchantId, email: email.toLowerCase(), name: name ?? null },
-      ...{ password_hash, role, must_change_password },
+      id,
+      merchant_id: merchantId,
+      email: email.toLowerCase(),
+      name: name ?? null,
+      password_hash,
+      role,
+      must_change_password,
     },
   );
   return id;
@@ -100,7 +105,7 @@ async function addUser(trx: Transaction, merchantId: number, user: NewUser): Pro
   return (await findUser(trx, { email: user.email }))!;
 }
 
-/** Lists users in the order of their e-mail addresses, those of one merchant or all. */
+/** Lists the users of one merchant or of all, in the order of their e-mail addresses. */
 export function listUsers(
   database: Database,
   { merchant_id, after = '', limit }: KeysetPage<string> & { merchant_id?: number | undefined },
@@ -235,7 +240,7 @@ export interface UserChange extends RowChange<UserRecord> {
 
 /**
  * Changes a user for an operator. A new role, a new password or a deactivation ends the sessions.
- * @param forgetWith are the keys under which failed log-ins are counted, to forget those of the user
+ * @param forgetWith are the keys under which failed log-ins are counted, to forget the user's
  * @throws OperatorRefusal when there is no such user.
  */
 export async function changeUser(
@@ -250,7 +255,9 @@ export async function changeUser(
   const forgotten = (await forgetFailures(trx, hashes)) && { failed_log_ins: 'forgotten' };
   const subject = { merchant_id: user.merchant_id, user_id: user.id };
   return {
-    ...{ row: user, merchant_id: user.merchant_id, revoked },
+    row: user,
+    merchant_id: user.merchant_id,
+    revoked,
     changed: { ...changed, ...replaced, ...forgotten, ...endedSessions(revoked) },
     events: [
       ...changeEvents(subject, changed, 'user_deactivated'),
@@ -270,7 +277,9 @@ export async function resetUserTotp(trx: Transaction, name: UserName): Promise<U
   const { merchant_id, id: user_id } = user;
   const subject = { merchant_id, user_id };
   return {
-    ...{ row: user, merchant_id, revoked },
+    row: user,
+    merchant_id,
+    revoked,
     changed: { ...changed, ...endedSessions(revoked) },
     events: [
       ...(changed.totp ? [{ ...subject, kind: 'totp_reset' } as const] : []),

@@ -49,7 +49,7 @@ export async function createReturn(
 /**
  * The number of the collection's returns takes the place of a reference of the merchant. So a
  * database that was restored from before the return plans it again under the same reference,
- * whoever tells of the money then. The gateway pays it once.
+ * from whatever source it hears of the money. The gateway pays it once.
  */
 const INSERT = acceptance(
   'return',

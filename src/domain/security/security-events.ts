@@ -5,7 +5,7 @@ import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import type { Differences } from '../update-row.ts';
 
-/** What can happen that matters to whoever watches over access. */
+/** What can happen that matters to the people who watch over access. */
 export const SECURITY_EVENT_KINDS = [
   'log_in',
   'log_in_failed',
@@ -60,7 +60,7 @@ export interface SecurityEvent {
   detail?: Record<string, unknown> | undefined;
 }
 
-/** Tells `{ kind }` of each event to whoever counts events in this process. */
+/** Tells `{ kind }` of each event to the counters of this process. */
 export const SECURITY_EVENTS = channel('malipo.security-event');
 
 /** Counts an event, in a transaction after its commit. */

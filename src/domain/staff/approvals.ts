@@ -162,7 +162,7 @@ async function run(
 ) {
   const { id, action, requested_by, reason } = request;
   const by = { requested_by, reason, approved_by };
-  // The payload is that of its action: `NewApproval` saw to that.
+  // The payload fits its action: `NewApproval` saw to it.
   const payload = request.payload as never;
   const { audit, events } = await APPROVAL_ACTIONS[action].run(trx, payload, by, options);
   if (audit) {

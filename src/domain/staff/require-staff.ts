@@ -11,7 +11,7 @@ import {
   tokenPrefixOf,
 } from './staff.ts';
 
-/** A member of staff, or somebody who is none, may not do this. */
+/** A member of staff, or a stranger, may not do this. */
 export class StaffRefusal extends OperatorRefusal {
   readonly event: SecurityEvent;
 

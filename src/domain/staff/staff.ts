@@ -55,8 +55,8 @@ export const TOKEN_LIFETIME_DAYS = 90;
 const TOKEN_EXPIRY = `now() + ${TOKEN_LIFETIME_DAYS} * interval '1 day'`;
 
 /**
- * Adds a member of staff with a token. Only the first one can be added while there is none, and
- * only once: of two at the same time one is refused.
+ * Adds a member of staff with a token. While there are no members, only the first can be added,
+ * and only once: of two at the same time one is refused.
  * @throws OperatorRefusal when the e-mail address is taken, or `isFirst` is not what it is
  */
 export async function createStaff(

@@ -180,7 +180,7 @@ function sourceIdOf({
   return uuidv5(`${merchant_id}:${reference}`, OPERATOR_ENTRIES);
 }
 
-/** An entry as it waits for a second person. The reason of the request is that of the entry. */
+/** An entry as it waits for a second person. The entry takes the reason of the request. */
 export type AskedEntry = Omit<OperatorEntry, 'reason'>;
 
 /**

@@ -25,7 +25,7 @@ export interface Recovered {
  * SQL: the deliveries that nobody has taken and whose next attempt is not at hand. One that is due
  * or under way goes anyway, and so does one that was sent again and waits for its turn. One that the
  * receiver stopped with 410 is not wanted, and one that is parked needs support: each can be sent
- * again by itself.
+ * again alone.
  */
 const FOUND = `
   FROM webhook_deliveries d

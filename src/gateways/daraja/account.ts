@@ -9,7 +9,7 @@ export interface DarajaAccount {
   settings: DarajaShortcode;
 }
 
-/** Whoever acts for the operator at Safaricom. */
+/** The user who acts for the operator at Safaricom. */
 export interface Initiator {
   name: string;
   credential: string;
@@ -37,7 +37,7 @@ export type DarajaAnswer =
   | { outcome: 'lost'; reason: string };
 
 export interface DarajaClient {
-  /** Gets an access token, or takes the one at hand. @returns why there is none, or null */
+  /** Gets an access token, or takes the one at hand. @returns why Daraja gave no token, or null */
   authenticate(): Promise<string | null>;
   /** Makes one call. Nothing of it leaves after the deadline. Never throws for an outcome. */
   post(path: string, body: Record<string, unknown>, deadline?: Deadline): Promise<DarajaAnswer>;

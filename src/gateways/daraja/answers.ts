@@ -24,7 +24,7 @@ export interface Heard {
   meaning: Meaning | null;
   /** Daraja took the request: the status, the code and the words agree. */
   isTaken: boolean;
-  /** The code is that of an error, and not of some response. */
+  /** The code belongs to an error, not to a response. */
   isError: boolean;
 }
 
@@ -49,7 +49,7 @@ export function hear(product: Product, { status, body }: Answered, pace: Pace): 
 
 /**
  * Tells what the answer to a submission means for the payment.
- * @param referenceIn finds Daraja's reference in an acknowledgement. Null: it is none of ours.
+ * @param referenceIn finds Daraja's reference in an acknowledgement. Null: it acknowledges another request.
  */
 export function submissionResult(
   product: Product,

@@ -38,10 +38,10 @@ const CAUSES: readonly (readonly [RegExp, string])[] = [
     /no\s*apiproduct\s*match|tokens were refused|403\.001/i,
     'the product is not approved for this app: ask Safaricom to add it',
   ],
-  [/wrong credentials/i, 'the passkey is not that of the shortcode'],
+  [/wrong credentials/i, 'the passkey does not belong to the shortcode'],
   [
     /merchant does not exist/i,
-    'the shortcode is not that of the go-live: for a till it is the store’s',
+    'the shortcode is not the one of the go-live: for a till it is the store’s',
   ],
   [
     /invalid (initiator|security ?credential)/i,

@@ -154,7 +154,7 @@ const CONNECTION_CAUSES: readonly (readonly [RegExp, string])[] = [
   [/CERT|SIGNATURE|ALTNAME|SELF_SIGNED|EPROTO|SSL|TLS/, 'its certificate is not accepted'],
 ];
 
-/** Sends one request without secrets. @returns the answer, or in plain words why there is none */
+/** Sends one request without secrets. @returns the answer, or in plain words why it is missing */
 async function reach(
   method: 'HEAD' | 'POST',
   url: string,
@@ -169,7 +169,9 @@ async function reach(
         retry: { limit: 0 },
       },
       ...(json && { json }),
-      ...{ followRedirect: false, throwHttpErrors: false, decompress: false },
+      followRedirect: false,
+      throwHttpErrors: false,
+      decompress: false,
     });
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;

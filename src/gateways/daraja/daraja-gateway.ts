@@ -69,7 +69,7 @@ export function nameOf(shortcode: string): string {
   return `daraja-${shortcode}`;
 }
 
-/** Safaricom ends the password of an initiator after so many days. */
+/** The number of days after which Safaricom ends the password of an initiator. */
 const PASSWORD_DAYS = 90;
 
 /** Returns when a password ends. */

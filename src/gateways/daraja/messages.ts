@@ -104,7 +104,7 @@ export function readResult(body: string): DarajaResult | null {
   };
 }
 
-/** Reads the Result of a payment itself. The answer to a question about it is none. */
+/** Reads the Result of a payment itself. Returns null for the answer to a status question. */
 export function readOutcome(body: string): DarajaResult | null {
   const result = readResult(body);
   return result?.parameters.has('TransactionStatus') ? null : result;

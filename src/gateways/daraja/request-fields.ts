@@ -70,7 +70,7 @@ function cut(text: string, length: number): string {
 /**
  * Encrypts an initiator's password as Daraja wants it: RSA with PKCS#1 v1.5, in base64. The dates
  * of the certificate are not checked, because the certificates in use are long expired.
- * @throws Error when the certificate is none, or its key is too short for the password
+ * @throws Error when the text is no certificate, or its key is too short for the password
  */
 export function securityCredential(password: string, certificate: string): string {
   const key = { key: certificate, padding: constants.RSA_PKCS1_PADDING };
