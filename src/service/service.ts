@@ -1,6 +1,6 @@
 import type { Database } from '../connections/database.ts';
 import { createTokenStore } from '../domain/gateway-accounts/token-store.ts';
-import { createMerchantNames } from '../domain/merchants/find-merchants.ts';
+import { createMerchantNames } from '../domain/merchants/merchant-names.ts';
 import {
   callbackAnswerFor,
   channelRoutes,

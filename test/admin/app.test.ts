@@ -10,7 +10,7 @@ import { type AdminTester, createAdminTester, type Document } from '../support/a
 import { eventually } from '../support/eventually.ts';
 import { rejection } from '../support/payments.ts';
 
-const SHOWN_ONCE = /^The secret, which is shown only this once: (\S+)$/m;
+const SHOWN_ONCE = /^The app secret, which is shown only this once: (\S+)$/m;
 
 interface App {
   code: number;

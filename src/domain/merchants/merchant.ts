@@ -67,13 +67,16 @@ export async function createMerchant(database: Database, merchant: NewMerchant):
   });
 }
 
+/** No name and no e-mail address is longer. */
+export const MAX_SEARCH_LENGTH = 254;
+
 /**
- * Lists merchants in the order of their ids.
+ * Lists merchants in the order of their ids. Every search for merchants has this rule.
  * @param what narrows the list to an id, or to a part of the name or the e-mail address
  */
 export function listMerchants(
   database: Database,
-  { after = 0, limit, what = null }: KeysetPage<number> & { what?: string | null },
+  { after = 0, limit, what }: KeysetPage<number> & { what?: string | undefined },
 ): Promise<MerchantRecord[]> {
   return rows<MerchantRecord>(
     database,
@@ -81,7 +84,7 @@ export function listMerchants(
      WHERE id > :after AND (CAST(:what AS text) IS NULL OR CAST(id AS text) = :what
        OR position(lower(:what) IN lower(name)) > 0 OR position(lower(:what) IN lower(email)) > 0)
      ORDER BY id LIMIT :limit`,
-    { after, limit, what },
+    { after, limit, what: what || null },
   );
 }
 
