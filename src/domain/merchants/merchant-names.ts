@@ -5,8 +5,6 @@ import { MINUTE_MS } from '../../time.ts';
 const MAX_AGE_MS = MINUTE_MS;
 const MAX_NAMES = 10_000;
 
-export type MerchantNames = ReturnType<typeof createMerchantNames>;
-
 /** Returns a reader of merchants' names that asks the database once a minute for each. */
 export function createMerchantNames(database: Database) {
   const known = new Map<number, { name: string; readAt: number }>();
