@@ -163,20 +163,6 @@ describe('admin app', () => {
       .and.match(/ip allow list +anywhere\n/);
   });
 
-  it('suspends and activates', async () => {
-    const app = await newApp();
-    const suspended = await admin.change(`app suspend --app ${app.code}`);
-    expect(suspended).to.include(`App ${app.code} is suspended now\n`);
-    expect(await refusal(app)).to.equal('app_inactive');
-    expect((await admin.lastAudit()).details).to.deep.equal({ active: { from: true, to: false } });
-    const again = await admin.unchanged(() => admin.changeJson(`app suspend --app ${app.code}`));
-    expect(again).to.include({ active: false, changed: false });
-    const active = await admin.changeJson(`app activate --app ${app.code}`);
-    expect(active).to.include({ active: true, changed: true });
-    expect((await admin.lastAudit()).action).to.equal('app.activate');
-    await tokens(app);
-  });
-
   it('rotates a secret at once: the old one and its tokens are worth nothing', async () => {
     const app = await newApp();
     const other = await newApp();

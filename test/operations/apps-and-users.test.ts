@@ -1,13 +1,8 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
-import {
-  accountHash,
-  accountHashes,
-  countFailures,
-} from '../../src/domain/credentials/log-in-limit.ts';
+import { accountHashes, countFailures } from '../../src/domain/credentials/log-in-limit.ts';
 import { isPassword } from '../../src/domain/credentials/passwords.ts';
 import { listApps, newestAppOf, requireApp } from '../../src/domain/merchants/app.ts';
-import { newestSecretId, type SecretKind } from '../../src/domain/merchants/app-secrets.ts';
 import { listMerchants } from '../../src/domain/merchants/merchant.ts';
 import { listUsers, passwordHashOf, requireUser } from '../../src/domain/merchants/user.ts';
 import { runAdmin } from '../support/admin-runs.ts';
@@ -21,7 +16,18 @@ import {
   openDoors,
 } from './doors.ts';
 
-type Form = Record<string, string>;
+/** What differs between the changes of a noun. */
+interface Change {
+  verb: string;
+  /** The page of the console. Default: that of the verb. */
+  page?: string;
+  options?: string[];
+  form?: Record<string, string>;
+  role?: 'admin' | 'support';
+  /** SQL: the thing is like that before. */
+  before?: string;
+  becomes: object;
+}
 
 describe('Operations on apps and users at both doors', () => {
   let doors: Doors;
@@ -43,6 +49,8 @@ describe('Operations on apps and users at both doors', () => {
       expectRefusedAtBothDoors(doors, one));
   };
 
+  const page = { after: undefined, limit: 9 };
+
   describe('app', () => {
     const namesOf = async ({ merchant_id }: TestMerchant) => ({
       MERCHANT: String(merchant_id),
@@ -50,7 +58,7 @@ describe('Operations on apps and users at both doors', () => {
     });
 
     prove<TestMerchant>({
-      name: 'app.create',
+      name: 'app create',
       make: newMerchant,
       role: 'admin',
       command: ({ merchant_id }) => [
@@ -60,103 +68,87 @@ describe('Operations on apps and users at both doors', () => {
       page: (merchant) => `${pageOf(merchant)}/new-app`,
       form: () => ({ name: 'Kiosk', products_payouts: 'on', ip_allow_list: 'none' }),
       effect: async ({ merchant_id }) => {
-        const page = { merchant_id, after: undefined, limit: 9 };
-        const [, ...made] = await listApps(database(), page);
-        return {
-          made: made.map(({ name, products, ip_allow_list }) => ({
-            name,
-            products,
-            ip_allow_list,
-          })),
-        };
+        const [, ...made] = await listApps(database(), { merchant_id, ...page });
+        return { made: made.map(({ name, products }) => ({ name, products })) };
       },
-      becomes: { made: [{ name: 'Kiosk', products: ['payouts'], ip_allow_list: [] }] },
+      becomes: { made: [{ name: 'Kiosk', products: ['payouts'] }] },
       names: namesOf,
     });
 
-    interface Change {
-      page?: string;
-      options?: string[];
-      form?: Form;
-      /** The app is like that before. */
-      before?: string;
-      becomes: object;
-    }
+    const secretsOf = async (table: string, merchant: TestMerchant) => {
+      const valid = `SELECT FROM ${table}
+        WHERE app_code = :app_code AND coalesce(expires_at > now(), true)`;
+      return (await rows(database(), valid, merchant)).length;
+    };
 
-    const change = (verb: string, { page = verb, options = [], form = {}, ...other }: Change) =>
+    const CHANGES: Change[] = [
+      {
+        verb: 'update',
+        options: ['--name', 'Till 2', '--products', 'payouts', '--ip-allow-list', '10.1.2.3'],
+        form: { name: 'Till 2', products_payouts: 'on', ip_allow_list: '10.1.2.3' },
+        becomes: { name: 'Till 2', products: ['payouts'], ip_allow_list: ['10.1.2.3'] },
+      },
+      {
+        verb: 'update',
+        page: 'own-webhook-secret',
+        options: ['--webhook-secret', 'own'],
+        becomes: { signs_webhooks_with: 'own', own_secrets: 1 },
+      },
+      {
+        verb: 'update',
+        page: 'app-webhook-secret',
+        options: ['--webhook-secret', 'app'],
+        before: "signs_webhooks_with = 'own'",
+        becomes: { signs_webhooks_with: 'app', own_secrets: 0 },
+      },
+      { verb: 'suspend', becomes: { active: false } },
+      { verb: 'activate', before: 'active = false', becomes: { active: true } },
+      {
+        verb: 'rotate-secret',
+        options: ['--overlap', '24h'],
+        form: { overlap: '24h' },
+        becomes: { app_secrets: 2 },
+      },
+      {
+        verb: 'rotate-webhook-secret',
+        options: ['--overlap', '0'],
+        form: { overlap: '0' },
+        before: "signs_webhooks_with = 'own'",
+        becomes: { app_secrets: 1, own_secrets: 1 },
+      },
+    ];
+    for (const { verb, options = [], ...change } of CHANGES) {
       prove<TestMerchant>({
         name: ['app', verb, ...options].join(' '),
         make: async () => {
           const merchant = await newMerchant();
-          const like = `UPDATE apps SET ${other.before ?? 'active = true'} WHERE code = :app_code`;
+          const like = `UPDATE apps SET ${change.before ?? 'active = true'} WHERE code = :app_code`;
           await rows(database(), like, merchant);
           return merchant;
         },
         role: 'admin',
         command: ({ app_code }) => ['app', verb, String(app_code), ...options],
-        page: (merchant) => `${pageOf(merchant)}/apps/${merchant.app_code}/change/${page}`,
-        form: () => form,
+        page: (merchant) =>
+          `${pageOf(merchant)}/apps/${merchant.app_code}/change/${change.page ?? verb}`,
+        form: () => change.form ?? {},
         effect: async (merchant) => {
-          const {
-            created_at: _,
-            app_key: __,
-            ...app
-          } = await requireApp(database(), merchant.app_code);
+          const found = await requireApp(database(), merchant.app_code);
+          const { created_at: _, app_key: __, ...app } = found;
           return {
             ...app,
-            app_secrets: await secretsOf('app', merchant),
-            ...(await own(merchant)),
+            app_secrets: await secretsOf('app_secrets', merchant),
+            own_secrets: await secretsOf('webhook_secrets', merchant),
           };
         },
-        becomes: other.becomes,
+        becomes: change.becomes,
         names: namesOf,
       });
-
-    const secretsOf = async (kind: SecretKind, merchant: TestMerchant) => {
-      const table = kind === 'app' ? 'app_secrets' : 'webhook_secrets';
-      const valid = `SELECT expires_at IS NULL AS is_newest FROM ${table}
-        WHERE app_code = :app_code AND coalesce(expires_at > now(), true) ORDER BY created_at`;
-      return (await rows(database(), valid, merchant)).length;
-    };
-    const own = async (merchant: TestMerchant) => ({
-      own_secrets: await secretsOf('own', merchant),
-      has_own: (await newestSecretId(database(), 'own', merchant)) !== null,
-    });
-
-    change('update', {
-      options: ['--name', 'Till 2', '--products', 'payouts', '--ip-allow-list', '10.1.2.3'],
-      form: { name: 'Till 2', products_payouts: 'on', ip_allow_list: '10.1.2.3' },
-      becomes: { name: 'Till 2', products: ['payouts'], ip_allow_list: ['10.1.2.3'] },
-    });
-    change('update', {
-      page: 'own-webhook-secret',
-      options: ['--webhook-secret', 'own'],
-      becomes: { signs_webhooks_with: 'own', own_secrets: 1 },
-    });
-    change('update', {
-      page: 'app-webhook-secret',
-      options: ['--webhook-secret', 'app'],
-      before: "signs_webhooks_with = 'own'",
-      becomes: { signs_webhooks_with: 'app', own_secrets: 0 },
-    });
-    change('suspend', { becomes: { active: false } });
-    change('activate', { before: 'active = false', becomes: { active: true } });
-    change('rotate-secret', {
-      options: ['--overlap', '24h'],
-      form: { overlap: '24h' },
-      becomes: { app_secrets: 2 },
-    });
-    change('rotate-webhook-secret', {
-      options: ['--overlap', '0'],
-      form: { overlap: '0' },
-      before: "signs_webhooks_with = 'own'",
-      becomes: { app_secrets: 1, own_secrets: 1 },
-    });
+    }
   });
 
   describe('user', () => {
     prove<TestMerchant>({
-      name: 'user.create',
+      name: 'user create',
       make: newMerchant,
       role: 'admin',
       command: ({ merchant_id }) => [
@@ -165,63 +157,84 @@ describe('Operations on apps and users at both doors', () => {
       ],
       page: (merchant) => `${pageOf(merchant)}/new-user`,
       form: ({ merchant_id }) => ({
-        ...{ email: `Asha-${merchant_id}@new.example`, name: 'Asha', role: 'Operator' },
+        email: `Asha-${merchant_id}@new.example`,
+        name: 'Asha',
+        role: 'Operator',
       }),
       effect: async ({ merchant_id }) => {
-        const users = await listUsers(database(), { merchant_id, after: undefined, limit: 9 });
+        const users = await listUsers(database(), { merchant_id, ...page });
         const made = users.map(({ created_at: _, ...user }) => user);
-        return { made, must_change: users.map((user) => user.must_change_password) };
+        return { made, must_change: made.map((user) => user.must_change_password) };
       },
       becomes: { must_change: [true] },
       names: ({ merchant_id }) => ({ MERCHANT: String(merchant_id) }),
     });
 
-    const failLogIn = (email: string) => {
-      const wrong = new Error('wrong');
-      const counted = {
-        account_hash: accountHash(doors.test.service.config.secretsKeys, email),
-        network: null,
-        isWrong: () => true,
-        refuse: () => wrong,
-      };
-      return countFailures(database(), counted, () => Promise.reject(wrong));
+    const accounts = (email: string) => {
+      const { secretsKeys } = doors.test.service.config;
+      return accountHashes(secretsKeys, email);
     };
 
+    /** A user with a failed log-in. */
     const newUser = async (before: string) => {
       const { merchant_id } = await newMerchant();
       const user = await createTestUser(doors.test.service, merchant_id, 'Finance');
       await rows(database(), `UPDATE users SET ${before} WHERE email = :email`, user);
-      await rejection(failLogIn(user.email));
+      const wrong = new Error('wrong');
+      const counted = {
+        account_hash: accounts(user.email)[0]!,
+        network: null,
+        isWrong: () => true,
+        refuse: () => wrong,
+      };
+      await rejection(countFailures(database(), counted, () => Promise.reject(wrong)));
       return { ...user, merchant_id };
     };
     type User = Awaited<ReturnType<typeof newUser>>;
 
     const failuresOf = async ({ email }: User) => {
-      const { secretsKeys } = doors.test.service.config;
-      const accounts = accountHashes(secretsKeys, email);
       const failures =
         'SELECT FROM log_in_limits WHERE account_hash = ANY (CAST(:accounts AS text[]))';
-      return (await rows(database(), failures, { accounts })).length;
+      return (await rows(database(), failures, { accounts: accounts(email) })).length;
     };
 
-    interface Change {
-      page?: string;
-      options?: string[];
-      form?: Form;
-      role?: 'admin' | 'support';
-      /** The user is like that before. */
-      before?: string;
-      becomes: object;
-    }
-
-    const change = (verb: string, { page = `change/${verb}`, options = [], ...other }: Change) =>
+    const CHANGES: Change[] = [
+      {
+        verb: 'update',
+        options: ['--name', 'Asha', '--role', 'Admin'],
+        form: { name: 'Asha', role: 'Admin' },
+        becomes: { name: 'Asha', role: 'Admin', keeps_password: true, failures: 1 },
+      },
+      {
+        verb: 'update',
+        page: 'change/new-password',
+        options: ['--new-password'],
+        becomes: { must_change_password: true, keeps_password: false },
+      },
+      {
+        verb: 'update',
+        page: 'change/reactivate',
+        options: ['--reactivate'],
+        before: 'active = false',
+        becomes: { active: true, keeps_password: true },
+      },
+      {
+        verb: 'update',
+        page: 'change/forget-failures',
+        options: ['--forget-failures'],
+        becomes: { failures: 0, keeps_password: true },
+      },
+      { verb: 'deactivate', page: 'deactivate', role: 'support', becomes: { active: false } },
+      { verb: 'reset-totp', before: 'totp = true', becomes: { totp: false } },
+    ];
+    for (const { verb, options = [], ...change } of CHANGES) {
       prove<User>({
         name: ['user', verb, ...options].join(' '),
-        make: () => newUser(other.before ?? 'active = true'),
-        role: other.role ?? 'admin',
+        make: () => newUser(change.before ?? 'active = true'),
+        role: change.role ?? 'admin',
         command: ({ email }) => ['user', verb, email, ...options],
-        page: (user) => `${pageOf(user)}/users/${user.userId}/${page}`,
-        form: () => other.form ?? {},
+        page: (user) => `${pageOf(user)}/users/${user.userId}/${change.page ?? `change/${verb}`}`,
+        form: () => change.form ?? {},
         effect: async (user) => {
           const { created_at: _, ...found } = await requireUser(database(), user);
           const hash = (await passwordHashOf(database(), found))!;
@@ -231,33 +244,10 @@ describe('Operations on apps and users at both doors', () => {
             failures: await failuresOf(user),
           };
         },
-        becomes: other.becomes,
+        becomes: change.becomes,
         names: ({ email, merchant_id }) => ({ USER: email, MERCHANT: String(merchant_id) }),
       });
-
-    change('update', {
-      options: ['--name', 'Asha', '--role', 'Admin'],
-      form: { name: 'Asha', role: 'Admin' },
-      becomes: { name: 'Asha', role: 'Admin', keeps_password: true },
-    });
-    change('update', {
-      page: 'change/new-password',
-      options: ['--new-password'],
-      becomes: { must_change_password: true, keeps_password: false },
-    });
-    change('update', {
-      page: 'change/reactivate',
-      options: ['--reactivate'],
-      before: 'active = false',
-      becomes: { active: true, keeps_password: true },
-    });
-    change('update', {
-      page: 'change/forget-failures',
-      options: ['--forget-failures'],
-      becomes: { failures: 0, keeps_password: true },
-    });
-    change('deactivate', { page: 'deactivate', role: 'support', becomes: { active: false } });
-    change('reset-totp', { before: 'totp = true', becomes: { totp: false } });
+    }
   });
 
   it('lists the same merchants for a search, by one rule', async () => {
