@@ -69,7 +69,11 @@ export const createUser = define({
         must_change_password: true,
       }),
     );
-    return { title: `User ${row.email} created`, row, secret: secretOf(generated) };
+    return {
+      title: `User ${row.email} created`,
+      row,
+      secret: generated === undefined ? undefined : secretOf(generated),
+    };
   },
 });
 
@@ -148,7 +152,9 @@ const update = define({
     };
     const forgetWith = forget_failures ? deed.service.config.secretsKeys : undefined;
     const result = await changed(deed, (trx) => changeUser(trx, deed.subject, wanted, forgetWith));
-    return withMore(result, { secret: secretOf(generated) });
+    if (generated === undefined) return result;
+    const title = `User ${deed.subject.email} has a new password`;
+    return withMore(result, { title, secret: secretOf(generated) });
   },
 });
 
@@ -163,10 +169,8 @@ async function seenOf(
   return { hash, ...(await requireUserById(executor, { merchant_id, user_id })) };
 }
 
-function secretOf(password: string | undefined) {
-  return password === undefined
-    ? undefined
-    : { name: 'password', what: 'password', value: password };
+function secretOf(password: string) {
+  return { name: 'password', what: 'password', value: password };
 }
 
 async function changed(
