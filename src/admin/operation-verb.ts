@@ -37,12 +37,13 @@ export function verbsOf<Subject>(
 
 function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => RowView): Verb {
   const { role, summary, notes, about, fields, otp, check } = operation;
+  const argument = operation.argument ?? about?.argument;
   return changes({
     role,
     summary,
     ...(notes !== undefined && { notes }),
     options: { ...about?.fields, ...fields, ...(otp && OTP) } as Fields,
-    ...(about && { argument: about.argument }),
+    ...(argument !== undefined && { argument }),
     check: (values) => check?.(onlyOf(fields, values)),
     run: async (service, given, change) => {
       const values = await withPiped(operation, onlyOf(fields, given), change);

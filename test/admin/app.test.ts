@@ -10,7 +10,7 @@ import { type AdminTester, createAdminTester, type Document } from '../support/a
 import { eventually } from '../support/eventually.ts';
 import { rejection } from '../support/payments.ts';
 
-const SHOWN_ONCE = /^The secret, which is shown only this once: (\S+)$/m;
+const SHOWN_ONCE = /^The app secret, which is shown only this once: (\S+)$/m;
 
 interface App {
   code: number;
@@ -161,20 +161,6 @@ describe('admin app', () => {
     expect(emptied)
       .to.match(/ changed\n/)
       .and.match(/ip allow list +anywhere\n/);
-  });
-
-  it('suspends and activates', async () => {
-    const app = await newApp();
-    const suspended = await admin.change(`app suspend --app ${app.code}`);
-    expect(suspended).to.include(`App ${app.code} is suspended now\n`);
-    expect(await refusal(app)).to.equal('app_inactive');
-    expect((await admin.lastAudit()).details).to.deep.equal({ active: { from: true, to: false } });
-    const again = await admin.unchanged(() => admin.changeJson(`app suspend --app ${app.code}`));
-    expect(again).to.include({ active: false, changed: false });
-    const active = await admin.changeJson(`app activate --app ${app.code}`);
-    expect(active).to.include({ active: true, changed: true });
-    expect((await admin.lastAudit()).action).to.equal('app.activate');
-    await tokens(app);
   });
 
   it('rotates a secret at once: the old one and its tokens are worth nothing', async () => {

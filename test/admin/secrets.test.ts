@@ -3,9 +3,12 @@ import { firstRow, inTransaction, rows } from '../../src/connections/database.ts
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
 import { storeTotpSecret, totpContext } from '../../src/domain/credentials/one-time-passwords.ts';
 import { USERS } from '../../src/domain/credentials/people.ts';
-import { type AppCredentials, createApp } from '../../src/domain/merchants/app.ts';
+import {
+  type AppCredentials,
+  chooseWebhookSecret,
+  createApp,
+} from '../../src/domain/merchants/app.ts';
 import { openSecret } from '../../src/domain/merchants/app-secrets.ts';
-import { chooseWebhookSecret } from '../../src/domain/merchants/change-app.ts';
 import { createMerchant } from '../../src/domain/merchants/merchant.ts';
 import { createUser } from '../../src/domain/merchants/user.ts';
 import { keyRingFromText, open, type Sealed } from '../../src/process/key-ring.ts';

@@ -8,7 +8,7 @@ import winston from 'winston';
 import { webhooks } from '../../src/api/documentation/webhooks.ts';
 import { createAjv } from '../../src/api/schemas/validator.ts';
 import { inTransaction } from '../../src/connections/database.ts';
-import { chooseWebhookSecret } from '../../src/domain/merchants/change-app.ts';
+import { chooseWebhookSecret } from '../../src/domain/merchants/app.ts';
 import { type Client, clientOf } from '../support/api-client.ts';
 import { assign } from '../support/assignments.ts';
 import { eventually } from '../support/eventually.ts';

@@ -5,8 +5,8 @@ import { issueAppTokens, logInUser, refreshTokens } from '../../src/domain/crede
 import type { TokenPair } from '../../src/domain/credentials/tokens.ts';
 import { Refusal } from '../../src/domain/errors.ts';
 import { updateApp } from '../../src/domain/merchants/app.ts';
-import { rotateAppSecret } from '../../src/domain/merchants/change-app.ts';
 import { revokeCredentials, updateMerchant } from '../../src/domain/merchants/merchant.ts';
+import { rotateAppSecret } from '../../src/domain/merchants/rotate-secrets.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestStore, rejection, type TestStore } from '../support/payments.ts';
 import { createTestUser, type TestMerchant, type TestUser } from '../support/test-merchant.ts';
@@ -171,17 +171,17 @@ describe('Sessions that an operator ends', () => {
 
   it('do not live on by a secret that is just being rotated', async () => {
     const { secretsKeys } = store.config;
-    const [{ app_secret }] = await oneAfterTheOther(
+    const [{ value }] = await oneAfterTheOther(
       (trx) => rotateAppSecret(trx, secretsKeys, merchant.app_code, 3_600_000),
       revokeAll,
     );
     expect(await codeOf(appTokens())).to.equal('invalid_app_credentials');
-    merchant = { ...merchant, app_secret };
+    merchant = { ...merchant, app_secret: value.secret };
     expect(await codeOf(appTokens())).to.equal('invalid_app_credentials');
     const rotated = await inOwn(store.database, (trx) =>
       rotateAppSecret(trx, secretsKeys, merchant.app_code, 0),
     );
-    merchant = { ...merchant, app_secret: rotated.app_secret };
+    merchant = { ...merchant, app_secret: rotated.value.secret };
     await use((await appTokens()).access);
   });
 });

@@ -4,12 +4,9 @@ import { Webhook } from 'standardwebhooks';
 import winston from 'winston';
 import { inTransaction, rows, type Transaction } from '../../src/connections/database.ts';
 import { issueAppTokens } from '../../src/domain/credentials/log-in.ts';
+import { chooseWebhookSecret } from '../../src/domain/merchants/app.ts';
 import type { SecretKind } from '../../src/domain/merchants/app-secrets.ts';
-import {
-  chooseWebhookSecret,
-  rotateAppSecret,
-  rotateWebhookSecret,
-} from '../../src/domain/merchants/change-app.ts';
+import { rotateAppSecret, rotateWebhookSecret } from '../../src/domain/merchants/rotate-secrets.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { deliverWebhook } from '../../src/workers/steps.ts';
@@ -76,12 +73,12 @@ describe('The secrets that sign webhooks', () => {
   const rotate = (overlapMs: number) =>
     change((trx) =>
       rotateWebhookSecret(trx, store.config.secretsKeys, merchant.app_code, overlapMs),
-    ).then(({ secret }) => secret);
+    ).then(({ value }) => value.secret);
 
   const rotateApp = (overlapMs: number) =>
     change((trx) =>
       rotateAppSecret(trx, store.config.secretsKeys, merchant.app_code, overlapMs),
-    ).then(({ app_secret }) => app_secret);
+    ).then(({ value }) => value.secret);
 
   const endOverlap = (table: 'app_secrets' | 'webhook_secrets') =>
     rows(

@@ -1,21 +1,28 @@
 import {
   listMerchants,
+  MAX_SEARCH_LENGTH,
   type MerchantRecord,
-  requireMerchant,
 } from '../../domain/merchants/merchant.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { walletBalances } from '../../domain/wallets/list-transactions.ts';
-import { required } from '../../operations/field.ts';
-import { createMerchant, merchantOperations } from '../../operations/merchant.ts';
+import { optional } from '../../operations/field.ts';
+import { createMerchant, MERCHANT, merchantOperations } from '../../operations/merchant.ts';
 import * as read from '../../operations/readers.ts';
 import type { Config } from '../../process/config.ts';
 import { verbsOf } from '../operation-verb.ts';
 import { lists, recordLines, type View } from '../output/answers.ts';
-import { merchantView as view } from '../output/merchants.ts';
+import { rowDocument } from '../output/document.ts';
 import { render } from '../output/table.ts';
 import { type Noun, reads } from '../verb.ts';
 
 const ANYWHERE = 'anywhere';
+
+const view: View<MerchantRecord> = {
+  what: 'merchant',
+  keyOf: ({ id }) => id,
+  document: ({ id, ...row }) => ({ merchant_id: id, ...rowDocument(row) }),
+  columns: ['id', 'name', 'email', 'phone_number', 'active', 'approved', 'payouts_held'],
+};
 
 /** Shows the value of the configuration where a merchant has none of its own. */
 function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecord> {
@@ -30,21 +37,27 @@ function viewWith({ commissionDefaults, rateLimit }: Config): View<MerchantRecor
   return { ...view, empty };
 }
 
-const id = required('merchant', read.merchantId, 'The number of the merchant');
-
 const list = lists(view, read.merchantId, {
   role: 'viewer',
   summary: 'Lists merchants by number',
+  options: {
+    what: optional(
+      'search',
+      read.text('TEXT', MAX_SEARCH_LENGTH),
+      'Only those with this number, or with this part of the name or the e-mail address',
+    ),
+  },
   read: ({ database }, page) => listMerchants(database, page),
 });
 
 const show = reads({
   role: 'viewer',
   summary: 'Shows a merchant and the balances of its wallets',
-  options: { merchant_id: id },
-  argument: 'merchant_id',
-  run: async ({ database, config }, { merchant_id }) => {
-    const found = await requireMerchant(database, merchant_id);
+  options: MERCHANT.fields,
+  argument: MERCHANT.argument,
+  run: async (service, names) => {
+    const { database, config } = service;
+    const found = await MERCHANT.find(service, names);
     const { collection, payout } = await walletBalances(database, found.id);
     const balance = (cents?: number) => (cents === undefined ? null : formatAmount(cents));
     const wallets = { collection: balance(collection), payout: balance(payout) };

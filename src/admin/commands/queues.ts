@@ -2,7 +2,7 @@ import { roleWarning } from '../../connections/database-warnings.ts';
 import { installationId } from '../../connections/migrations.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
-import { appsWithUnsignedWebhooks } from '../../domain/merchants/change-app.ts';
+import { appsWithUnsignedWebhooks } from '../../domain/merchants/app-secrets.ts';
 import {
   isPolledOnly,
   type LearnedLately,

@@ -1,17 +1,11 @@
-import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../../domain/credentials/passwords.ts';
 import { isPlainText } from '../../domain/text.ts';
 import { UsageError } from '../../operations/field.ts';
 
-const GENERATED_BYTES = 15;
 const MAX_INPUT_BYTES = 4_096;
 
 export type Input = Readable & { isTTY?: boolean };
-
-export function generatePassword(): string {
-  return randomBytes(GENERATED_BYTES).toString('base64url');
-}
 
 /**
  * Reads a password from a pipe, up to its end, without the last line break.

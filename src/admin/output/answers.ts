@@ -1,10 +1,3 @@
-import type { Transaction } from '../../connections/database.ts';
-import {
-  type AuditSubject,
-  auditedRow,
-  isDifferent,
-  type RowChange,
-} from '../../domain/audit/audit.ts';
 import {
   type Fields,
   optional,
@@ -14,14 +7,7 @@ import {
 } from '../../operations/field.ts';
 import { integer } from '../../operations/readers.ts';
 import type { Service } from '../../service/service.ts';
-import {
-  type Answer,
-  type Change,
-  type Lines,
-  type NeededRole,
-  reads,
-  type Verb,
-} from '../verb.ts';
+import { type Answer, type NeededRole, reads, type Verb } from '../verb.ts';
 import type { Document } from './document.ts';
 import { type Column, capitalized, type Empty, render, table } from './table.ts';
 
@@ -87,55 +73,10 @@ function listAnswer<Row extends object>(view: View<Row>, rows: Row[], isMore: bo
   };
 }
 
-/** A row, after a line that says what has happened to it. */
-export function recordLines<Row>(view: View<Row>, row: Row, words = ''): string[] {
-  const title = `${capitalized(view.what)} ${view.keyOf(row)} ${words}`;
-  return [title.trimEnd(), ...render(view.document(row), view.empty)];
-}
-
-/** The audit log's subject and details of a change to a row. */
-export function auditOf<Row>(
-  view: View<Row>,
-  row: Row,
-  merchant_id: number | null,
-  details: Document,
-): AuditSubject {
-  return { merchant_id, subject: `${view.what} ${view.keyOf(row)}`, details };
-}
-
-export interface Update<Row> extends RowChange<Row> {
-  /** For the JSON document, besides the row. */
-  more?: Document;
-  /** For people, after the row. */
-  notes?: Lines;
-}
-
-/** Updates a row and shows it as it is now. `state` is the one that the verb brings about. */
-export async function updateRow<Row>(
-  { audited }: Change,
-  view: View<Row>,
-  update: (trx: Transaction) => Promise<Update<Row>>,
-  state?: string,
-): Promise<Answer> {
-  const updated = await audited(async (trx) => {
-    const value = await update(trx);
-    return auditedRow(`${view.what} ${view.keyOf(value.row)}`, value);
-  });
-  const { row, more, notes = [] } = updated;
-  const changed = isDifferent(updated);
-  const words = changed && !state ? 'changed' : outcome(changed, state);
-  const data = { ...view.document(row), changed, ...more };
-  return { data, lines: [recordLines(view, row, words), notes] };
-}
-
-/** Shows how many sessions an update has ended. */
-export function withEndedSessions<Row>(update: Update<Row> & { revoked: number }): Update<Row> {
-  const { more, notes = [], revoked } = update;
-  return {
-    ...update,
-    more: { ...more, revoked_token_families: revoked },
-    notes: [notes, revoked > 0 && `Sessions ended: ${revoked}`],
-  };
+/** A row, after a line that names it. */
+export function recordLines<Row>(view: View<Row>, row: Row): string[] {
+  const title = `${capitalized(view.what)} ${view.keyOf(row)}`;
+  return [title, ...render(view.document(row), view.empty)];
 }
 
 /** Shows what is stored nowhere in plain text. */

@@ -1,15 +1,35 @@
-import type { AppRecord } from '../../domain/merchants/app.ts';
-import { type Signing, signingOf } from '../../domain/merchants/change-app.ts';
-import { APP, recordAppView } from '../apps/app.ts';
-import { APP_ACTIONS } from '../apps/changes.tsx';
-import { createApp } from '../apps/create.tsx';
-import { ActiveBadge } from '../apps/table.tsx';
+import { type AppRecord, requireApp } from '../../domain/merchants/app.ts';
+import { type Signing, signingOf } from '../../domain/merchants/app-secrets.ts';
+import { appOperations, createApp } from '../../operations/app.ts';
+import { recordView } from '../access/audit.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { actionHandlers, namedIn } from '../shell/action.ts';
-import { ActionLinks } from '../shell/action-page.tsx';
+import type { Resource } from '../shell/action.ts';
 import { Facts, Time } from '../shell/links.tsx';
-import type { Answer, Visit } from '../visit.ts';
+import { OperationLinks, operationHandlers, pagesOf } from '../shell/operation.tsx';
+import { found, numberInPath } from '../shell/read-fields.ts';
+import { ActiveBadge } from '../shell/status.tsx';
+import { type Column, Table } from '../shell/table.tsx';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+
+/** The app that the pages under its address are about. */
+const APP: Resource<AppRecord> = {
+  find: async ({ service, params }) => {
+    const app = await found(requireApp(service.database, numberInPath(params, 'code')));
+    if (app.merchant_id === numberInPath(params, 'merchant_id')) return app;
+    throw new ConsoleError(404, `Merchant ${params.merchant_id} has no app ${app.code}`);
+  },
+  recordView: recordAppView,
+  nameOf: ({ code, name }) => `${name} (app ${code})`,
+  pathOf: ({ merchant_id, code }) => pathTo('app', { merchant_id, code }),
+};
+
+async function recordAppView(visit: Visit, { code, merchant_id }: AppRecord): Promise<void> {
+  const read = { action: 'app.show', merchant_id, subject: `app ${code}` };
+  await recordView(visit, { ...read, lookedFor: { code }, rows: 1 });
+}
+
+const pages = pagesOf(appOperations);
 
 /** The page of an app, and what can be done about it. */
 export const appHandlers = {
@@ -20,8 +40,13 @@ export const appHandlers = {
     return { page: <AppPage visit={visit} app={app} signing={signing} />, title: app.name };
   },
 
-  ...actionHandlers('appChange', APP, namedIn(APP_ACTIONS)),
-  ...actionHandlers('appNew', MERCHANT, () => createApp),
+  ...operationHandlers('appChange', { resource: APP, pages }),
+  ...operationHandlers('appNew', {
+    resource: MERCHANT,
+    pages: pagesOf([createApp]),
+    part: 'create',
+    madeAt: ({ row }) => APP.pathOf(row as AppRecord),
+  }),
 };
 
 const SIGNERS = { app: 'its app secret', own: 'a webhook secret of its own' } as const;
@@ -49,7 +74,7 @@ function AppPage({ visit, app, signing }: Props) {
             ['Code', code],
             ['Key', <code>{app.app_key}</code>],
             ['Products', app.products.join(', ') || 'none'],
-            ['May call from', app.ip_allow_list.join(', ') || 'anywhere'],
+            ['May call from', app.ip_allow_list.join(', ') || ANYWHERE],
             ['Signs webhooks with', SIGNERS[app.signs_webhooks_with]],
             [
               'Signs with the newest secret since',
@@ -61,13 +86,30 @@ function AppPage({ visit, app, signing }: Props) {
         />
         {mayUse(visit.member.role, 'appChange') && (
           <p class="buttons">
-            <ActionLinks
-              {...{ route: 'appChange', params: visit.params, subject: app }}
-              actions={APP_ACTIONS}
-            />
+            <OperationLinks route="appChange" params={visit.params} subject={app} pages={pages} />
           </p>
         )}
       </section>
     </>
   );
+}
+
+const ANYWHERE = 'anywhere';
+
+const COLUMNS: readonly Column<AppRecord>[] = [
+  {
+    heading: 'App',
+    cell: ({ merchant_id, code, name }) => (
+      <a href={pathTo('app', { merchant_id, code })}>{name}</a>
+    ),
+  },
+  { heading: 'Code', cell: ({ code }) => code },
+  { heading: 'Products', cell: ({ products }) => products.join(', ') || 'none' },
+  { heading: 'May call from', cell: ({ ip_allow_list }) => ip_allow_list.join(', ') || ANYWHERE },
+  { heading: 'State', cell: ({ active }) => <ActiveBadge active={active} off="suspended" /> },
+];
+
+/** The apps of a merchant, by their codes. */
+export function AppTable({ apps }: { apps: AppRecord[] }) {
+  return <Table rows={apps} columns={COLUMNS} caption="Apps" />;
 }

@@ -1,12 +1,15 @@
 import { type AppRecord, listApps } from '../../domain/merchants/app.ts';
-import { listMerchants, type MerchantRecord } from '../../domain/merchants/merchant.ts';
+import {
+  listMerchants,
+  MAX_SEARCH_LENGTH,
+  type MerchantRecord,
+} from '../../domain/merchants/merchant.ts';
 import { listUsers, requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
 import { formatAmount } from '../../domain/money.ts';
 import { walletBalances } from '../../domain/wallets/list-transactions.ts';
 import { merchantOperations } from '../../operations/merchant.ts';
 import type { Config } from '../../process/config.ts';
 import { recordView } from '../access/audit.ts';
-import { AppTable } from '../apps/table.tsx';
 import { MERCHANT, recordMerchantView } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Facts, Time } from '../shell/links.tsx';
@@ -15,13 +18,12 @@ import { found, idIn, numberIn } from '../shell/read-fields.ts';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { Empty, type ListPage, listPage, NextPage } from '../shell/table.tsx';
 import { LIFTED, VEILED } from '../shell/veil.ts';
-import { UserTable } from '../users/table.tsx';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+import { AppTable } from './app.tsx';
 import { MerchantBadges, MerchantList } from './merchants.tsx';
+import { UserTable } from './user.tsx';
 import { Balances } from './wallets.tsx';
 
-/** A longer text is in no name and no e-mail address. */
-const MAX_SEARCH_LENGTH = 254;
 const pages = pagesOf(merchantOperations);
 
 /** The list of merchants, the page of each, and what can be done about it. */
@@ -29,16 +31,14 @@ export const merchantHandlers = {
   merchants: async (visit: Visit): Promise<Answer> => {
     const { q: what = '' } = visit.query;
     if (what.length > MAX_SEARCH_LENGTH) throw new ConsoleError(400, 'This search is too long');
-    const place = { what: what || null, after: numberIn(visit.query, 'after') };
+    const place = { what, after: numberIn(visit.query, 'after') };
     const { database } = visit.service;
     const page = await listPage(
       (limit) => listMerchants(database, { ...place, limit }),
       ({ id }) => id,
     );
     await recordView(visit, {
-      action: 'merchant.list',
-      merchant_id: null,
-      subject: 'merchant',
+      ...{ action: 'merchant.list', merchant_id: null, subject: 'merchant' },
       lookedFor: place,
       rows: page.rows.length,
     });

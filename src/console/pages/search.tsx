@@ -1,5 +1,5 @@
 import type { Database } from '../../connections/database.ts';
-import { findMerchants, type MerchantHit } from '../../domain/merchants/merchant.ts';
+import { listMerchants, type MerchantRecord } from '../../domain/merchants/merchant.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { findPayments } from '../../domain/support/find-payments.ts';
 import { searchPayments } from '../../domain/support/list-for-support.ts';
@@ -24,7 +24,7 @@ interface Search {
 
 interface Hits {
   payments: PaymentSummary[];
-  merchants: MerchantHit[];
+  merchants: MerchantRecord[];
   /** There are more payments than are shown. */
   more: boolean;
 }
@@ -36,7 +36,9 @@ async function search(database: Database, { what, merchant_id }: Search): Promis
     what === ''
       ? searchPayments(database, { merchant_id, after: undefined, limit })
       : findPayments(database, { what, merchant_id, limit }),
-    what === '' || merchant_id !== undefined ? [] : findMerchants(database, what, MAX_HITS),
+    what === '' || merchant_id !== undefined
+      ? []
+      : listMerchants(database, { what, after: undefined, limit: MAX_HITS }),
   ]);
   return { payments: payments.slice(0, MAX_HITS), merchants, more: payments.length > MAX_HITS };
 }
@@ -146,8 +148,8 @@ export const PAYMENTS: readonly Column<PaymentSummary>[] = [
   { heading: 'Asked for', cell: ({ created_at }) => <Time at={created_at} /> },
 ];
 
-function Merchants({ merchants }: { merchants: MerchantHit[] }) {
-  const columns: Column<MerchantHit>[] = [
+function Merchants({ merchants }: { merchants: MerchantRecord[] }) {
+  const columns: Column<MerchantRecord>[] = [
     {
       heading: 'Merchant',
       cell: ({ id, name }) => <a href={`${pathTo('search')}?merchant=${id}`}>{name}</a>,

@@ -1,14 +1,35 @@
-import type { UserRecord } from '../../domain/merchants/user.ts';
-import { ActiveBadge } from '../apps/table.tsx';
+import { requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
+import { createUser, userOperations } from '../../operations/user.ts';
+import { recordView } from '../access/audit.ts';
 import { MERCHANT } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { actionHandlers, namedIn } from '../shell/action.ts';
-import { ActionLinks } from '../shell/action-page.tsx';
+import type { Resource } from '../shell/action.ts';
 import { Facts, Time } from '../shell/links.tsx';
-import { deactivate, USER_ACTIONS } from '../users/changes.tsx';
-import { createUser } from '../users/create.tsx';
-import { recordUserView, USER } from '../users/user.ts';
+import { OperationLinks, operationHandlers, pagesOf } from '../shell/operation.tsx';
+import { found, numberInPath, uuidIn } from '../shell/read-fields.ts';
+import { ActiveBadge } from '../shell/status.tsx';
+import { type Column, Table } from '../shell/table.tsx';
 import type { Answer, Visit } from '../visit.ts';
+
+/** The user that the pages under its address are about. */
+const USER: Resource<UserRecord> = {
+  find: ({ service, params }) => {
+    const merchant_id = numberInPath(params, 'merchant_id');
+    const user_id = uuidIn(params, 'user_id');
+    return found(requireUserById(service.database, { merchant_id, user_id }));
+  },
+  recordView: recordUserView,
+  nameOf: ({ email, merchant_id }) => `${email} of merchant ${merchant_id}`,
+  pathOf: ({ merchant_id, id: user_id }) => pathTo('user', { merchant_id, user_id }),
+};
+
+async function recordUserView(visit: Visit, { email, merchant_id }: UserRecord): Promise<void> {
+  const read = { action: 'user.show', merchant_id, subject: `user ${email}` };
+  await recordView(visit, { ...read, lookedFor: { email }, rows: 1 });
+}
+
+const { update, deactivate, resetTotp } = userOperations;
+const pages = pagesOf([update, resetTotp]);
 
 /** The page of a user, and what can be done about it. */
 export const userHandlers = {
@@ -18,9 +39,18 @@ export const userHandlers = {
     return { page: <UserPage visit={visit} user={user} />, title: user.email };
   },
 
-  ...actionHandlers('userDeactivate', USER, () => deactivate),
-  ...actionHandlers('userChange', USER, namedIn(USER_ACTIONS)),
-  ...actionHandlers('userNew', MERCHANT, () => createUser),
+  ...operationHandlers('userDeactivate', {
+    resource: USER,
+    pages: pagesOf([deactivate]),
+    part: 'deactivate',
+  }),
+  ...operationHandlers('userChange', { resource: USER, pages }),
+  ...operationHandlers('userNew', {
+    resource: MERCHANT,
+    pages: pagesOf([createUser]),
+    part: 'create',
+    madeAt: ({ row }) => USER.pathOf(row as UserRecord),
+  }),
 };
 
 /** A person who may log in for a merchant. */
@@ -51,13 +81,28 @@ function UserPage({ visit, user }: { visit: Visit; user: UserRecord }) {
             </a>
           )}
           {mayUse(role, 'userChange') && (
-            <ActionLinks
-              {...{ route: 'userChange', params: visit.params, subject: user }}
-              actions={USER_ACTIONS}
-            />
+            <OperationLinks route="userChange" params={visit.params} subject={user} pages={pages} />
           )}
         </p>
       </section>
     </>
   );
+}
+
+const COLUMNS: readonly Column<UserRecord>[] = [
+  {
+    heading: 'User',
+    cell: ({ merchant_id, id: user_id, email }) => (
+      <a href={pathTo('user', { merchant_id, user_id })}>{email}</a>
+    ),
+  },
+  { heading: 'Name', cell: ({ name }) => name ?? '' },
+  { heading: 'Role', cell: ({ role }) => role },
+  { heading: 'One-time passwords', cell: ({ totp }) => (totp ? 'yes' : 'no') },
+  { heading: 'State', cell: ({ active }) => <ActiveBadge active={active} off="deactivated" /> },
+];
+
+/** The users of a merchant, by their e-mail addresses. */
+export function UserTable({ users }: { users: UserRecord[] }) {
+  return <Table rows={users} columns={COLUMNS} caption="Users" />;
 }

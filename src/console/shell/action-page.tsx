@@ -1,7 +1,7 @@
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { pathTo, type RouteName } from '../routes.ts';
 import type { Answer, Visit } from '../visit.ts';
-import type { Action, Actions, Given, Preview, Resource } from './action.ts';
+import type { Action, Given, Preview, Resource } from './action.ts';
 import { ReasonForm } from './reason-form.tsx';
 
 interface Shown<Subject> {
@@ -100,23 +100,4 @@ export function NotPossible({ why, back }: { why: string; back: string }) {
       </p>
     </section>
   );
-}
-
-interface ActionLinksProps<Subject> {
-  route: RouteName;
-  params: Readonly<Record<string, unknown>>;
-  actions: Actions<Subject>;
-  subject: Subject;
-}
-
-/** The links to the actions that make sense for a thing as it is. */
-export function ActionLinks<Subject>(props: ActionLinksProps<Subject>) {
-  const { route, params, actions, subject } = props;
-  return Object.entries(actions)
-    .filter(([, { whyNot }]) => (whyNot?.(subject) ?? null) === null)
-    .map(([action, { title }]) => (
-      <a class="button quiet" href={pathTo(route, { ...params, action })}>
-        {title}
-      </a>
-    ));
 }

@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import type { Transaction } from '../../connections/database.ts';
-import { type Audited, auditedRow, isDifferent, type RowChange } from '../../domain/audit/audit.ts';
+import type { Audited } from '../../domain/audit/audit.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { auditedBy, type RouteWithRole } from '../access/audit.ts';
 import type { RouteName } from '../routes.ts';
-import { type Answer, ConsoleError, type Handler, type Visit } from '../visit.ts';
+import type { Answer, Handler, Visit } from '../visit.ts';
 import { showAction } from './action-page.tsx';
 import { givenReason } from './reason-form.tsx';
 
@@ -99,31 +98,4 @@ export function actionHandlers<Name extends ActionRoute, Subject>(
     }
   };
   return { [`${route}Form`]: form, [route]: done } as Record<Name | `${Name}Form`, Handler>;
-}
-
-/** The actions about a thing, by the last part of their addresses. */
-export type Actions<Subject> = Readonly<Record<string, Action<Subject>>>;
-
-/** Picks the action that the address names. */
-export function namedIn<Subject>(actions: Actions<Subject>): (visit: Visit) => Action<Subject> {
-  return ({ params: { action: name = '' } }) => {
-    const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-    if (!action) throw new ConsoleError(404, 'There is no such page');
-    return action;
-  };
-}
-
-/**
- * Changes a row, with its line in the audit log.
- * @param name is the row as its operator names it, such as `app 5001`
- * @throws OperatorRefusal when it is like that already
- */
-export async function changeRow<Changed extends RowChange<unknown>>(
-  { audited }: By,
-  name: string,
-  work: (trx: Transaction) => Promise<Changed>,
-): Promise<Changed> {
-  const change = await audited(async (trx) => auditedRow(name, await work(trx)));
-  if (isDifferent(change)) return change;
-  throw new OperatorRefusal(`The ${name} is like that already: nothing was changed`);
 }

@@ -14,6 +14,11 @@ export function Badge({ tone, words }: { tone: Tone; words: string }) {
   return <span class={`badge ${tone}`}>{words}</span>;
 }
 
+/** Shows whether an app or a user is let in. @param off is the word for the other state */
+export function ActiveBadge({ active, off }: { active: boolean; off: string }) {
+  return <Badge tone={active ? 'good' : 'bad'} words={active ? 'active' : off} />;
+}
+
 /** The status of a payment, and what makes it a case for support. */
 export function StatusBadges({
   status,

@@ -20,6 +20,7 @@ export const PASSWORD_COST: Cost = { ...ADVISED_COST };
 export const MIN_PASSWORD_LENGTH = 12;
 export const MAX_PASSWORD_LENGTH = 128;
 
+const GENERATED_BYTES = 15;
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
 
@@ -29,6 +30,11 @@ const scryptAsync = promisify(scrypt) as (
   keyBytes: number,
   options: Cost & { maxmem: number },
 ) => Promise<Buffer>;
+
+/** Makes a password for a person, of 20 letters, digits, dashes and underscores. */
+export function generatePassword(): string {
+  return randomBytes(GENERATED_BYTES).toString('base64url');
+}
 
 /** Hashes a password for storage: `scrypt$N,r,p$salt$hash`, salt and hash in base64. */
 export async function hashPassword(password: string): Promise<string> {

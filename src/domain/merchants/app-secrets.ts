@@ -150,6 +150,49 @@ export function signingSecretsOf(app: string): string {
   ).join(' UNION ALL ');
 }
 
+export interface Signing {
+  /** The moment from which the newest secret signs webhooks. Null: no secret is valid. */
+  signs_webhooks_since: Date | null;
+  /** The end of the overlap, in which older secrets sign too. Null without one. */
+  older_secrets_sign_until: Date | null;
+}
+
+/** Reads since when the webhooks of an app are signed as they are. */
+export async function signingOf(
+  database: Database,
+  { merchant_id, code }: { merchant_id: number; code: number },
+): Promise<Signing> {
+  const row = await firstRow<Signing>(
+    database,
+    `SELECT max(s.expires_at) AS older_secrets_sign_until,
+       CASE WHEN count(*) > 0 THEN
+         greatest(max(s.created_at), CASE max(a.signs_webhooks_with) WHEN 'app' THEN (
+           -- An app that went back to its app secret: its own secrets ended then.
+           SELECT max(expires_at) FROM webhook_secrets
+           WHERE merchant_id = :merchant_id AND app_code = :code
+         ) END)
+       END AS signs_webhooks_since
+     FROM apps a CROSS JOIN LATERAL (${signingSecretsOf('a')}) AS s
+     WHERE a.merchant_id = :merchant_id AND a.code = :code`,
+    { merchant_id, code },
+  );
+  return row!;
+}
+
+/** Lists the apps whose webhooks wait because the app has no valid secret to sign them with. */
+export async function appsWithUnsignedWebhooks(database: Database): Promise<number[]> {
+  const apps = await rows<{ code: number }>(
+    database,
+    `SELECT code FROM apps a
+     WHERE NOT EXISTS (${signingSecretsOf('a')}) AND EXISTS (
+       SELECT FROM webhook_deliveries d
+       JOIN events e ON e.merchant_id = d.merchant_id AND e.id = d.event_id
+       WHERE d.merchant_id = a.merchant_id AND d.next_step IS NOT NULL AND e.app_code = a.code)
+     ORDER BY code`,
+  );
+  return apps.map(({ code }) => code);
+}
+
 /** Decrypts a secret of an app. @throws Error when the key is not in the ring */
 export function openSecret(
   secretsKeys: KeyRing,

@@ -8,11 +8,22 @@ import {
 } from '../../connections/database.ts';
 import type { KeyRing } from '../../process/key-ring.ts';
 import { asStored } from '../address.ts';
+import {
+  type AuditedChange,
+  type AuditSubject,
+  endedSessions,
+  type RowChange,
+} from '../audit/audit.ts';
 import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
+import {
+  changeEvents,
+  revocationEvents,
+  webhookSecretRotated,
+} from '../security/security-events.ts';
 import { type Differences, updateRow } from '../update-row.ts';
-import { type AppRef, type SecretKind, storeSecret } from './app-secrets.ts';
+import { type AppRef, endSecrets, type SecretKind, storeSecret } from './app-secrets.ts';
 import { lockMerchant } from './merchant.ts';
 import { holdUpClaims } from './payout-hold.ts';
 
@@ -40,7 +51,7 @@ const COLUMNS = `code, merchant_id, name, app_key, products, active, ip_allow_li
   signs_webhooks_with, created_at`;
 
 /** The table as `updateRow` takes it. */
-export const APPS = { name: 'apps', key: ['code'], columns: COLUMNS };
+const APPS = { name: 'apps', key: ['code'], columns: COLUMNS };
 
 export interface AppCredentials {
   app_code: number;
@@ -73,22 +84,24 @@ export async function createApp(
 }
 
 /**
- * Creates an app for an operator. @returns the app with its secret, which cannot be read again.
+ * Creates an app for an operator, with the line for the audit log. Its secret cannot be read again.
  * @throws OperatorRefusal when there is no such merchant.
  */
-export async function addApp(
+export async function registerApp(
   trx: Transaction,
   secretsKeys: KeyRing,
   merchantId: number,
-  { ip_allow_list, ...app }: Pick<AppRecord, 'name' | 'products' | 'ip_allow_list'>,
-): Promise<{ app: AppRecord; app_secret: string }> {
+  { ip_allow_list, ...wanted }: Pick<AppRecord, 'name' | 'products' | 'ip_allow_list'>,
+): Promise<AuditedChange<{ app: AppRecord; app_secret: string }>> {
   await lockMerchant(trx, merchantId);
-  const { app_code, app_secret } = await createApp(trx, secretsKeys, merchantId, app);
-  const updated = await updateApp(trx, app_code, { ip_allow_list });
-  return { app: updated.app, app_secret };
+  const { app_code, app_secret } = await createApp(trx, secretsKeys, merchantId, wanted);
+  const { app } = await updateApp(trx, app_code, { ip_allow_list });
+  const { name, products } = app;
+  const details = { name, products, ip_allow_list: app.ip_allow_list };
+  return { value: { app, app_secret }, audit: auditOf(app, details) };
 }
 
-/** Lists the apps of one merchant or of all, in the order of their codes. */
+/** Lists apps in the order of their codes, those of one merchant or all. */
 export function listApps(
   database: Database,
   { merchant_id, after = 0, limit }: KeysetPage<number> & { merchant_id?: number | undefined },
@@ -137,6 +150,85 @@ export async function updateApp(
   return { app, changed, revoked };
 }
 
+export interface AppChange extends RowChange<AppRecord> {
+  /** The number of sessions that were ended. */
+  revoked: number;
+  /** The app's first webhook secret of its own, which cannot be read again. */
+  webhook_secret: string | null;
+}
+
+/**
+ * Changes an app for an operator. A suspension ends all its sessions for good.
+ * @param signsWith chooses what signs its webhooks from now on
+ * @throws OperatorRefusal when there is no such app.
+ */
+export async function changeApp(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  code: number,
+  wanted: AppChanges,
+  signsWith?: SecretKind,
+): Promise<AppChange> {
+  const { app, changed, revoked } = await updateApp(trx, code, wanted);
+  const { merchant_id } = app;
+  const subject = { merchant_id, app_code: code };
+  const change = {
+    row: app,
+    merchant_id,
+    revoked,
+    webhook_secret: null,
+    changed: { ...changed, ...endedSessions(revoked) },
+    events: [
+      ...changeEvents(subject, changed, 'app_suspended'),
+      ...revocationEvents(subject, revoked),
+    ],
+  };
+  if (!signsWith) return change;
+  const chosen = await chooseWebhookSecret(trx, secretsKeys, code, signsWith);
+  // Other secrets sign webhooks from now on.
+  const isOther = chosen.changed.signs_webhooks_with !== undefined;
+  return {
+    ...change,
+    row: chosen.app,
+    webhook_secret: chosen.webhook_secret,
+    changed: { ...change.changed, ...chosen.changed },
+    events: [
+      ...change.events,
+      ...(isOther ? [webhookSecretRotated(app, { signs_with: signsWith })] : []),
+    ],
+  };
+}
+
+export interface ChosenSecret {
+  app: AppRecord;
+  changed: Differences;
+  /** The app's first own secret, which cannot be read again. Null when it got none. */
+  webhook_secret: string | null;
+}
+
+/**
+ * Lets webhooks of an app be signed with secrets of this kind from now on. An app that chooses
+ * `own` gets one. Its own secrets end when it goes back to `app`.
+ * @throws OperatorRefusal when there is no such app.
+ */
+export async function chooseWebhookSecret(
+  trx: Transaction,
+  secretsKeys: KeyRing,
+  appCode: number,
+  kind: SecretKind,
+): Promise<ChosenSecret> {
+  const before = await requireApp(trx, appCode, 'FOR NO KEY UPDATE');
+  const wanted = { signs_webhooks_with: kind };
+  const { row: app, changed } = await updateRow<AppRecord>(trx, APPS, before, wanted);
+  if (before.signs_webhooks_with === kind) return { app, changed, webhook_secret: null };
+  const ref = { merchant_id: app.merchant_id, app_code: appCode };
+  if (kind === 'own') {
+    return { app, changed, webhook_secret: await storeSecret(trx, secretsKeys, kind, ref) };
+  }
+  await endSecrets(trx, 'own', ref, 0);
+  return { app, changed, webhook_secret: null };
+}
+
 /** Reads an app. @throws OperatorRefusal when there is no such app. */
 export async function requireApp(
   database: Database | Transaction,
@@ -150,4 +242,12 @@ export async function requireApp(
   );
   if (!app) throw new OperatorRefusal(`There is no app ${appCode}`);
   return app;
+}
+
+/** Returns the line of the audit log about a change of an app. */
+export function auditOf(
+  { code, merchant_id }: AppRecord,
+  details: Record<string, unknown>,
+): AuditSubject {
+  return { merchant_id, subject: `app ${code}`, details };
 }

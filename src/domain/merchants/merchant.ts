@@ -68,13 +68,16 @@ export async function createMerchant(database: Database, merchant: NewMerchant):
   });
 }
 
+/** No name and no e-mail address is longer. */
+export const MAX_SEARCH_LENGTH = 254;
+
 /**
- * Lists merchants in the order of their ids.
+ * Lists merchants in the order of their ids. Every search for merchants has this rule.
  * @param what narrows the list to an id, or to a part of the name or the e-mail address
  */
 export function listMerchants(
   database: Database,
-  { after = 0, limit, what = null }: KeysetPage<number> & { what?: string | null },
+  { after = 0, limit, what }: KeysetPage<number> & { what?: string | undefined },
 ): Promise<MerchantRecord[]> {
   return rows<MerchantRecord>(
     database,
@@ -82,7 +85,7 @@ export function listMerchants(
      WHERE id > :after AND (CAST(:what AS text) IS NULL OR CAST(id AS text) = :what
        OR position(lower(:what) IN lower(name)) > 0 OR position(lower(:what) IN lower(email)) > 0)
      ORDER BY id LIMIT :limit`,
-    { after, limit, what },
+    { after, limit, what: what || null },
   );
 }
 
@@ -238,29 +241,6 @@ export async function endCredentials(
   const event = { kind: 'credentials_revoked', merchant_id, detail: details } as const;
   const audit = { merchant_id, subject: `merchant ${merchant_id}`, details };
   return { value, audit, events: [event] };
-}
-
-/** A merchant in a list. */
-export type MerchantHit = Pick<MerchantRecord, 'id' | 'name' | 'active' | 'approved'>;
-
-/** Shorter parts of a name would find nearly everybody. */
-const MIN_PART_LENGTH = 3;
-
-/** Finds merchants by id, e-mail address or a part of the name, in the order of their names. */
-export function findMerchants(
-  database: Database,
-  what: string,
-  limit: number,
-): Promise<MerchantHit[]> {
-  const part = what.length < MIN_PART_LENGTH ? null : what;
-  return rows<MerchantHit>(
-    database,
-    `SELECT id, name, active, approved FROM merchants
-     WHERE CAST(id AS text) = :what OR lower(email) = lower(:what)
-       OR position(lower(CAST(:part AS text)) IN lower(name)) > 0
-     ORDER BY name, id LIMIT :limit`,
-    { what, part, limit },
-  );
 }
 
 /** A changed name shows in prompts this long after the change at the latest. */

@@ -11,7 +11,7 @@ import { revokeTokens } from '../credentials/sessions.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
 import { changeEvents, revocationEvents } from '../security/security-events.ts';
-import { type Differences, updateRow } from '../update-row.ts';
+import { updateRow } from '../update-row.ts';
 import { lockMerchant } from './merchant.ts';
 
 export const ROLES = ['Admin', 'Finance', 'Operator'] as const;
@@ -72,40 +72,14 @@ export async function createUser(
     `INSERT INTO users (id, merchant_id, email, name, password_hash, role, must_change_password)
      VALUES (:id, :merchant_id, :email, :name, :password_hash, :role, :must_change_password)`,
     {
-      id,
-      merchant_id: merchantId,
-      email: email.toLowerCase(),
-      name: name ?? null,
-      password_hash,
-      role,
-      must_change_password,
+      ...{ id, merchant_id: merchantId, email: email.toLowerCase(), name: name ?? null },
+      ...{ password_hash, role, must_change_password },
     },
   );
   return id;
 }
 
-/**
- * Creates a user for an operator.
- * @throws OperatorRefusal when there is no such merchant, or the e-mail address is taken.
- */
-async function addUser(trx: Transaction, merchantId: number, user: NewUser): Promise<UserRecord> {
-  await lockMerchant(trx, merchantId);
-  const taken = await findUser(trx, { email: user.email });
-  if (taken) {
-    throw new OperatorRefusal(
-      `${taken.email} is a user of merchant ${taken.merchant_id} already: an e-mail address is good for one user`,
-    );
-  }
-  try {
-    await createUser(trx, merchantId, user);
-  } catch (error) {
-    if (!violates(error, 'users_email_key')) throw error;
-    throw new OperatorRefusal(`${user.email} has just become another user's e-mail address`);
-  }
-  return (await findUser(trx, { email: user.email }))!;
-}
-
-/** Lists the users of one merchant or of all, in the order of their e-mail addresses. */
+/** Lists users in the order of their e-mail addresses, those of one merchant or all. */
 export function listUsers(
   database: Database,
   { merchant_id, after = '', limit }: KeysetPage<string> & { merchant_id?: number | undefined },
@@ -117,43 +91,6 @@ export function listUsers(
      ORDER BY email LIMIT :limit`,
     { merchant_id: merchant_id ?? null, after, limit },
   );
-}
-
-/**
- * Changes a user. A new role, a new password or a deactivation ends the user's sessions at once.
- * @returns the user as it is now, what has changed, and how many sessions were ended.
- * @throws OperatorRefusal when there is no such user.
- */
-async function updateUser(
-  trx: Transaction,
-  name: UserName,
-  { password_hash, ...wanted }: UserChanges,
-): Promise<{ user: UserRecord; changed: Differences; revoked: number }> {
-  const before = await requireUser(trx, name, 'FOR NO KEY UPDATE');
-  const table = { name: 'users', key: ['merchant_id', 'id'], columns: COLUMNS };
-  const hidden = password_hash === undefined ? {} : { password_hash };
-  const { row: user, changed } = await updateRow<UserRecord>(trx, table, before, wanted, hidden);
-  // A repeated deactivation ends the sessions that were started since the first one, too.
-  const ends = wanted.active === false || changed.role !== undefined || password_hash !== undefined;
-  const subject = { merchant_id: before.merchant_id, user_id: before.id };
-  return { user, changed, revoked: ends ? await revokeTokens(trx, subject) : 0 };
-}
-
-/**
- * Switches one-time passwords off for a user who has lost them, and ends the user's sessions.
- * @returns the user as it is now, whether they were on, and how many sessions were ended.
- * @throws OperatorRefusal when there is no such user.
- */
-async function resetTotpOf(
-  trx: Transaction,
-  name: UserName,
-): Promise<{ user: UserRecord; changed: Differences; revoked: number }> {
-  const user = await requireUser(trx, name, 'FOR NO KEY UPDATE');
-  if (!user.totp) return { user, changed: {}, revoked: 0 };
-  const subject = { merchant_id: user.merchant_id, user_id: user.id };
-  await removeTotp(trx, subject);
-  const changed = { totp: { from: true, to: false } };
-  return { user: { ...user, totp: false }, changed, revoked: await revokeTokens(trx, subject) };
 }
 
 /** Reads a user. @throws OperatorRefusal when there is no such user. */
@@ -222,7 +159,20 @@ export async function registerUser(
   merchant_id: number,
   user: NewUser,
 ): Promise<AuditedChange<UserRecord>> {
-  const value = await addUser(trx, merchant_id, user);
+  await lockMerchant(trx, merchant_id);
+  const taken = await findUser(trx, user);
+  if (taken) {
+    throw new OperatorRefusal(
+      `${taken.email} is a user of merchant ${taken.merchant_id} already: an e-mail address is good for one user`,
+    );
+  }
+  try {
+    await createUser(trx, merchant_id, user);
+  } catch (error) {
+    if (!violates(error, 'users_email_key')) throw error;
+    throw new OperatorRefusal(`${user.email} has just become another user's e-mail address`);
+  }
+  const value = await requireUser(trx, user);
   const { email, name, role, must_change_password } = value;
   const details = {
     email,
@@ -240,23 +190,30 @@ export interface UserChange extends RowChange<UserRecord> {
 
 /**
  * Changes a user for an operator. A new role, a new password or a deactivation ends the sessions.
- * @param forgetWith are the keys under which failed log-ins are counted, to forget the user's
+ * @param forgetWith are the keys under which failed log-ins are counted, to forget those of the user
  * @throws OperatorRefusal when there is no such user.
  */
 export async function changeUser(
   trx: Transaction,
   name: UserName,
-  wanted: UserChanges,
+  { password_hash, ...wanted }: UserChanges,
   forgetWith?: KeyRing,
 ): Promise<UserChange> {
-  const { user, changed, revoked } = await updateUser(trx, name, wanted);
-  const replaced = wanted.password_hash && { password: 'replaced' };
-  const hashes = forgetWith ? accountHashes(forgetWith, user.email) : [];
+  const before = await requireUser(trx, name, 'FOR NO KEY UPDATE');
+  const { merchant_id, id: user_id } = before;
+  const subject = { merchant_id, user_id };
+  const table = { name: 'users', key: ['merchant_id', 'id'], columns: COLUMNS };
+  const hidden = password_hash === undefined ? {} : { password_hash };
+  const { row, changed } = await updateRow<UserRecord>(trx, table, before, wanted, hidden);
+  // A repeated deactivation ends the sessions that were started since the first one, too.
+  const ends = wanted.active === false || changed.role !== undefined || password_hash !== undefined;
+  const revoked = ends ? await revokeTokens(trx, subject) : 0;
+  const replaced = password_hash && { password: 'replaced' };
+  const hashes = forgetWith ? accountHashes(forgetWith, row.email) : [];
   const forgotten = (await forgetFailures(trx, hashes)) && { failed_log_ins: 'forgotten' };
-  const subject = { merchant_id: user.merchant_id, user_id: user.id };
   return {
-    row: user,
-    merchant_id: user.merchant_id,
+    row,
+    merchant_id,
     revoked,
     changed: { ...changed, ...replaced, ...forgotten, ...endedSessions(revoked) },
     events: [
@@ -273,17 +230,17 @@ export async function changeUser(
  * @throws OperatorRefusal when there is no such user.
  */
 export async function resetUserTotp(trx: Transaction, name: UserName): Promise<UserChange> {
-  const { user, changed, revoked } = await resetTotpOf(trx, name);
+  const user = await requireUser(trx, name, 'FOR NO KEY UPDATE');
   const { merchant_id, id: user_id } = user;
   const subject = { merchant_id, user_id };
+  if (!user.totp) return { row: user, merchant_id, revoked: 0, changed: {}, events: [] };
+  await removeTotp(trx, subject);
+  const revoked = await revokeTokens(trx, subject);
   return {
-    row: user,
+    row: { ...user, totp: false },
     merchant_id,
     revoked,
-    changed: { ...changed, ...endedSessions(revoked) },
-    events: [
-      ...(changed.totp ? [{ ...subject, kind: 'totp_reset' } as const] : []),
-      ...revocationEvents(subject, revoked),
-    ],
+    changed: { totp: { from: true, to: false }, ...endedSessions(revoked) },
+    events: [{ ...subject, kind: 'totp_reset' }, ...revocationEvents(subject, revoked)],
   };
 }

@@ -113,7 +113,7 @@ export async function updateStaff(
   email: string,
   wanted: StaffChanges,
 ): Promise<{ member: StaffMember; changed: Differences }> {
-  const found = await requireMember(trx, email);
+  const found = await lockMember(trx, email);
   const before = wanted.active === false ? await endAccess(trx, found) : found;
   const table = { name: 'staff', key: ['id'], columns: STAFF_COLUMNS };
   const { row: member, changed } = await updateRow<StaffMember>(trx, table, before, wanted);
@@ -126,7 +126,7 @@ export async function updateStaff(
  * @throws OperatorRefusal when there is no such member, or the member is deactivated
  */
 export async function renewToken(trx: Transaction, email: string): Promise<IssuedToken> {
-  const { id, active } = await requireMember(trx, email);
+  const { id, active } = await lockMember(trx, email);
   if (!active) {
     throw new OperatorRefusal(`${email} is deactivated: staff update ${email} --reactivate first`);
   }
@@ -141,19 +141,28 @@ export async function renewToken(trx: Transaction, email: string): Promise<Issue
   return { member: member!, token };
 }
 
-/**
- * Reads a member, after other changes of staff have ended: no two admins deactivate each other.
- * @throws OperatorRefusal when there is no such member
- */
-export async function requireMember(trx: Transaction, email: string): Promise<StaffMember> {
-  await lockUntilCommit(trx, 'staff accounts');
+/** Reads a member. @throws OperatorRefusal when there is no such member */
+export async function requireMember(
+  executor: Database | Transaction,
+  email: string,
+  lock: 'FOR NO KEY UPDATE' | '' = '',
+): Promise<StaffMember> {
   const member = await firstRow<StaffMember>(
-    trx,
-    `SELECT ${STAFF_COLUMNS} FROM staff WHERE email = :email FOR NO KEY UPDATE`,
+    executor,
+    `SELECT ${STAFF_COLUMNS} FROM staff WHERE email = :email ${lock}`,
     { email: email.toLowerCase() },
   );
   if (!member) throw new OperatorRefusal(`There is no member of staff ${email}`);
   return member;
+}
+
+/**
+ * Reads a member, after other changes of staff have ended: no two admins deactivate each other.
+ * @throws OperatorRefusal when there is no such member
+ */
+export async function lockMember(trx: Transaction, email: string): Promise<StaffMember> {
+  await lockUntilCommit(trx, 'staff accounts');
+  return requireMember(trx, email, 'FOR NO KEY UPDATE');
 }
 
 /** Requires that a member is still an active admin, until the commit. @throws OperatorRefusal */

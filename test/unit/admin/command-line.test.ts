@@ -57,7 +57,7 @@ describe("The operator's command line", () => {
       ['--json merchant list', 'Noun and verb come before the options'],
       [
         'merchant list --page 2',
-        'Unknown option "--page": merchant list takes --after, --limit, --utc, --json, --help',
+        'Unknown option "--page": merchant list takes --search, --after, --limit, --utc, --json, --help',
       ],
       ['merchant list -x', 'Unknown option "-x"'],
       [['merchant', 'list', '--a\nb'], 'Unknown option "--a\\nb"'],
@@ -68,7 +68,10 @@ describe("The operator's command line", () => {
 
   it('names what is wrong with an option', () => {
     expectWrong([
-      ['merchant list 1001', 'merchant list takes options only, not "1001": --after, --limit'],
+      [
+        'merchant list 1001',
+        'merchant list takes options only, not "1001": --search, --after, --limit',
+      ],
       ['merchant list -- 1001', 'merchant list takes options only, not "1001"'],
       ['merchant list --json=1', '--json takes no value'],
       ['merchant list --limit', '--limit needs a value'],
