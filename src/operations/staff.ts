@@ -169,7 +169,7 @@ const deactivate = define({
 
 /** Parts of a member's update that are no columns. */
 interface Manner {
-  /** The keys under which failures are counted, to forget those of the member. */
+  /** The keys under which failures are counted, to forget the member's failures. */
   forgetWith?: KeyRing | undefined;
   /** The state that the operation brings about. */
   state?: string;

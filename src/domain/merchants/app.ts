@@ -101,7 +101,7 @@ export async function registerApp(
   return { value: { app, app_secret }, audit: auditOf(app, details) };
 }
 
-/** Lists apps in the order of their codes, those of one merchant or all. */
+/** Lists the apps of one merchant or of all, in the order of their codes. */
 export function listApps(
   database: Database,
   { merchant_id, after = 0, limit }: KeysetPage<number> & { merchant_id?: number | undefined },

@@ -79,7 +79,7 @@ export async function createUser(
   return id;
 }
 
-/** Lists users in the order of their e-mail addresses, those of one merchant or all. */
+/** Lists the users of one merchant or of all, in the order of their e-mail addresses. */
 export function listUsers(
   database: Database,
   { merchant_id, after = '', limit }: KeysetPage<string> & { merchant_id?: number | undefined },
@@ -190,7 +190,7 @@ export interface UserChange extends RowChange<UserRecord> {
 
 /**
  * Changes a user for an operator. A new role, a new password or a deactivation ends the sessions.
- * @param forgetWith are the keys under which failed log-ins are counted, to forget those of the user
+ * @param forgetWith are the keys under which failed log-ins are counted, to forget the user's failures
  * @throws OperatorRefusal when there is no such user.
  */
 export async function changeUser(
