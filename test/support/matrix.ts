@@ -21,9 +21,9 @@ export function valuesThroughApi<Value>(values: readonly Value[]): readonly Valu
 const QUICK_HISTORIES_COUNT = 30;
 
 /** The random histories of payments that are played. `HISTORIES=20000` plays more. */
-export const HISTORIES_COUNT = historiesCount(250);
+export const HISTORIES_COUNT = historiesCount(1_000);
 /** The same through Daraja's driver, of which each takes longer. */
-export const DARAJA_HISTORIES_COUNT = historiesCount(100);
+export const DARAJA_HISTORIES_COUNT = historiesCount(300);
 
 function historiesCount(full: number): number {
   return Number(process.env.HISTORIES ?? (IS_FULL ? full : QUICK_HISTORIES_COUNT));
