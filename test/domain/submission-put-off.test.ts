@@ -158,6 +158,18 @@ describe('A submission that may not go yet', () => {
     });
   });
 
+  it('carries the receipt that its collection has at the claim, if support has corrected it', async () => {
+    const reversal = await newReversal(store.database, merchant);
+    await rows(
+      store.database,
+      `UPDATE collections SET trans_id = 'CORRECTED'
+       WHERE merchant_id = :merchant_id AND id = :collection_id`,
+      reversal,
+    );
+    const claimed = await workOn(store.database, reversal).claim();
+    expect(claimed!.payment).to.include({ original_trans_id: 'CORRECTED' });
+  });
+
   it('is no matter for a return, which goes without a receipt if it must', async () => {
     const payment = await newReturn(store.database, merchant);
     await rows(store.database, 'UPDATE returns SET original_trans_id = NULL WHERE id = :id', {

@@ -98,20 +98,28 @@ export function isTooLate(payment: Pick<AnyPayment, 'kind' | 'overdue'>): boolea
   return payment.kind === 'collection' && payment.overdue;
 }
 
-/** Fills in the collection's receipt, which a reversal names and which may come after the money. */
+/**
+ * Gives a reversal the receipt that its collection has now. The receipt may come after the money,
+ * and support may have corrected it since the reversal was accepted: an older receipt would take
+ * the money of another payment back.
+ */
 async function hasOriginalReceipt(trx: Transaction, payment: AnyPayment): Promise<boolean> {
-  if (payment.kind !== 'reversal' || payment.original_trans_id !== null) return true;
-  const filled = await firstRow<{ original_trans_id: string }>(
+  if (payment.kind !== 'reversal') return true;
+  const read = await firstRow<{ original_trans_id: string | null }>(
     trx,
     `UPDATE reversals r SET original_trans_id = c.trans_id FROM collections c
      WHERE r.merchant_id = :merchant_id AND r.id = :id AND c.merchant_id = r.merchant_id
-       AND c.id = r.collection_id AND c.trans_id IS NOT NULL
+       AND c.id = r.collection_id
      RETURNING r.original_trans_id`,
     refOf(payment),
   );
-  if (filled) Object.assign(payment, filled);
-  return filled !== undefined;
+  Object.assign(payment, read);
+  return payment.original_trans_id !== null;
 }
+
+/** SQL: the reversal names the receipt that its collection has now. */
+const HAS_RECEIPT = `AND original_trans_id = (SELECT c.trans_id FROM collections c
+           WHERE c.merchant_id = locked.merchant_id AND c.id = locked.collection_id)`;
 
 /**
  * Claims the first attempt of a payment that nothing holds: the common case, in one statement that
@@ -126,7 +134,7 @@ export async function claimAtOnce(
   gateways: readonly string[],
 ): Promise<AnyPayment | null> {
   const { kind } = ref;
-  const hasReceipt = kind === 'reversal' ? 'AND original_trans_id IS NOT NULL' : '';
+  const hasReceipt = kind === 'reversal' ? HAS_RECEIPT : '';
   const claimed = await firstRow<AnyPayment>(
     database,
     `WITH ${lockedByKey(kind)}, due AS (
