@@ -105,6 +105,14 @@ describe('In one statement', () => {
                jsonb_build_object('reference', CAST(:reference AS text)), '[]')`,
             one,
           ),
+        'has a discrepancy that the success settles': (one) =>
+          change(
+            `INSERT INTO discrepancies (id, kind, gateway, merchant_id, payment_kind, payment_id,
+               details, evidence)
+             VALUES (gen_random_uuid(), 'unclear_result', 'simulator', :merchant_id, :kind, :id,
+               '{}', '[]')`,
+            one,
+          ),
         'shares its receipt with another payment': (one) =>
           change(
             `INSERT INTO receipts (gateway, direction, receipt, merchant_id, payment_kind, payment_id)

@@ -123,7 +123,8 @@ const STORED = `stored AS (
 /**
  * The conditions of the common case. Another transaction that books money of an open payment also
  * ends or parks the payment. The locked row shows that, even where the movements do not yet. Money
- * that nobody could explain may be this money, so then the careful way decides.
+ * that nobody could explain may be this money, so then the careful way decides. It also closes a
+ * discrepancy of the payment that the success settles.
  */
 const EXPECTED = `expected AS (
     SELECT FROM locked
@@ -133,6 +134,8 @@ const EXPECTED = `expected AS (
       AND EXISTS (SELECT FROM stored)
       AND NOT EXISTS (SELECT FROM movements m WHERE m.merchant_id = :merchant_id
         AND m.payment_kind = :kind AND m.payment_id = :id)
+      AND NOT EXISTS (SELECT FROM discrepancies d WHERE d.merchant_id = :merchant_id
+        AND d.payment_kind = :kind AND d.payment_id = :id)
       AND NOT EXISTS (SELECT FROM discrepancies WHERE ${IS_UNEXPLAINED})
   )`;
 
