@@ -8,7 +8,7 @@ import { readPassword } from './options/new-password.ts';
 import { shownOnce, type View } from './output/answers.ts';
 import { rowDocument } from './output/document.ts';
 import { moment, render } from './output/table.ts';
-import { type Answer, type Change, changes, type Verb } from './verb.ts';
+import { type Answer, type Change, changes, type Lines, type Verb } from './verb.ts';
 
 const CODE_LENGTH = 6;
 const OTP = {
@@ -19,14 +19,17 @@ const OTP = {
   ),
 };
 
-/** Shows the rows of operations in a table's words. */
-type RowView = Pick<View<object>, 'document' | 'empty'>;
-const PLAIN: RowView = { document: (row) => rowDocument(row) };
+/** Shows the results of operations in a table's words. */
+interface ResultView extends Pick<View<object>, 'document' | 'empty'> {
+  /** What stands below the title for people. Default: all of the row, the facts and the notes. */
+  lines?(result: Result): Lines;
+}
+const PLAIN: ResultView = { document: (row) => rowDocument(row) };
 
 /** Makes a verb of each operation. @param viewOf returns how the rows of their results are shown */
 export function verbsOf<Subject>(
   operations: readonly Operation<Subject>[],
-  viewOf: (service: Service) => RowView = () => PLAIN,
+  viewOf: (service: Service) => ResultView = () => PLAIN,
 ): Readonly<Record<string, Verb>> {
   const verbs = operations.map((operation) => [
     verbOf(operation),
@@ -35,7 +38,7 @@ export function verbsOf<Subject>(
   return Object.fromEntries(verbs);
 }
 
-function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => RowView): Verb {
+function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => ResultView): Verb {
   const { role, summary, notes, about, fields, otp, check } = operation;
   return changes({
     role,
@@ -76,16 +79,15 @@ async function withPiped(
   return piped === undefined ? values : { ...values, [piped]: await readPassword(stdin) };
 }
 
-function doneAnswer(
-  { title, row, facts, more, secret, notes = [] }: Result,
-  view: RowView,
-): Answer {
+function doneAnswer(result: Result, view: ResultView): Answer {
+  const { title, row, facts, more, secret, notes = [] } = result;
   const shown = { ...(row && view.document(row)), ...(facts && rowDocument(facts)) };
   const data = {
     ...shown,
     ...(more && rowDocument(more)),
     ...(secret && { [secret.name]: secret.value }),
   };
+  if (view.lines) return { data, lines: [title, view.lines(result)] };
   return {
     data,
     lines: [

@@ -1,7 +1,7 @@
 import { type MerchantRecord, requireMerchant } from '../../domain/merchants/merchant.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
-import type { Resource } from '../shell/action.ts';
+import type { Resource } from '../shell/operation.tsx';
 import { found, numberInPath } from '../shell/read-fields.ts';
 import type { Visit } from '../visit.ts';
 

@@ -12,10 +12,10 @@ import { STOP_AFTER_FAILED_AGAIN } from '../../domain/support/work-bulk-replays.
 import { counted } from '../../domain/text.ts';
 import { auditedBy, recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { NotPossible, WhatWillHappen } from '../shell/action-page.tsx';
 import { Choice } from '../shell/fields.tsx';
 import { AgeFilter, ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
 import { MerchantLink, PaymentLink, Time } from '../shell/links.tsx';
+import { NotPossible, WhatWillHappen } from '../shell/operation.tsx';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { type Column, Empty, type ListPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';

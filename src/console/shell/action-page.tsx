@@ -2,6 +2,7 @@ import { OperatorRefusal } from '../../domain/errors.ts';
 import { pathTo, type RouteName } from '../routes.ts';
 import type { Answer, Visit } from '../visit.ts';
 import type { Action, Actions, Given, Preview, Resource } from './action.ts';
+import { NotPossible, WhatWillHappen } from './operation.tsx';
 import { ReasonForm } from './reason-form.tsx';
 
 interface Shown<Subject> {
@@ -72,33 +73,6 @@ async function form<Subject>(
       ))}
       {await action.fields?.(subject, visit.form, visit)}
     </ReasonForm>
-  );
-}
-
-/** Says what will happen, one line each. */
-export function WhatWillHappen({ lines }: { lines: readonly string[] }) {
-  return (
-    <>
-      <h2>What will happen</h2>
-      <ul>
-        {lines.map((line) => (
-          <li>{line}</li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
-/** Stands in place of a form that cannot be sent. */
-export function NotPossible({ why, back }: { why: string; back: string }) {
-  return (
-    <section class="card">
-      <h2>This is not possible</h2>
-      <p>{why}. Nothing was changed.</p>
-      <p>
-        <a href={back}>Go back</a>
-      </p>
-    </section>
   );
 }
 

@@ -7,20 +7,13 @@ import { ConsoleError } from '../console-error.ts';
 import type { RouteName } from '../routes.ts';
 import type { Answer, Handler, Visit } from '../visit.ts';
 import { showAction } from './action-page.tsx';
+import type { Resource } from './operation.tsx';
 import { givenReason } from './reason-form.tsx';
+
+export type { Resource } from './operation.tsx';
 
 /** The fields that an address or a form gives. */
 export type Given = Readonly<Record<string, string>>;
-
-/** The thing that the pages under an address are about. */
-export interface Resource<Subject> {
-  /** Reads it for a request. @throws ConsoleError when it does not exist */
-  find(visit: Visit): Promise<Subject>;
-  /** Writes into the audit log that the member sees it. */
-  recordView?(visit: Visit, subject: Subject): Promise<void>;
-  nameOf(subject: Subject): string;
-  pathOf(subject: Subject): string;
-}
 
 /** The effects, one line each. */
 export type Preview =

@@ -41,19 +41,22 @@ export function valuesIn<Subject>(
   given: Given,
 ): Record<string, unknown> {
   const inputs = new Map(inputsOf(paged));
-  const values = Object.entries(paged.operation.fields).map(([name, field]) => {
+  const read = Object.entries(paged.operation.fields).map(([name, field]) => {
     const text = inputs.has(name) ? textIn([name, field], paged.page, subject, given) : undefined;
-    return [name, read(field, text)];
+    return [name, refusing(`${field.label} `, () => field.read(text, DEFAULT_ZONE))];
   });
-  return { ...Object.fromEntries(values), ...paged.page.gives };
+  const values = { ...Object.fromEntries(read), ...paged.page.gives };
+  refusing('', () => paged.operation.check?.(values));
+  return values;
 }
 
-function read({ label, read }: AnyField<unknown>, text: string | undefined): unknown {
+/** Refuses what the command line calls a wrong usage. @param about begins the message */
+function refusing<Value>(about: string, read: () => Value): Value {
   try {
-    return read(text, DEFAULT_ZONE);
+    return read();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new OperatorRefusal(`${label} ${error.message}`);
+    throw new OperatorRefusal(`${about}${error.message}`);
   }
 }
 

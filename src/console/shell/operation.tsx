@@ -7,12 +7,20 @@ import type { RouteWithRole } from '../access/audit.ts';
 import { ConsoleError } from '../console-error.ts';
 import { pathTo, type RouteName } from '../routes.ts';
 import type { Answer, Handler, Visit } from '../visit.ts';
-import type { Resource } from './action.ts';
-import { NotPossible, WhatWillHappen } from './action-page.tsx';
 import { type Given, Inputs, inputsOf, isComplete, type Paged, valuesIn } from './inputs.tsx';
 import { nairobiTime } from './links.tsx';
 import { givenReason, ReasonForm } from './reason-form.tsx';
 import { shownOnce } from './shown-once.tsx';
+
+/** The thing that the pages under an address are about. */
+export interface Resource<Subject> {
+  /** Reads it for a request. @throws ConsoleError when it does not exist */
+  find(visit: Visit): Promise<Subject>;
+  /** Writes into the audit log that the member sees it. */
+  recordView?(visit: Visit, subject: Subject): Promise<void>;
+  nameOf(subject: Subject): string;
+  pathOf(subject: Subject): string;
+}
 
 /** The pages of operations, by the last part of their addresses. */
 export type Pages<Subject> = Readonly<Record<string, Paged<Subject>>>;
@@ -206,6 +214,33 @@ async function form<Subject>(
         <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
       )}
     </ReasonForm>
+  );
+}
+
+/** Says what will happen, one line each. */
+export function WhatWillHappen({ lines }: { lines: readonly string[] }) {
+  return (
+    <>
+      <h2>What will happen</h2>
+      <ul>
+        {lines.map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Stands in place of a form that cannot be sent. */
+export function NotPossible({ why, back }: { why: string; back: string }) {
+  return (
+    <section class="card">
+      <h2>This is not possible</h2>
+      <p>{why}. Nothing was changed.</p>
+      <p>
+        <a href={back}>Go back</a>
+      </p>
+    </section>
   );
 }
 
