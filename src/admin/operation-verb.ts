@@ -26,19 +26,27 @@ interface ResultView extends Pick<View<object>, 'document' | 'empty'> {
 }
 const PLAIN: ResultView = { document: (row) => rowDocument(row) };
 
+/** An operation that is done. */
+export interface Done<Subject> {
+  result: Result;
+  subject: Subject;
+}
+
 /** Makes a verb of each operation. @param viewOf returns how the rows of their results are shown */
 export function verbsOf<Subject>(
   operations: readonly Operation<Subject>[],
   viewOf: (service: Service) => ResultView = () => PLAIN,
 ): Readonly<Record<string, Verb>> {
-  const verbs = operations.map((operation) => [
-    verbOf(operation),
-    verbFor(operation as Operation<unknown>, viewOf),
-  ]);
+  const verbs = operations.map((operation) => [verbOf(operation), verbFor(operation, viewOf)]);
   return Object.fromEntries(verbs);
 }
 
-function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => ResultView): Verb {
+/** @param answerOf answers after the operation is done. Default: with its result. */
+export function verbFor<Subject>(
+  operation: Operation<Subject>,
+  viewOf: (service: Service) => ResultView,
+  answerOf?: (service: Service, done: Done<Subject>) => Promise<Answer>,
+): Verb {
   const { role, summary, notes, about, fields, otp, check } = operation;
   return changes({
     role,
@@ -49,17 +57,22 @@ function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => Re
     check: (values) => check?.(onlyOf(fields, values)),
     run: async (service, given, change) => {
       const values = await withPiped(operation, onlyOf(fields, given), change);
+      const subject = (await about?.find(service, given)) as Subject;
       const outcome = await perform(operation, {
         service,
         operator: change.operator,
-        subject: await about?.find(service, given),
+        subject,
         values,
         reason: change.reason,
         otp: given.otp as string | undefined,
         time: moment,
       });
       if (outcome.asked) return askedAnswer(outcome.asked, outcome.why);
-      return { ...doneAnswer(outcome.result, viewOf(service)), isRecorded: outcome.isRecorded };
+      const { result, isRecorded } = outcome;
+      const answer = answerOf
+        ? await answerOf(service, { result, subject })
+        : doneAnswer(result, viewOf(service));
+      return { ...answer, isRecorded };
     },
   });
 }

@@ -1,5 +1,4 @@
 import { createConsole } from '../console/app.ts';
-import { startBulkReplays } from '../console/bulk-replay-loop.ts';
 import { createComparisons } from '../console/pages/statements.tsx';
 import { startHttpServer } from '../http/http-server.ts';
 import { queueBackendOf } from '../jobs/backend.ts';
@@ -27,10 +26,8 @@ await runMain(async () => {
     createConsole({ ...service, comparisons, queueWatch }),
     signal,
   );
-  const stopReplays = startBulkReplays(service);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
     { name: 'server', close: () => server.close() },
-    { name: 'bulk replays', close: stopReplays },
     { name: 'comparisons', close: comparisons.ended },
     { name: 'queues', close: queueWatch.close },
     operators,

@@ -3,7 +3,7 @@ import type { GatewayPaymentKind } from '../domain/gateway-results.ts';
 import { lastVerification } from '../domain/ledger/verification/checkpoints.ts';
 import { BREAK_KINDS } from '../domain/ledger/verification/checks.ts';
 import { PAYMENT_KINDS } from '../domain/payments/payment-summary.ts';
-import { countWaitingJobs } from '../domain/support/count-waiting-jobs.ts';
+import { countWaitingJobs } from '../domain/support/failed-job-store.ts';
 import { otherDatabase } from '../domain/upkeep/other-database.ts';
 import { IS_HELD } from '../jobs/consistency.ts';
 import { STEP_TABLES, type StepKind } from '../jobs/job-types.ts';

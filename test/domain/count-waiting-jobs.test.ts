@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { openDatabase, rows } from '../../src/connections/database.ts';
 import { refOf } from '../../src/domain/payments/payment-store.ts';
-import { countWaitingJobs } from '../../src/domain/support/count-waiting-jobs.ts';
-import { listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
+import { countWaitingJobs, listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { STEP_TABLES } from '../../src/jobs/job-types.ts';
 import { keepCallback } from '../support/callbacks.ts';

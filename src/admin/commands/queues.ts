@@ -8,7 +8,7 @@ import {
   type LearnedLately,
   readLearnedLately,
 } from '../../domain/settlement/lately.ts';
-import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
+import { countWaitingJobs } from '../../domain/support/failed-job-store.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { countExhausted } from '../../domain/webhooks/list-deliveries.ts';
 import { COUNT_MAX } from '../../jobs/consistency.ts';

@@ -2,8 +2,11 @@ import { inTransaction } from '../../connections/database.ts';
 import { messageOf } from '../../connections/database-errors.ts';
 import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
 import { readOutcomesLately } from '../../domain/settlement/lately.ts';
-import { countWaitingJobs } from '../../domain/support/count-waiting-jobs.ts';
-import { type FailedJob, listFailedJobs } from '../../domain/support/failed-job-store.ts';
+import {
+  countWaitingJobs,
+  type FailedJob,
+  listFailedJobs,
+} from '../../domain/support/failed-job-store.ts';
 import { otherDatabase, whyPaused } from '../../domain/upkeep/other-database.ts';
 import { allQueues, type QueueStatus, readQueueStatus } from '../../jobs/queue-watch.ts';
 import { DATABASE_GAUGES } from '../../metrics/database-gauges.ts';

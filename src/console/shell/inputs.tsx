@@ -117,6 +117,10 @@ export function Inputs<Subject>({ paged, subject, given, isAgain }: InputsProps<
       return <Choice {...{ name, label, value, hint: help, choices: words, ...none }} />;
     }
     const hint = field.isPersonal ? `Empty: it stays ${VEILED.account(String(now[key]))}` : help;
-    return <Field {...{ name, label, value, hint, required, type: input as 'text' | 'email' }} />;
+    return (
+      <Field
+        {...{ name, label, value, hint, required, type: input as 'text' | 'email' | 'date' }}
+      />
+    );
   });
 }

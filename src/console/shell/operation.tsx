@@ -45,6 +45,10 @@ interface Place<Subject> {
   pages: Pages<Subject>;
   /** The part of the address that names the page. Left out where the address is that of one page. */
   part?: string;
+  /** The page of the thing asks for the fields, so the operation's own page carries them on. */
+  isAskedBefore?: boolean;
+  /** Returns more inputs that the forms carry on, so that they mean the same thing. */
+  carried?(subject: Subject, visit: Visit): readonly (readonly [name: string, value: string])[];
   /** Returns the address of what the operation has made. Default: that of the resource. */
   madeAt?(result: Result, visit: Visit): string;
 }
@@ -57,7 +61,7 @@ export function operationHandlers<Name extends OperationRoute, Subject>(
   const { resource } = place;
   const form: Handler = async (visit) => {
     const paged = pageAt(place, visit);
-    return show({ visit, route, resource, paged, subject: await resource.find(visit) });
+    return show({ visit, route, place, paged, subject: await resource.find(visit) });
   };
   const done: Handler = async (visit) => {
     const paged = pageAt(place, visit);
@@ -66,7 +70,7 @@ export function operationHandlers<Name extends OperationRoute, Subject>(
       return await carryOut(place, visit, paged, subject);
     } catch (refusal) {
       if (!(refusal instanceof OperatorRefusal)) throw refusal;
-      return show({ visit, route, resource, paged, subject, refusal });
+      return show({ visit, route, place, paged, subject, refusal });
     }
   };
   return { [`${route}Form`]: form, [route]: done } as Record<Name | `${Name}Form`, Handler>;
@@ -120,7 +124,7 @@ function operatorOf({ member, session }: Visit): Operator {
 interface Shown<Subject> {
   visit: Visit;
   route: RouteName;
-  resource: Resource<Subject>;
+  place: Place<Subject>;
   paged: Paged<Subject>;
   subject: Subject;
   /** Why the form was refused. */
@@ -129,7 +133,8 @@ interface Shown<Subject> {
 
 /** Shows a page of an operation: what will happen, the fields, and the question why. */
 async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
-  const { visit, route, resource, paged, subject, refusal } = shown;
+  const { visit, route, place, paged, subject, refusal } = shown;
+  const { resource } = place;
   const { title } = paged.page;
   await resource.recordView?.(visit, subject);
   const given = refusal ? visit.form : visit.query;
@@ -144,8 +149,9 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
       <p>
         <a href={back}>{resource.nameOf(subject)}</a>
       </p>
-      {paged.operation.asksFirst && (
+      {paged.operation.asksFirst && !place.isAskedBefore && (
         <form class="card" method="get" action={pathTo(`${route}Form` as RouteName, visit.params)}>
+          <Carried {...{ visit, place, subject }} />
           <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
           <p class="buttons">
             <button type="submit" class="quiet">
@@ -190,10 +196,11 @@ async function foresee<Subject>(
 }
 
 async function form<Subject>(
-  { visit, route, resource, paged, subject, refusal }: Shown<Subject>,
+  { visit, route, place, paged, subject, refusal }: Shown<Subject>,
   given: Given,
   { lines, why }: Foreseen,
 ) {
+  const { resource } = place;
   const { operation, page } = paged;
   const { asksFirst, seen } = operation;
   const { database } = visit.service;
@@ -205,6 +212,7 @@ async function form<Subject>(
     >
       <WhatWillHappen lines={lines} />
       {why !== null && <p class="warning">{why}</p>}
+      <Carried {...{ visit, place, subject }} />
       {seen && <Hidden name="version" value={versionOf(await seen(database, subject, ''))} />}
       {asksFirst ? (
         inputsOf(paged).map(([key]) => (
@@ -215,6 +223,13 @@ async function form<Subject>(
       )}
     </ReasonForm>
   );
+}
+
+function Carried<Subject>(props: Pick<Shown<Subject>, 'visit' | 'place' | 'subject'>) {
+  const { visit, place, subject } = props;
+  return (place.carried?.(subject, visit) ?? []).map(([name, value]) => (
+    <Hidden name={name} value={value} />
+  ));
 }
 
 /** Says what will happen, one line each. */

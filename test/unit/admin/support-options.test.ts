@@ -61,7 +61,10 @@ describe('Options of the command line for money and support', () => {
       ['payment list --min 1.5', '--min must be an amount from 0.01'],
       ['payment list --since 2026-02-30', '--since must be a moment such as'],
       ['payment list --since yesterday', '--since must be a moment such as'],
-      ['payment list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'payment list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['payment list --phone 0712345678 --min 5 --max 4', '--min must not be more than --max'],
       ['payment list --phone 0712345678 --min 5 --amount 5', '--amount is exact'],
     ]);
@@ -111,7 +114,10 @@ describe('Options of the command line for money and support', () => {
       ['webhooks show order-1', '--webhook must be an id such as'],
       ['webhooks resend', '--webhook is required'],
       [`webhooks resend ${NOBODY} --status pending`, 'Unknown option "--status"'],
-      ['webhooks list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'webhooks list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['webhooks endpoints --state open', '--state must be one of held, failing, working'],
       ['webhooks endpoints --after 1001', '--after must be an endpoint as the list names it'],
       ['webhooks endpoints --after open/1/x', '--after must be an endpoint as the list names it'],
@@ -120,7 +126,10 @@ describe('Options of the command line for money and support', () => {
     expectWrong([
       ['webhooks recover --merchant 1001', '--since is required'],
       ['webhooks recover --since 2026-11-20', '--merchant is required'],
-      [`${recover} --until 2026-11-19`, '--since must be before --until'],
+      [
+        `${recover} --until 2026-11-19`,
+        'The start of the period (since) must be before its end (until)',
+      ],
       ...['shop.example', 'ftp://shop.example', 'https://shop.example/hook', 'https://a@b'].map(
         (endpoint): BadCase => [
           `${recover} --endpoint ${endpoint}`,
@@ -140,7 +149,10 @@ describe('Options of the command line for money and support', () => {
     expectWrong([
       ['audit', 'audit needs a verb: list'],
       ['audit list --noun App.suspend', '--noun must be a noun of the command line such as app'],
-      ['audit list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'audit list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['audit list --merchant x', "--merchant must be a merchant's number"],
       ['audit list --after x', '--after must be an id such as'],
       ['audit list --csv=x', '--csv takes no value'],
@@ -152,7 +164,10 @@ describe('Options of the command line for money and support', () => {
       ['security list --kind robbery', '--kind must be one of log_in, log_in_failed'],
       ['security list --ip 10.1', '--ip must be an IPv4 or IPv6 address'],
       ['security list --account=', '--account must be 1 to 254 characters on one line'],
-      ['security list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'security list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['security list --jsonl=x', '--jsonl takes no value'],
     ]);
   });
