@@ -139,7 +139,7 @@ describe('Discrepancies at the console', () => {
       [{ as: 'undo', reason: 'Why not' }, /not possible/],
       [{ as: '<b>', reason: 'Why not' }, /not possible/],
       [{ as: 'failed', trans_id: 'R1', reason: 'Why not' }, /has completed/],
-      [{ as: 'completed', trans_id: 'R'.repeat(101), reason: 'Why not' }, /at most 100/],
+      [{ as: 'completed', trans_id: 'R'.repeat(101), reason: 'Why not' }, /1 to 100 characters/],
     ];
     for (const [fields, words] of wrong) {
       const { status, text } = await browser.post(path, fields);

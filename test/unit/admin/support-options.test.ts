@@ -99,7 +99,7 @@ describe('Options of the command line for money and support', () => {
       ['discrepancy resolve x --as failed', '--discrepancy must be an id such as'],
       [resolve, '--as is required'],
       [`${resolve} --as superseded`, '--as must be one of completed, failed, returned'],
-      [`${resolve} --as failed --trans-id R1`, 'use it with --as completed'],
+      [`${resolve} --as failed --trans-id R1`, 'A receipt (trans-id) is that of a payment that has completed'],
       ['discrepancy list --kind strange', '--kind must be one of other_amount'],
     ]);
   });
