@@ -5,6 +5,7 @@ import { beginBulkReplay } from '../../src/domain/support/bulk-replay.ts';
 import { workBulkReplays } from '../../src/domain/support/work-bulk-replays.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { discrepancyOf, makeOverdue } from '../support/discrepancies/scene.ts';
+import { makeEndpoint } from '../support/endpoints.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedPayout, stepRow } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
@@ -21,7 +22,8 @@ import {
   openDoors,
 } from './doors.ts';
 
-const M_PESA = 63902;
+/** No payment of these tests goes through it. */
+const AIRTEL = 63903;
 const SHOP = 'https://shop.example:8443';
 const BELOW_LIMIT = { amount_cents: 2_000 };
 
@@ -29,7 +31,7 @@ describe('An operation of support at both doors', () => {
   let doors: Doors;
 
   before(async () => {
-    doors = await openDoors({ STAFF_APPROVAL_LIMIT: '50.00', CHANNELS: `${M_PESA}=simulator` });
+    doors = await openDoors({ STAFF_APPROVAL_LIMIT: '5000' });
   });
 
   after(async () => {
@@ -47,15 +49,15 @@ describe('An operation of support at both doors', () => {
     make: async () => {
       await rows(database(), 'DELETE FROM paused_channels');
       const pause = 'INSERT INTO paused_channels (code) VALUES (:code)';
-      if (verb === 'resume') await rows(database(), pause, { code: M_PESA });
+      if (verb === 'resume') await rows(database(), pause, { code: AIRTEL });
       return {};
     },
     role: 'admin',
-    command: () => ['channel', verb, String(M_PESA), ...options],
-    page: () => `/channels/${M_PESA}/${verb}`,
+    command: () => ['channel', verb, String(AIRTEL), ...options],
+    page: () => `/channels/${AIRTEL}/${verb}`,
     form: () => form,
     effect: async () => {
-      const { paused_at: _, ...pause } = (await channelPauses(database())).get(M_PESA) ?? {};
+      const { paused_at: _, ...pause } = (await channelPauses(database())).get(AIRTEL) ?? {};
       return pause;
     },
     names: () => ({}),
@@ -91,6 +93,7 @@ describe('An operation of support at both doors', () => {
   const undelivered = async (): Promise<Undelivered> => {
     const merchant = await newMerchant();
     const id = await newEvent(database(), merchant, `${SHOP}/hook`);
+    await makeEndpoint(database(), merchant.merchant_id, SHOP);
     await prepareDeliveries(database(), 0);
     const giveUp = `UPDATE webhook_deliveries SET status = 'exhausted', attempts = 12,
       next_step = NULL, next_step_at = NULL WHERE event_id = CAST(:id AS uuid)`;
@@ -266,11 +269,11 @@ describe('An operation of support at both doors', () => {
     const approve = ['approval', 'approve', approval, '--otp', nextOtp(doors.admin)];
     expect((await run(approve, doors.admin)).stderr).to.equal('');
     while ((await workBulkReplays({ database: database(), holder: 'dispatcher' })) > 0);
-    const left = await run(
-      ['jobs', 'list', '--merchant', String(merchant_id), '--json'],
-      doors.admin,
+    const left = await rows(
+      database(),
+      'SELECT FROM failed_jobs WHERE merchant_id = :merchant_id AND replayed_at IS NULL',
+      { merchant_id },
     );
-    const states = JSON.parse(left.stdout).failed_jobs.map(({ state }: { state: string }) => state);
-    expect(new Set(states)).to.deep.equal(new Set(['replayed']));
+    expect(left).to.have.length(0);
   });
 });
