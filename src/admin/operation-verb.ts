@@ -30,6 +30,7 @@ const PLAIN: ResultView = { document: (row) => rowDocument(row) };
 export interface Done<Subject> {
   result: Result;
   subject: Subject;
+  change: Change;
 }
 
 /** Makes a verb of each operation. @param viewOf returns how the rows of their results are shown */
@@ -48,12 +49,13 @@ export function verbFor<Subject>(
   answerOf?: (service: Service, done: Done<Subject>) => Promise<Answer>,
 ): Verb {
   const { role, summary, notes, about, fields, otp, check } = operation;
+  const argument = operation.argument ?? about?.argument;
   return changes({
     role,
     summary,
     ...(notes !== undefined && { notes }),
     options: { ...about?.fields, ...fields, ...(otp && OTP) } as Fields,
-    ...(about && { argument: about.argument }),
+    ...(argument !== undefined && { argument }),
     check: (values) => check?.(onlyOf(fields, values)),
     run: async (service, given, change) => {
       const values = await withPiped(operation, onlyOf(fields, given), change);
@@ -70,7 +72,7 @@ export function verbFor<Subject>(
       if (outcome.asked) return askedAnswer(outcome.asked, outcome.why);
       const { result, isRecorded } = outcome;
       const answer = answerOf
-        ? await answerOf(service, { result, subject })
+        ? await answerOf(service, { result, subject, change })
         : doneAnswer(result, viewOf(service));
       return { ...answer, isRecorded };
     },

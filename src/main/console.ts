@@ -1,11 +1,11 @@
 import { createConsole } from '../console/app.ts';
-import { createComparisons } from '../console/pages/statements.tsx';
 import { startHttpServer } from '../http/http-server.ts';
 import { queueBackendOf } from '../jobs/backend.ts';
 import { openQueueWatch } from '../jobs/queue-watch.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
+import { createComparisons } from '../service/comparisons.ts';
 import { boot } from './boot.ts';
 
 await runMain(async () => {

@@ -100,6 +100,8 @@ interface OperationOf<Subject, Spec extends Fields> extends Page<Subject, Values
   /** Left out when the operation is not about a thing that is there already. */
   about?: Noun<Subject>;
   fields: Spec;
+  /** The field whose value may stand without its flag. Default: the one of the noun. */
+  argument?: string;
   /** More pages beside its own, by the last part of their addresses. */
   pages?: Readonly<Record<string, Page<Subject, ValuesOf<Spec>>>>;
   /** The fields change what will happen. Forms ask for them first, and then for the reason. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rows } from '../../src/connections/database.ts';
 import { MAX_UPLOAD_BYTES } from '../../src/console/access/upload.ts';
-import { MAX_UPLOAD_LINES } from '../../src/console/pages/read-statement.ts';
+import { MAX_UPLOAD_LINES } from '../../src/console/pages/statement-form.tsx';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import { logIn, newMember, startTestConsole, type TestConsole } from '../support/console.ts';
 import type { ConsoleClient } from '../support/console-client.ts';
@@ -166,7 +166,7 @@ describe('The reconciliation of the console', () => {
     const cases: [string[], object, RegExp][] = [
       [['x,y'], {}, /The file cannot be read|The file line/],
       [[line], { reason: '' }, /Give a reason/],
-      [[line], { from: '2026-12-01' }, /last day is before/],
+      [[line], { from: '2026-12-01' }, /last day \(to\) is before/],
       [[line], { channel: '99' }, /Channel must be/],
       [[line], { columns: 'nonsense' }, /Columns must be/],
       [[line], { utc_offset: '3' }, /Offset of its times must be/],

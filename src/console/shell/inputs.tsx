@@ -33,19 +33,21 @@ export function isComplete<Subject>(paged: Paged<Subject>, given: Given): boolea
 
 /**
  * Reads the values of a page as the command line reads its options. A day is one of Nairobi.
+ * @param more has values that no input gives, such as a file
  * @throws OperatorRefusal that says what a field must be
  */
 export function valuesIn<Subject>(
   paged: Paged<Subject>,
   subject: Subject,
   given: Given,
+  more: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const inputs = new Map(inputsOf(paged));
   const read = Object.entries(paged.operation.fields).map(([name, field]) => {
     const text = inputs.has(name) ? textIn([name, field], paged.page, subject, given) : undefined;
     return [name, refusing(`${field.label} `, () => field.read(text, DEFAULT_ZONE))];
   });
-  const values = { ...Object.fromEntries(read), ...paged.page.gives };
+  const values = { ...Object.fromEntries(read), ...paged.page.gives, ...more };
   refusing('', () => paged.operation.check?.(values));
   return values;
 }

@@ -99,7 +99,10 @@ describe('Options of the command line for money and support', () => {
       ['discrepancy resolve x --as failed', '--discrepancy must be an id such as'],
       [resolve, '--as is required'],
       [`${resolve} --as superseded`, '--as must be one of completed, failed, returned'],
-      [`${resolve} --as failed --trans-id R1`, 'A receipt (trans-id) is that of a payment that has completed'],
+      [
+        `${resolve} --as failed --trans-id R1`,
+        'A receipt (trans-id) is that of a payment that has completed',
+      ],
       ['discrepancy list --kind strange', '--kind must be one of other_amount'],
     ]);
   });
@@ -201,7 +204,7 @@ describe('Options of the command line for money and support', () => {
       ],
       [
         'reconcile --channel 1 --from 2026-03-02 --to 2026-03-01 --reason x',
-        '--from must not be after --to',
+        'The last day (to) is before the first (from)',
       ],
       [
         [
@@ -221,14 +224,17 @@ describe('Options of the command line for money and support', () => {
         'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --utc-offset 3',
         '--utc-offset must be an offset such as +03:00',
       ],
-      [`${FILE} --kind payout`, '--utc-offset is required with --file'],
+      [`${FILE} --kind payout`, 'A file needs the offset of its times (utc-offset)'],
       [`${FILE} --covers payouts`, '--covers must be a list out of collection, payout, reversal'],
-      [`${FILE} --utc-offset +03:00 --kind payout --covers payout`, '--covers is for files'],
+      [
+        `${FILE} --utc-offset +03:00 --kind payout --covers payout`,
+        'A file of one kind covers this kind',
+      ],
       [`${FILE} --complete-until noon`, '--complete-until must be a moment'],
       [`${FILE} --complete-until 2026-02-31T10:00:00Z`, '--complete-until must be a moment'],
       [
         'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --complete-until 2026-03-01',
-        '--covers and --complete-until are about a --file',
+        'Only a file covers kinds (covers)',
       ],
     ]);
   });
