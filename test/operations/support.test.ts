@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { inTransaction, rows } from '../../src/connections/database.ts';
 import { channelPauses } from '../../src/domain/channels/channel-store.ts';
@@ -9,6 +11,7 @@ import { makeEndpoint } from '../support/endpoints.ts';
 import { deliveryOf, newEvent } from '../support/events.ts';
 import { failedPayout, stepRow } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
+import { makeFolder } from '../support/make-folder.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { reread } from '../support/payments.ts';
 import { UNKNOWN, workOn } from '../support/submissions.ts';
@@ -31,7 +34,7 @@ describe('An operation of support at both doors', () => {
   let doors: Doors;
 
   before(async () => {
-    doors = await openDoors({ STAFF_APPROVAL_LIMIT: '5000' });
+    doors = await openDoors({ STAFF_APPROVAL_LIMIT: '5000', CHANNELS: '63902=simulator' });
   });
 
   after(async () => {
@@ -276,5 +279,27 @@ describe('An operation of support at both doors', () => {
       { merchant_id },
     );
     expect(left).to.have.length(0);
+  });
+
+  it('compares a large statement of a file with a second person, from the command line alone', async () => {
+    const { run } = doors;
+    const payout = await newPayout(database(), await newMerchant());
+    const path = join(makeFolder('statements'), 'statement.csv');
+    const line = `${payout.reference},SJK3ABCDE1,0712345678,100.00,2026-11-20T10:00:00Z`;
+    writeFileSync(path, `reference,trans_id,account,amount,completed_at\n${line}\n`);
+    const days = ['--from', '2026-11-01', '--to', '2026-11-30', '--utc-offset', '+03:00'];
+    const file = ['--channel', '63902', '--file', path, '--kind', 'payout'];
+    const asked = await run(['reconcile', 'run', ...file, ...days, '--json'], doors.support);
+    const { import_id, compared, why } = JSON.parse(asked.stdout);
+    expect([compared, why]).to.deep.equal([
+      false,
+      'It is about KES 100.00, and you have brought the file. Above KES 50.00 somebody else must compare it',
+    ]);
+    const compare = ['reconcile', 'compare', import_id];
+    expect((await run(compare, doors.support)).stderr).to.include('somebody else must compare it');
+    expect((await reread(database(), payout)).status).to.equal('pending');
+    const done = await run([...compare, '--json'], doors.admin);
+    expect(JSON.parse(done.stdout).lines).to.include({ settled: 1 });
+    expect((await reread(database(), payout)).status).to.equal('completed');
   });
 });
