@@ -16,10 +16,13 @@ import {
 } from '../domain/reconciliation/reconcile-statement.ts';
 import { momentsOf, PAYMENTS_OF_LINES } from '../domain/reconciliation/statement.ts';
 import {
+  COLUMN_NAMES,
+  type ColumnName,
   LINE_KINDS,
   MAX_LINES,
   readStatement,
   StatementFileError,
+  type StatementFormat,
 } from '../domain/reconciliation/statement-file.ts';
 import { needsApproval } from '../domain/staff/approvals.ts';
 import {
@@ -28,7 +31,6 @@ import {
   type GivenStatement,
   gatewayOf,
 } from '../service/reconciliation.ts';
-import { columnMap } from './column-map.ts';
 import { optional, required, UsageError, type ValuesOf, withDefault } from './field.ts';
 import { type Deed, define, type Look, type Noun } from './operation.ts';
 import * as read from './readers.ts';
@@ -36,6 +38,17 @@ import * as read from './readers.ts';
 const MAX_NAME_LENGTH = 100;
 const MAX_PATH_LENGTH = 1_000;
 const path = read.text('PATH', MAX_PATH_LENGTH);
+
+/** The statement's own names of its columns: `reference=Our ref,trans_id=Receipt`. */
+const columnMap = read.reader<StatementFormat['columns']>(
+  'NAME=COLUMN,…',
+  `a list of NAME=COLUMN with names out of ${COLUMN_NAMES.join(', ')}`,
+  (raw) => {
+    const pairs = raw.split(',').map((pair) => /^(\w+)=(.+)$/.exec(pair.trim())?.slice(1) ?? ['']);
+    const isRight = pairs.every(([name]) => COLUMN_NAMES.includes(name as ColumnName));
+    return isRight ? Object.fromEntries(pairs) : undefined;
+  },
+);
 
 /** A file that somebody brings. */
 export interface GivenFile {
