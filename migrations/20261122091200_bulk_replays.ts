@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
 import { UPDATED_OFTEN } from './storage.ts';
 
-/** Replays of many failed jobs, which a console works off one job after the other. */
+/** Replays of many failed jobs, which a dispatcher works off one job after the other. */
 export async function up(knex: Knex): Promise<void> {
   await knex.raw(`
     CREATE TABLE bulk_replays (
@@ -12,6 +12,8 @@ export async function up(knex: Knex): Promise<void> {
       last_job bigint NOT NULL,
       -- Jobs per second.
       rate integer NOT NULL CHECK (rate > 0),
+      -- It stops when this many of its jobs have failed again.
+      stop_after integer NOT NULL DEFAULT 10 CHECK (stop_after > 0),
       -- E-mail addresses of staff. NULL: one person may replay so few alone.
       requested_by text NOT NULL,
       approved_by text,

@@ -58,7 +58,7 @@ const ADDRESSES: Readonly<Record<GetRoute, string>> = {
     /failed-jobs?state=moved_on&error=unheard /failed-jobs?queue=polling-simulator /failed-jobs?error=bug /failed-jobs?error=unheard
     /failed-jobs?merchant=MERCHANT /failed-jobs?channel=63902 /failed-jobs?older=7d
     /failed-jobs?newer=24h /failed-jobs?queue=none /failed-jobs?bulk=BULK`,
-  bulkReplayForm: `/failed-jobs/replay?all=yes /failed-jobs/replay?all=yes&merchant=MERCHANT
+  bulkReplayBeginForm: `/failed-jobs/replay?all=yes /failed-jobs/replay?all=yes&merchant=MERCHANT
     /failed-jobs/replay?all=yes&error=bug /failed-jobs/replay?jobJOB=on`,
   bulkReplays: '/bulk-replays',
   bulkReplay: '/bulk-replays/BULK',

@@ -8,7 +8,7 @@ const NOUNS: Readonly<Record<string, () => Promise<Noun>>> = {
   app: async () => (await import('./commands/app.ts')).app,
   wallet: async () => (await import('./commands/wallet.ts')).wallet,
   ledger: async () => (await import('./commands/ledger.ts')).ledger,
-  payment: async () => (await import('./commands/payment.ts')).payment,
+  payment: async () => (await import('./commands/payment.ts')).paymentNoun,
   discrepancy: async () => (await import('./commands/discrepancy.ts')).discrepancy,
   approval: async () => (await import('./commands/approval.ts')).approval,
   channel: async () => (await import('./commands/channel.ts')).channel,

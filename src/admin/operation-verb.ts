@@ -8,7 +8,7 @@ import { readPassword } from './options/new-password.ts';
 import { shownOnce, type View } from './output/answers.ts';
 import { rowDocument } from './output/document.ts';
 import { moment, render } from './output/table.ts';
-import { type Answer, type Change, changes, type Verb } from './verb.ts';
+import { type Answer, type Change, changes, type Lines, type Verb } from './verb.ts';
 
 const CODE_LENGTH = 6;
 const OTP = {
@@ -19,23 +19,35 @@ const OTP = {
   ),
 };
 
-/** Shows the rows of operations in a table's words. */
-type RowView = Pick<View<object>, 'document' | 'empty'>;
-const PLAIN: RowView = { document: (row) => rowDocument(row) };
+/** Shows the results of operations in a table's words. */
+interface ResultView extends Pick<View<object>, 'document' | 'empty'> {
+  /** What stands below the title for people. Default: all of the row, the facts and the notes. */
+  lines?(result: Result): Lines;
+}
+const PLAIN: ResultView = { document: (row) => rowDocument(row) };
+
+/** An operation that is done. */
+export interface Done<Subject> {
+  result: Result;
+  subject: Subject;
+  change: Change;
+}
 
 /** Makes a verb of each operation. @param viewOf returns how the rows of their results are shown */
 export function verbsOf<Subject>(
   operations: readonly Operation<Subject>[],
-  viewOf: (service: Service) => RowView = () => PLAIN,
+  viewOf: (service: Service) => ResultView = () => PLAIN,
 ): Readonly<Record<string, Verb>> {
-  const verbs = operations.map((operation) => [
-    verbOf(operation),
-    verbFor(operation as Operation<unknown>, viewOf),
-  ]);
+  const verbs = operations.map((operation) => [verbOf(operation), verbFor(operation, viewOf)]);
   return Object.fromEntries(verbs);
 }
 
-function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => RowView): Verb {
+/** @param answerOf answers after the operation is done. Default: with its result. */
+export function verbFor<Subject>(
+  operation: Operation<Subject>,
+  viewOf: (service: Service) => ResultView,
+  answerOf?: (service: Service, done: Done<Subject>) => Promise<Answer>,
+): Verb {
   const { role, summary, notes, about, fields, otp, check } = operation;
   const argument = operation.argument ?? about?.argument;
   return changes({
@@ -47,17 +59,22 @@ function verbFor(operation: Operation<unknown>, viewOf: (service: Service) => Ro
     check: (values) => check?.(onlyOf(fields, values)),
     run: async (service, given, change) => {
       const values = await withPiped(operation, onlyOf(fields, given), change);
+      const subject = (await about?.find(service, given)) as Subject;
       const outcome = await perform(operation, {
         service,
         operator: change.operator,
-        subject: await about?.find(service, given),
+        subject,
         values,
         reason: change.reason,
         otp: given.otp as string | undefined,
         time: moment,
       });
       if (outcome.asked) return askedAnswer(outcome.asked, outcome.why);
-      return { ...doneAnswer(outcome.result, viewOf(service)), isRecorded: outcome.isRecorded };
+      const { result, isRecorded } = outcome;
+      const answer = answerOf
+        ? await answerOf(service, { result, subject, change })
+        : doneAnswer(result, viewOf(service));
+      return { ...answer, isRecorded };
     },
   });
 }
@@ -77,16 +94,15 @@ async function withPiped(
   return piped === undefined ? values : { ...values, [piped]: await readPassword(stdin) };
 }
 
-function doneAnswer(
-  { title, row, facts, more, secret, notes = [] }: Result,
-  view: RowView,
-): Answer {
+function doneAnswer(result: Result, view: ResultView): Answer {
+  const { title, row, facts, more, secret, notes = [] } = result;
   const shown = { ...(row && view.document(row)), ...(facts && rowDocument(facts)) };
   const data = {
     ...shown,
     ...(more && rowDocument(more)),
     ...(secret && { [secret.name]: secret.value }),
   };
+  if (view.lines) return { data, lines: [title, view.lines(result)] };
   return {
     data,
     lines: [

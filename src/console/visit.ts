@@ -4,8 +4,8 @@ import type { StaffSession } from '../domain/credentials/staff-session.ts';
 import type { OperatorRefusal } from '../domain/errors.ts';
 import type { StaffMember } from '../domain/staff/staff.ts';
 import type { QueueReader } from '../jobs/queue-reader.ts';
+import type { Comparisons } from '../service/comparisons.ts';
 import type { Service } from '../service/service.ts';
-import type { Comparisons } from './pages/statements.tsx';
 
 /** What the console works with. All pages share the connections to the queues. */
 export type ConsoleService = Service & { comparisons: Comparisons; queueReader: QueueReader };

@@ -1,12 +1,11 @@
 import { createConsole } from '../console/app.ts';
-import { startBulkReplays } from '../console/bulk-replay-loop.ts';
-import { createComparisons } from '../console/pages/statements.tsx';
 import { startHttpServer } from '../http/http-server.ts';
 import { queueBackendOf } from '../jobs/backend.ts';
 import { openQueueReader } from '../jobs/queue-reader.ts';
 import { createMetrics } from '../metrics/process-metrics.ts';
 import { BootError, runMain, shutDownOnSignals } from '../process/lifecycle.ts';
 import { startOperatorServer } from '../process/operator-server.ts';
+import { createComparisons } from '../service/comparisons.ts';
 import { boot } from './boot.ts';
 
 await runMain(async () => {
@@ -27,10 +26,8 @@ await runMain(async () => {
     createConsole({ ...service, comparisons, queueReader }),
     signal,
   );
-  const stopReplays = startBulkReplays(service);
   shutDownOnSignals(logger, config.shutdownTimeoutMs, stopping, [
     { name: 'server', close: () => server.close() },
-    { name: 'bulk replays', close: stopReplays },
     { name: 'comparisons', close: comparisons.ended },
     { name: 'queues', close: queueReader.close },
     operators,

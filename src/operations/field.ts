@@ -10,7 +10,7 @@ export interface Reader<Value> {
   /** The allowed words, if only some are allowed. A list of words consists of these. */
   words?: readonly string[];
   /** Default: a line of text, or a choice of one of the words. */
-  input?: 'text' | 'email' | 'choice' | 'boxes';
+  input?: 'text' | 'email' | 'date' | 'choice' | 'boxes';
   /** The text of an empty list. */
   none?: string;
   /**
@@ -38,7 +38,7 @@ export interface Field<Value> extends FormWords {
   flag: string;
   help: string;
   label: string;
-  input: 'text' | 'email' | 'choice' | 'boxes' | 'box' | 'pipe';
+  input: 'text' | 'email' | 'date' | 'choice' | 'boxes' | 'box' | 'pipe';
   /** Null for a field without a value. */
   placeholder: string | null;
   /** The words of a closed list, as completion offers them. */

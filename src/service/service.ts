@@ -12,6 +12,7 @@ import { createMeters, measuredGateway } from '../metrics/meters.ts';
 import { type Config, readConfig } from '../process/config.ts';
 import type { Logger } from '../process/logger.ts';
 import { createCallbackBase } from './callback-base.ts';
+import type { Comparisons } from './comparisons.ts';
 
 /**
  * Reads the configuration of the service.
@@ -22,7 +23,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /** The parts that every process of the service works with. */
-export type Service = ReturnType<typeof createService>;
+export type Service = ReturnType<typeof createService> & {
+  /** Comparisons of statements that go on while nobody waits for them. Only the console has it. */
+  comparisons?: Comparisons;
+};
 
 /**
  * Puts together what a process works with. Connects to nothing.

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../connections/database-errors.ts';
 import { holdLease, leaseHolder, releaseLease } from '../connections/locks.ts';
 import { openOverdue } from '../domain/discrepancies/discrepancy.ts';
+import { releaseBulkReplays, workBulkReplays } from '../domain/support/work-bulk-replays.ts';
 import type { Walk } from '../domain/webhooks/admit-deliveries.ts';
 import { giveUpWaiting, prepareDeliveries } from '../domain/webhooks/prepare-deliveries.ts';
 import type { QueueBackend } from '../jobs/backend.ts';
@@ -18,7 +19,7 @@ import { SWEEPER_LEASE, sweep } from '../jobs/sweeper.ts';
 import { countEnded } from '../metrics/meters.ts';
 import { addServiceGauges } from '../metrics/service-gauges.ts';
 import type { Service } from '../service/service.ts';
-import { MINUTE_MS } from '../time.ts';
+import { MINUTE_MS, SECOND_MS } from '../time.ts';
 import { watchRound } from './liveness.ts';
 import { NOTICES_INTERVAL_MS, tellNotice, tellsNotices } from './notices.ts';
 import {
@@ -68,8 +69,9 @@ const SWEEP_LEASE_ROUNDS = 3;
 /**
  * Starts the dispatcher's loops: they move the outbox to the queues, give due questions their
  * jobs, number events and admit their deliveries, tell notices of outages, list overdue payments,
- * sweep up lost steps and run what is done on schedule. Several dispatchers may run at once. Calls `onWork` for every round of the
- * outbox that shows that it works.
+ * work off replays of many failed jobs, sweep up lost steps and run what is done on schedule.
+ * Several dispatchers may run at once. Calls `onWork` for every round of the outbox that shows that
+ * it works.
  * @returns the function that stops it after the rounds under way
  */
 export function startDispatcher(
@@ -103,6 +105,7 @@ export function startDispatcher(
     await removeAdded(database, added).catch(() => {});
     // Lets another dispatcher sweep at once. Otherwise it waits for the end of the lease.
     await releaseLease(database, SWEEPER_LEASE, holder).catch(() => {});
+    await releaseBulkReplays(database, holder).catch(() => {});
     await queues.close();
   };
 }
@@ -140,7 +143,10 @@ function scheduledLoops(service: Service, holder: string, stopping: AbortSignal)
   const every = (idleMs: number, name: string, task: () => Promise<void>): Loop => {
     return { name, idleMs, round: () => task().then(() => 0) };
   };
+  const { database } = service;
+  const replay = () => workBulkReplays({ database, holder, stopping }).then(() => {});
   return [
+    every(SECOND_MS, 'bulk replays', replay),
     every(service.config.sweepIntervalMs, 'sweeper', () => sweepIfLeased(service, holder)),
     every(ledgerTickMs(service), 'ledger', () => verifyOnSchedule(service, stopping)),
     every(RETENTION_TICK_MS, 'retention', () => removeOldOnSchedule(service, stopping)),

@@ -166,7 +166,7 @@ describe('The reconciliation of the console', () => {
     const cases: [string[], object, RegExp][] = [
       [['x,y'], {}, /The file cannot be read|The file line/],
       [[line], { reason: '' }, /Give a reason/],
-      [[line], { from: '2026-12-01' }, /last day is before/],
+      [[line], { from: '2026-12-01' }, /last day \(to\) is before/],
       [[line], { channel: '99' }, /Channel must be/],
       [[line], { columns: 'nonsense' }, /Columns must be/],
       [[line], { utc_offset: '3' }, /Offset of its times must be/],

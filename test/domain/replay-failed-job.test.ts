@@ -5,8 +5,8 @@ import { type AnyPayment, refOf } from '../../src/domain/payments/payment-store.
 import { pollStep } from '../../src/domain/payments/schedule.ts';
 import type { Callback } from '../../src/domain/settlement/callback-store.ts';
 import { processCallback } from '../../src/domain/settlement/process-callback.ts';
-import type { FailedJob } from '../../src/domain/support/failed-job-store.ts';
-import { planReplay } from '../../src/domain/support/replay-failed-job.ts';
+import { type FailedJob, listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
+import { foreseeReplays } from '../../src/domain/support/replay-job.ts';
 import { prepareDeliveries } from '../../src/domain/webhooks/prepare-deliveries.ts';
 import { sendDueQuestions } from '../../src/jobs/dispatch-outbox.ts';
 import type { StepKind } from '../../src/jobs/job-types.ts';
@@ -48,7 +48,11 @@ describe('Replaying a failed job', () => {
 
   after(() => store.drop());
 
-  const plan = (job: FailedJob) => inTransaction(store.database, (trx) => planReplay(trx, job));
+  const plan = async ({ id }: FailedJob) => {
+    const page = { order: 'oldest first', limit: 1 } as const;
+    const jobs = await listFailedJobs(store.database, { ids: [id] }, page);
+    return (await foreseeReplays(store.database, jobs))[0];
+  };
 
   interface Expected {
     action: string;

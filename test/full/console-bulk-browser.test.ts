@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { startBulkReplays } from '../../src/console/bulk-replay-loop.ts';
 import { startBrowser } from '../support/browser.ts';
 import { startTestConsole, type TestConsole } from '../support/console.ts';
 import { openAsSupport } from '../support/console-browser.ts';
 import { discrepancyOf, makeOverdue } from '../support/discrepancies/scene.ts';
-import { failedPayout } from '../support/failed-jobs.ts';
+import { failedPayout, startBulkReplays } from '../support/failed-jobs.ts';
 import { expectSoundLedger } from '../support/ledger-check.ts';
 import { newPayout } from '../support/payment-kinds.ts';
 import { outboxOf, reread } from '../support/payments.ts';
@@ -44,7 +43,9 @@ describeWith(['chromium'], 'Many payments, and two people, in a browser', () => 
     await page.getByLabel('Merchant').fill(String(merchantId));
     await page.keyboard.press('Enter');
     await page.getByRole('button', { name: 'Replay all that match …' }).click();
-    await page.getByLabel('Rate').selectOption('1');
+    await page.getByLabel('Jobs per second').fill('1');
+    await page.getByRole('button', { name: 'See what it would do' }).click();
+    await page.getByText('It replays 1 per second').waitFor();
     await page.getByLabel('Reason').fill(reason);
     await page.getByRole('button', { name: 'Replay', exact: true }).click();
     await page.getByRole('heading', { name: 'Replay of many jobs' }).waitFor();
@@ -63,7 +64,7 @@ describeWith(['chromium'], 'Many payments, and two people, in a browser', () => 
     expect(await progress.innerText()).to.include('0 replayed');
     // Survives a page that is loaded again, and not one that only refreshes its parts.
     await page.evaluate('window.wasNotReloaded = true');
-    stopLoop = startBulkReplays(console.service);
+    stopLoop = startBulkReplays(console.service.database);
     await progress.getByText(/[1-5] replayed/).waitFor();
     expect(await page.evaluate('window.wasNotReloaded')).to.equal(true);
     await page.getByLabel('Reason').fill('One of them looks wrong');

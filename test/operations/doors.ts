@@ -26,6 +26,8 @@ export interface DoorCase<Thing> {
   /** The address of the console's form, and what is typed into it. */
   page(thing: Thing): string;
   form?(thing: Thing): Record<string, string>;
+  /** Lets what was begun come to its end. */
+  settle?(): Promise<unknown>;
   /** The lowest role that may do it. */
   role: 'admin' | 'support';
   /** What has changed, without what differs between two equal things. */
@@ -112,6 +114,7 @@ export async function expectSameAtBothDoors<Thing>(
     const thing = await one.make();
     const before = await recordsOf(database);
     await way(thing);
+    await one.settle?.();
     const after = await recordsOf(database);
     const left = {
       audit: after.audit.slice(before.audit.length),

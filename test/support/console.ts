@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import winston from 'winston';
 import { inTransaction } from '../../src/connections/database.ts';
 import { createConsole } from '../../src/console/app.ts';
-import { createComparisons } from '../../src/console/pages/statements.tsx';
 import type { ConsoleService } from '../../src/console/visit.ts';
 import {
   beginStaffTotp,
@@ -14,6 +13,7 @@ import {
 import { createStaff, hasStaff, type StaffRole } from '../../src/domain/staff/staff.ts';
 import { queueBackendOf } from '../../src/jobs/backend.ts';
 import { openQueueReader } from '../../src/jobs/queue-reader.ts';
+import { createComparisons } from '../../src/service/comparisons.ts';
 import { createService, loadConfig, type Service } from '../../src/service/service.ts';
 import { type ConsoleClient, consoleClient } from './console-client.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';

@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, firstRow, inTransaction, rows } from '../../src/connections/database.ts';
 import type { Payout } from '../../src/domain/payments/kinds.ts';
 import type { NewPayout } from '../../src/domain/payouts/create-payout.ts';
 import { type FailedJob, listFailedJobs } from '../../src/domain/support/failed-job-store.ts';
-import { type Replay, replayFailedJob } from '../../src/domain/support/replay-failed-job.ts';
+import { type Replay, replayJob } from '../../src/domain/support/replay-job.ts';
+import { workBulkReplays } from '../../src/domain/support/work-bulk-replays.ts';
 import { recordFailedJob } from '../../src/jobs/failed-jobs.ts';
 import { STEP_TABLES, type StepKind, type StepName } from '../../src/jobs/job-types.ts';
 import type { Service } from '../../src/service/service.ts';
+import { SECOND_MS } from '../../src/time.ts';
 import { type Document, runHere } from './admin.ts';
 import { newPayout } from './payment-kinds.ts';
 import type { TestMerchant } from './test-merchant.ts';
@@ -69,8 +72,23 @@ export async function failedJobsOf(database: Database, rowId: string): Promise<F
 }
 
 /** As `jobs replay` does it, by the tester. */
-export function replay(database: Database, job: FailedJob): Promise<Replay> {
-  return inTransaction(database, (trx) => replayFailedJob(trx, job, 'tester'));
+export async function replay(database: Database, job: FailedJob): Promise<Replay> {
+  return (await inTransaction(database, (trx) => replayJob(trx, job, 'tester'))).value;
+}
+
+/** Works bulk replays off, as a dispatcher does, until the function that is returned is called. */
+export function startBulkReplays(database: Database): () => Promise<void> {
+  const stopping = new AbortController();
+  const running = (async () => {
+    while (!stopping.signal.aborted) {
+      await workBulkReplays({ database, holder: 'dispatcher', stopping: stopping.signal });
+      await sleep(SECOND_MS, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  return async () => {
+    stopping.abort();
+    await running;
+  };
 }
 
 /** The jobs in the answer of a command. */

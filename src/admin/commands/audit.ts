@@ -7,9 +7,9 @@ import {
 import { csvText } from '../../domain/csv.ts';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import { flag, optional } from '../../operations/field.ts';
+import { checkPeriod, period } from '../../operations/period.ts';
 import * as read from '../../operations/readers.ts';
 import type { Service } from '../../service/service.ts';
-import { checkPeriod, period } from '../options/search.ts';
 import { lists, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
 import { ACTOR, type Noun, type Verb } from '../verb.ts';

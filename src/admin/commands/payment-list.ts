@@ -1,35 +1,45 @@
+import { CHANNELS } from '../../domain/channels/channel.ts';
 import { STATUS_CODES } from '../../domain/payments/payment.ts';
-import { PAYMENT_KINDS } from '../../domain/payments/payment-summary.ts';
 import { listForSupport, searchPayments } from '../../domain/support/list-for-support.ts';
+import { kenyanMobileIn } from '../../domain/text.ts';
 import { flag, optional, UsageError, type ValuesOf } from '../../operations/field.ts';
+import { narrowing } from '../../operations/payment.ts';
+import { checkPeriod, isPeriodOf, period } from '../../operations/period.ts';
 import * as read from '../../operations/readers.ts';
-import * as search from '../options/search.ts';
 import { lists } from '../output/answers.ts';
 import { payments } from '../output/payments.ts';
 
-/** Narrows a search to payments of one merchant, or of one kind. */
-export const narrowing = {
-  merchant_id: read.ofMerchant,
-  kind: optional('kind', read.oneOf(PAYMENT_KINDS), 'Only those of this kind'),
-};
+const PHONES = 'a Kenyan mobile number such as 0712345678 or +254712345678';
+/** A phone in any usual form, as E.164. */
+const anyPhone = read.reader('PHONE', PHONES, (raw) => kenyanMobileIn(raw.trim()));
+
+const CHANNEL_NAMES = "a channel's code or name such as 63902 or M-PESA; channel list shows them";
+const letters = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+/** The code of a channel that is named by its code or its name. */
+const channelOrName = read.reader('CHANNEL', CHANNEL_NAMES, (raw) => {
+  const named = (code: number, name: string) =>
+    String(code) === raw || letters(name) === letters(raw);
+  return CHANNELS.find(({ code, name }) => named(code, name))?.code;
+});
 
 /** No index has these. */
 const UNINDEXED = {
   app_code: optional('app', read.appCode, 'Only those of this app'),
-  channel: optional('channel', search.channelOrName, 'Only those of this channel, by code or name'),
+  channel: optional('channel', channelOrName, 'Only those of this channel, by code or name'),
   amount_cents: optional('amount', read.positiveAmount, 'Only those of this amount'),
   min_cents: optional('min', read.positiveAmount, 'Only those of this amount or more'),
   max_cents: optional('max', read.positiveAmount, 'Only those of this amount or less'),
 };
 const filters = {
-  phone: optional('phone', search.anyPhone, 'Only those of this phone, in any usual form'),
+  phone: optional('phone', anyPhone, 'Only those of this phone, in any usual form'),
   ...narrowing,
   statuses: optional(
     'state',
     read.someOf(STATUS_CODES),
     `Only those in these states: ${STATUS_CODES.join(', ')}`,
   ),
-  ...search.period,
+  ...period,
   ...UNINDEXED,
 };
 /** The names of the filters when an exact amount is a range. */
@@ -49,7 +59,7 @@ export const list = lists(payments, read.uuid, {
     overdue: flag('overdue', 'Only those that have not ended in time'),
   },
   check: ({ parked, overdue, ...given }) => {
-    search.checkPeriod(given);
+    checkPeriod(given);
     checkAmounts(given);
     if (!parked && !overdue && given.phone === undefined) checkUnindexed(given);
   },
@@ -77,7 +87,7 @@ function checkAmounts({ amount_cents, min_cents, max_cents }: Given): void {
 function checkUnindexed(given: Given): void {
   const names = Object.keys(UNINDEXED) as (keyof typeof UNINDEXED)[];
   const name = names.find((each) => given[each] !== undefined);
-  if (name === undefined || search.isPeriodOf(MAX_UNINDEXED_DAYS, given)) return;
+  if (name === undefined || isPeriodOf(MAX_UNINDEXED_DAYS, given)) return;
   throw new UsageError(
     `--${UNINDEXED[name].flag} needs --phone, or --since at most ${MAX_UNINDEXED_DAYS} days before --until (now, if it is not given)`,
   );

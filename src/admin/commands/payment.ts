@@ -4,30 +4,24 @@ import { findPayments } from '../../domain/support/find-payments.ts';
 import { readPaymentFile } from '../../domain/support/payment-file.ts';
 import { kenyanMobileIn } from '../../domain/text.ts';
 import { findJobs } from '../../jobs/queue-reader.ts';
-import { required } from '../../operations/field.ts';
-import * as read from '../../operations/readers.ts';
+import { askAboutPayment, payment } from '../../operations/payment.ts';
+import { verbsOf } from '../operation-verb.ts';
 import { fileAnswer } from '../output/payment-file.ts';
 import { payments } from '../output/payments.ts';
 import { table } from '../output/table.ts';
 import { type Answer, type Noun, reads } from '../verb.ts';
-import { list, narrowing } from './payment-list.ts';
+import { list } from './payment-list.ts';
 import { loadQueueBackend } from './queues.ts';
 
-const MAX_REFERENCE_LENGTH = 200;
 /** A search with more hits must be narrowed anyway. */
 const MAX_HITS = 100;
-
-const reference = read.text('WHAT', MAX_REFERENCE_LENGTH);
 
 const show = reads({
   role: 'viewer',
   summary: 'Shows everything about one payment, or lists those that match',
   notes:
     'WHAT is a ref_no, an id, our reference at the gateway, a receipt of the network, a reference of the gateway, the webhook-id of a notification, or the phone on the other side in any usual form. Write --what=-… for one that begins with a dash.',
-  options: {
-    what: required('what', reference, 'Something that names the payment'),
-    ...narrowing,
-  },
+  options: payment,
   argument: 'what',
   run: async (service, search) => {
     const { database } = service;
@@ -59,7 +53,7 @@ function several(hits: PaymentSummary[], what: string): Answer {
   };
 }
 
-export const payment: Noun = {
+export const paymentNoun: Noun = {
   summary: 'Payments of all merchants, for support',
-  verbs: { list, show },
+  verbs: { list, show, ...verbsOf([askAboutPayment]) },
 };

@@ -8,9 +8,9 @@ import {
   type SecurityEventRecord,
 } from '../../domain/security/security-events.ts';
 import { flag, optional, type ValuesOf } from '../../operations/field.ts';
+import { checkPeriod, period } from '../../operations/period.ts';
 import * as read from '../../operations/readers.ts';
 import type { Service } from '../../service/service.ts';
-import { checkPeriod, period } from '../options/search.ts';
 import { lists, type View } from '../output/answers.ts';
 import { rowDocument } from '../output/document.ts';
 import type { Noun, Verb } from '../verb.ts';

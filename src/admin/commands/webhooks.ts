@@ -1,4 +1,3 @@
-import { OperatorRefusal } from '../../domain/errors.ts';
 import { requirePayments } from '../../domain/support/find-payments.ts';
 import {
   DELIVERY_STATUSES,
@@ -6,14 +5,14 @@ import {
   UNDELIVERED,
 } from '../../domain/webhooks/list-deliveries.ts';
 import { ENDPOINT_STATES, listAllEndpoints } from '../../domain/webhooks/list-endpoints.ts';
-import { isUnderWay, resendAudited } from '../../domain/webhooks/resend-webhook.ts';
-import { attemptsOf, findWebhook } from '../../domain/webhooks/webhook-file.ts';
-import { optional, required, UsageError } from '../../operations/field.ts';
+import { attemptsOf, type Webhook } from '../../domain/webhooks/webhook-file.ts';
+import { optional, UsageError } from '../../operations/field.ts';
+import { checkPeriod, period } from '../../operations/period.ts';
 import * as read from '../../operations/readers.ts';
-import { endpointKey } from '../options/endpoints.ts';
-import * as search from '../options/search.ts';
+import { recoverWebhooks, resendWebhook, WEBHOOK } from '../../operations/webhook.ts';
+import { verbsOf } from '../operation-verb.ts';
 import { lists } from '../output/answers.ts';
-import { endpointView } from '../output/endpoints.ts';
+import { endpointKey, endpointView } from '../output/endpoints.ts';
 import {
   attemptDocument,
   nextWords,
@@ -21,8 +20,7 @@ import {
   webhookLines,
   webhookView,
 } from '../output/webhooks.ts';
-import { changes, type Noun, reads } from '../verb.ts';
-import { recover } from './webhook-recovery.ts';
+import { type Noun, reads } from '../verb.ts';
 
 const MAX_TEXT_LENGTH = 200;
 const [EXHAUSTED] = UNDELIVERED;
@@ -39,7 +37,7 @@ const list = lists(webhookView, read.uuid, {
       `Those in this state. Default: ${EXHAUSTED}, or all with --payment`,
     ),
     merchant_id: read.ofMerchant,
-    ...search.period,
+    ...period,
     payment: optional(
       'payment',
       read.text('WHAT', MAX_TEXT_LENGTH),
@@ -47,7 +45,7 @@ const list = lists(webhookView, read.uuid, {
     ),
   },
   check: ({ status, payment, ...given }) => {
-    search.checkPeriod(given);
+    checkPeriod(given);
     if (status !== 'delivered' || payment !== undefined) return;
     throw new UsageError('--status delivered needs --payment: most webhooks are delivered');
   },
@@ -71,45 +69,26 @@ const endpoints = lists(endpointView, endpointKey, {
   read: ({ database }, page) => listAllEndpoints(database, page),
 });
 
-const webhookId = {
-  id: required('webhook', read.uuid, 'The webhook-id, which the merchant knows too'),
-};
-
 const show = reads({
   role: 'viewer',
   summary: 'Shows one webhook: body, status, every attempt, and when and why the next one comes',
-  options: webhookId,
-  argument: 'id',
-  run: async ({ database }, { id }) => {
-    const webhook = await findWebhook(database, id);
-    if (!webhook) throw new OperatorRefusal(`There is no webhook ${id}`);
-    const attempts = await attemptsOf(database, webhook);
+  options: WEBHOOK.fields,
+  argument: WEBHOOK.argument,
+  run: async (service, names) => {
+    const webhook = await WEBHOOK.find(service, names);
+    const attempts = await attemptsOf(service.database, webhook);
     const attempts_made = attempts.map(attemptDocument);
     const document = { ...webhookDocument(webhook), attempts_made };
-    return { data: document, lines: webhookLines(document, `Webhook ${id}`) };
+    return { data: document, lines: webhookLines(document, `Webhook ${webhook.id}`) };
   },
 });
 
-const resend = changes({
-  role: 'support',
-  summary: 'Sends a webhook again now, whatever became of it, under the same id and body',
-  notes:
-    'The dispatcher lets it go when there is a place at its endpoint, and the ladder of attempts begins anew. One that is under way or due stays as it is. If its endpoint is held, that is probed at once. Receivers know a second copy by its webhook-id.',
-  options: webhookId,
-  argument: 'id',
-  run: async (_service, { id }, { audited }) => {
-    const { after, isResent, isProbed } = await resendAudited(audited, id);
-    const words = isResent
-      ? `goes out again, as attempt ${after.attempts! + 1}`
-      : `is ${isUnderWay(after) ? 'under way' : 'due'}: ${isProbed ? 'its endpoint is probed at once' : 'nothing was changed'}`;
-    return {
-      data: { ...webhookDocument(after), resent: isResent, probed: isProbed },
-      lines: [`Webhook ${id} ${words}`, `  next  ${nextWords(after)}`],
-    };
-  },
-});
+const { resend } = verbsOf([resendWebhook], () => ({
+  document: (row) => webhookDocument(row as Webhook),
+  lines: ({ row }) => [`  next  ${nextWords(row as Webhook)}`],
+}));
 
 export const webhooks: Noun = {
   summary: 'What merchants were told',
-  verbs: { list, show, resend, endpoints, recover },
+  verbs: { list, show, resend: resend!, endpoints, ...verbsOf([recoverWebhooks]) },
 };

@@ -1,7 +1,5 @@
-import type { ReplayRefusal } from '../../domain/support/decide-replay.ts';
 import type { FailedJob } from '../../domain/support/failed-job-store.ts';
-import type { Replay } from '../../domain/support/replay-failed-job.ts';
-import { REPLAY_WORDS } from '../../domain/support/replay-words.ts';
+import { REPLAY_WORDS, type Replay, type ReplayRefusal } from '../../domain/support/replay-job.ts';
 import type { View } from './answers.ts';
 import { rowDocument, shortened } from './document.ts';
 import { moment } from './table.ts';

@@ -2,15 +2,14 @@ import { type AppRecord, requireApp } from '../../domain/merchants/app.ts';
 import { type Signing, signingOf } from '../../domain/merchants/app-secrets.ts';
 import { appOperations, createApp } from '../../operations/app.ts';
 import { recordView } from '../access/audit.ts';
-import { MERCHANT } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import type { Resource } from '../shell/action.ts';
 import { Facts, Time } from '../shell/links.tsx';
-import { OperationLinks, operationHandlers, pagesOf } from '../shell/operation.tsx';
+import { OperationLinks, operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { found, numberInPath } from '../shell/read-fields.ts';
 import { ActiveBadge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+import { MERCHANT } from './merchants.tsx';
 
 /** The app that the pages under its address are about. */
 const APP: Resource<AppRecord> = {

@@ -6,18 +6,19 @@ import {
   isWorkedOn,
   listBulkReplays,
   lookedAt,
-  stopBulkReplay,
 } from '../../domain/support/bulk-replay.ts';
-import { auditedBy, recordView } from '../access/audit.ts';
+import { countsOf, filterWords, isReplay, outcomeWords, stopReplay } from '../../operations/job.ts';
+import { perform } from '../../operations/perform.ts';
+import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { Time } from '../shell/links.tsx';
+import { nairobiTime, Time } from '../shell/links.tsx';
+import { orderOf } from '../shell/operation.tsx';
 import { idIn, uuidIn } from '../shell/read-fields.ts';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
-import { countsOf, filterWords, isReplay, outcomeWords } from './failed-job-filter.ts';
 
 /** Replays of many failed jobs: their progress, and their end. */
 export const bulkReplayHandlers = {
@@ -56,12 +57,10 @@ export const bulkReplayHandlers = {
   },
 
   stopBulkReplay: async (visit: Visit): Promise<Answer> => {
-    const { id } = await find(visit);
+    const bulk = await find(visit);
     try {
-      const reason = givenReason(visit);
-      const audited = auditedBy(visit, 'stopBulkReplay', { action: 'jobs.stop-replay', reason });
-      await audited((trx) => stopBulkReplay(trx, id, visit.member.email));
-      return { goTo: pathTo('bulkReplay', { id }) };
+      await perform(stopReplay, { ...orderOf(visit, bulk, givenReason(visit)), values: {} });
+      return { goTo: pathTo('bulkReplay', { id: bulk.id }) };
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
       return show(visit, await find(visit), error);
@@ -81,7 +80,7 @@ async function show(visit: Visit, bulk: BulkReplay, refusal?: OperatorRefusal): 
   return { page, title: 'Replay of many jobs', ...(refusal && { status: 422, refusal }) };
 }
 
-/** Tells whether it should run and no console works on it. */
+/** Tells whether it should run and no process works on it. */
 async function isWaiting({ service }: Visit, { id, state }: BulkReplay): Promise<boolean> {
   return state === 'running' && !(await isWorkedOn(service.database, id));
 }
@@ -115,7 +114,7 @@ const COLUMNS: readonly Column<BulkReplay>[] = [
   {
     heading: 'Jobs',
     cell: ({ id, filter }) => (
-      <a href={pathTo('bulkReplay', { id })}>{VEILED.text(filterWords(filter))}</a>
+      <a href={pathTo('bulkReplay', { id })}>{VEILED.text(filterWords(filter, nairobiTime))}</a>
     ),
   },
   { heading: 'By', cell: ({ requested_by }) => requested_by },
@@ -126,7 +125,7 @@ const COLUMNS: readonly Column<BulkReplay>[] = [
 interface BulkReplayPageProps {
   visit: Visit;
   bulk: BulkReplay;
-  /** It should run, and no console works on it. */
+  /** It should run, and no process works on it. */
   isWaiting: boolean;
   problem: string | undefined;
 }
@@ -141,7 +140,7 @@ function BulkReplayPage({ visit, bulk, isWaiting, problem }: BulkReplayPageProps
       <section class="card">
         <dl>
           <dt>Jobs</dt>
-          <dd>{VEILED.text(filterWords(filter))}</dd>
+          <dd>{VEILED.text(filterWords(filter, nairobiTime))}</dd>
           <dt>Begun</dt>
           <dd>
             <Time at={requested_at} /> by {requested_by}
@@ -168,7 +167,7 @@ function BulkReplayPage({ visit, bulk, isWaiting, problem }: BulkReplayPageProps
           action={pathTo('stopBulkReplay', { id })}
           verb="Stop"
         >
-          <h2>Stop it</h2>
+          <h2>{stopReplay.title}</h2>
           <p>Nothing more is replayed. What is done stays done.</p>
         </ReasonForm>
       )}
@@ -200,7 +199,9 @@ function Progress({ bulk, isWaiting }: { bulk: BulkReplay; isWaiting: boolean })
         )}
       </p>
       {why && <p class="warning">{VEILED.numbers(why)}.</p>}
-      {isWaiting && <p class="warning">No console works on it now. One goes on within a minute.</p>}
+      {isWaiting && (
+        <p class="warning">No dispatcher works on it now. One goes on within a minute.</p>
+      )}
       <ul>
         {counts.map(({ outcome, count }) => (
           <li>

@@ -1,14 +1,39 @@
-import type { AmountRule } from '../../domain/channels/channel.ts';
+import {
+  type AmountRule,
+  CHANNELS,
+  type Channel,
+  type ChannelRoute,
+  channelByCode,
+} from '../../domain/channels/channel.ts';
+import { type ChannelPause, channelPauses } from '../../domain/channels/channel-store.ts';
+import { type ChannelTrouble, readTroubles } from '../../domain/channels/operator-trouble.ts';
+import { type Float, readFloats } from '../../domain/gateway-accounts/float-store.ts';
 import { kes } from '../../domain/money.ts';
-import { CHANNEL, pause, resume } from '../channels/actions.tsx';
-import { type ChannelState, readChannels } from '../channels/query.ts';
+import {
+  isPolledOnly,
+  type LearnedLately,
+  readLearnedLately,
+} from '../../domain/settlement/lately.ts';
+import { channelOperations } from '../../operations/channel.ts';
+import type { Service } from '../../service/service.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { actionHandlers } from '../shell/action.ts';
 import { Time } from '../shell/links.tsx';
+import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { Badge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
-import type { Answer, Visit } from '../visit.ts';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+
+const CHANNEL: Resource<Channel> = {
+  find: async ({ params: { code = '' } }) => {
+    const channel = /^\d{1,9}$/.test(code) ? channelByCode(Number(code)) : undefined;
+    if (!channel) throw new ConsoleError(404, 'There is no such channel');
+    return channel;
+  },
+  nameOf: ({ code, name }) => `${name} (${code})`,
+  pathOf: () => pathTo('channels'),
+};
+const place = { resource: CHANNEL, pages: pagesOf(channelOperations) };
 
 /** The ways to move money, and what stops them. They are nobody's data, so no read is recorded. */
 export const channelHandlers = {
@@ -17,9 +42,58 @@ export const channelHandlers = {
     return { page: <ChannelsPage visit={visit} channels={channels} />, title: 'Channels' };
   },
 
-  ...actionHandlers('channelPause', CHANNEL, () => pause),
-  ...actionHandlers('channelResume', CHANNEL, () => resume),
+  ...operationHandlers('channelPause', { ...place, part: 'pause' }),
+  ...operationHandlers('channelResume', { ...place, part: 'resume' }),
 };
+
+/** A channel, and everything that is known of how it goes. */
+interface ChannelState extends Channel {
+  /** Null: nothing is configured to carry it. */
+  driver: string | null;
+  route: ChannelRoute;
+  pause: ChannelPause | null;
+  /** Of its accounts that have told it. `limitCents` is where the operator wants an alert. */
+  floats: (Float & { limitCents: number | null })[];
+  trouble: ChannelTrouble | null;
+  /** Set when payments end by questions only: callbacks do not arrive. */
+  polledOnly: LearnedLately | null;
+}
+
+/** Reads all channels, those that are configured or paused first. */
+async function readChannels(service: Service): Promise<ChannelState[]> {
+  const { database, gateways } = service;
+  const [pauses, floats, troubles, learned] = await Promise.all([
+    channelPauses(database),
+    readFloats(database),
+    readTroubles(database, [...gateways.keys()]),
+    readLearnedLately(database),
+  ]);
+  const states = CHANNELS.map((channel): ChannelState => {
+    const { code } = channel;
+    const route = service.channels.get(code) ?? {};
+    return {
+      ...channel,
+      route,
+      driver: service.config.channels.get(code) ?? null,
+      pause: pauses.get(code) ?? null,
+      floats: floatsOf(service, route, floats),
+      trouble: troubles.find((each) => each.channel === code) ?? null,
+      polledOnly: learned.find((each) => each.channel === code && isPolledOnly(each)) ?? null,
+    };
+  });
+  const isInUse = ({ driver, pause }: ChannelState) => driver !== null || pause !== null;
+  return [...states.filter(isInUse), ...states.filter((state) => !isInUse(state))];
+}
+
+function floatsOf({ gateways }: Service, route: ChannelRoute, floats: Float[]) {
+  const accounts = new Set(Object.values(route).map(({ gateway }) => gateway));
+  return floats
+    .filter(({ gateway }) => accounts.has(gateway))
+    .map((float) => {
+      const watch = gateways.get(float.gateway)?.float;
+      return { ...float, limitCents: watch?.alertBelowCents ?? null };
+    });
+}
 
 const WHOLE_SHILLING_CENTS = 100;
 

@@ -1,11 +1,11 @@
 import { DISCREPANCY_KINDS, type DiscrepancyKind } from '../../domain/discrepancies/discrepancy.ts';
-import { type Approval, openApprovalAbout } from '../../domain/staff/approvals.ts';
 import {
   type DiscrepancyCase,
   type DiscrepancyFilter,
   findCase,
   listCases,
 } from '../../domain/support/discrepancy-cases.ts';
+import { discrepancySubject } from '../../operations/discrepancy.ts';
 import { recordView } from '../access/audit.ts';
 import { pathTo } from '../routes.ts';
 import { AgeFilter, ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
@@ -17,11 +17,6 @@ import { ConsoleError, type Visit } from '../visit.ts';
 
 const STATES = ['open', 'resolved'] as const;
 const KINDS = Object.keys(DISCREPANCY_KINDS) as DiscrepancyKind[];
-
-/** Names a discrepancy in the audit log and in requests, as the command line does. */
-export function subjectOf(id: string): string {
-  return `discrepancy ${id}`;
-}
 
 /** Reads a page of discrepancies: the open ones oldest first, the resolved ones newest first. */
 export async function readDiscrepancies(visit: Visit): Promise<ListPage<DiscrepancyCase>> {
@@ -54,30 +49,19 @@ function filterIn(
   };
 }
 
-/** A discrepancy, and the request about it that waits for a second person. */
-export interface DiscrepancyFile {
-  found: DiscrepancyCase;
-  request: Approval | undefined;
-}
-
 /** Reads a discrepancy, and records that it was read. @throws ConsoleError 404 */
-export async function readDiscrepancy(visit: Visit): Promise<DiscrepancyFile> {
-  const { database } = visit.service;
+export async function readDiscrepancy(visit: Visit): Promise<DiscrepancyCase> {
   const id = uuidIn(visit.params, 'id');
-  const found = await findCase(database, id);
+  const found = await findCase(visit.service.database, id);
   if (!found) throw new ConsoleError(404, 'There is no such discrepancy');
-  const { merchant_id } = found;
   await recordView(visit, {
     action: 'discrepancy.show',
-    merchant_id,
-    subject: subjectOf(id),
+    merchant_id: found.merchant_id,
+    subject: discrepancySubject(id),
     rows: 1,
     lookedFor: {},
   });
-  return {
-    found,
-    request: await openApprovalAbout(database, 'discrepancy.resolve', subjectOf(id)),
-  };
+  return found;
 }
 
 const KIND_CHOICES = Object.entries(DISCREPANCY_KINDS).map(([kind, words]) => {

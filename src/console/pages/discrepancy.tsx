@@ -1,27 +1,31 @@
 import { DISCREPANCY_KINDS, type Evidence } from '../../domain/discrepancies/discrepancy.ts';
+import { type Approval, openApprovalAbout } from '../../domain/staff/approvals.ts';
 import type { DiscrepancyCase } from '../../domain/support/discrepancy-cases.ts';
 import { DECIDED_BY_WORD, RESOLUTION_WORDS } from '../../domain/support/resolution.ts';
-import { decide, MAX_RECEIPT_LENGTH } from '../discrepancies/decision.tsx';
+import {
+  discrepancySubject,
+  MAX_RECEIPT_LENGTH,
+  resolveDiscrepancy,
+} from '../../operations/discrepancy.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { actionHandlers, type Resource } from '../shell/action.ts';
 import { MerchantLink, Time } from '../shell/links.tsx';
+import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
 import {
   Cents,
   Discrepancies,
-  type DiscrepancyFile,
   movedCents,
   PaymentOf,
   readDiscrepancies,
   readDiscrepancy,
 } from './discrepancies.tsx';
 
-const DISCREPANCY: Resource<DiscrepancyFile> = {
+const DISCREPANCY: Resource<DiscrepancyCase> = {
   find: readDiscrepancy,
-  nameOf: ({ found }) => `Discrepancy: ${found.kind}`,
-  pathOf: ({ found: { id } }) => pathTo('discrepancy', { id }),
+  nameOf: ({ kind }) => `Discrepancy: ${kind}`,
+  pathOf: ({ id }) => pathTo('discrepancy', { id }),
 };
 
 /** What does not add up, and the decisions about it. */
@@ -32,16 +36,31 @@ export const discrepancyHandlers = {
   },
 
   discrepancy: async (visit: Visit): Promise<Answer> => {
-    const file = await readDiscrepancy(visit);
-    return { page: <Discrepancy visit={visit} file={file} />, title: DISCREPANCY.nameOf(file) };
+    const found = await readDiscrepancy(visit);
+    const { database } = visit.service;
+    const subject = discrepancySubject(found.id);
+    const request = await openApprovalAbout(database, 'discrepancy.resolve', subject);
+    const page = <Discrepancy {...{ visit, found, request }} />;
+    return { page, title: DISCREPANCY.nameOf(found) };
   },
 
-  ...actionHandlers('decideDiscrepancy', DISCREPANCY, () => decide),
+  ...operationHandlers('decideDiscrepancy', {
+    resource: DISCREPANCY,
+    pages: pagesOf([resolveDiscrepancy]),
+    part: 'resolve',
+    isAskedBefore: true,
+  }),
 };
 
+interface DiscrepancyProps {
+  visit: Visit;
+  found: DiscrepancyCase;
+  /** The request about it that waits for a second person. */
+  request: Approval | undefined;
+}
+
 /** One discrepancy: what was found, and every way out. */
-function Discrepancy({ visit, file }: { visit: Visit; file: DiscrepancyFile }) {
-  const { found } = file;
+function Discrepancy({ visit, found, request }: DiscrepancyProps) {
   return (
     <>
       <h1>
@@ -56,7 +75,7 @@ function Discrepancy({ visit, file }: { visit: Visit; file: DiscrepancyFile }) {
       ))}
       {!found.evidence_complete && <p class="warning">There was more than is kept.</p>}
       <h2>Decision</h2>
-      <WaysOut visit={visit} file={file} />
+      <WaysOut {...{ visit, found, request }} />
     </>
   );
 }
@@ -140,7 +159,7 @@ function detail(name: string, value: unknown) {
   return name === 'description' || typeof value === 'object' ? VEILED.text(text) : text;
 }
 
-function WaysOut({ visit, file: { found, request } }: { visit: Visit; file: DiscrepancyFile }) {
+function WaysOut({ visit, found, request }: DiscrepancyProps) {
   if (found.allowed.length === 0) return <Resolved found={found} />;
   if (request) {
     return (

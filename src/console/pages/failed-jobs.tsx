@@ -1,38 +1,43 @@
+import { type Database, databaseNow } from '../../connections/database.ts';
 import { channelByCode } from '../../domain/channels/channel.ts';
-import { OperatorRefusal } from '../../domain/errors.ts';
-import { requestApproval } from '../../domain/staff/approvals.ts';
+import type { BulkReplay } from '../../domain/support/bulk-replay.ts';
 import {
-  beginBulkReplay,
-  bulkSubject,
-  MAX_REPLAYS_ALONE,
-  refuseWrongOrder,
-} from '../../domain/support/bulk-replay.ts';
-import { FAILED_JOB_STATES, type FailedJob } from '../../domain/support/failed-job-store.ts';
-import { STOP_AFTER_FAILED_AGAIN } from '../../domain/support/work-bulk-replays.ts';
-import { counted } from '../../domain/text.ts';
-import { auditedBy, recordView } from '../access/audit.ts';
+  FAILED_JOB_STATES,
+  type FailedJob,
+  type FailedJobFilter,
+  type FailedJobState,
+  listFailedJobs,
+} from '../../domain/support/failed-job-store.ts';
+import { planReplays, type ReplayPlan, replayMany } from '../../operations/job.ts';
+import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { NotPossible, WhatWillHappen } from '../shell/action-page.tsx';
-import { Choice } from '../shell/fields.tsx';
 import { AgeFilter, ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
 import { MerchantLink, PaymentLink, Time } from '../shell/links.tsx';
-import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
-import { type Column, Empty, type ListPage, NextPage, Table } from '../shell/table.tsx';
+import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
+import { ageIn, found, idIn, numberIn, textIn } from '../shell/read-fields.ts';
+import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
-import type { Answer, Visit } from '../visit.ts';
-import {
-  countsOf,
-  DEFAULT_RATE,
-  filterWords,
-  isReplay,
-  MAX_COUNTED,
-  outcomeWords,
-  type Plan,
-  planOf,
-  readFailedJobs,
-  STATE_WORDS,
-  stateIn,
-} from './failed-job-filter.ts';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+
+/** The jobs that a preview looks at. */
+const MAX_FORESEEN = 1_000;
+const JOB_FIELD = /^job(\d{1,15})$/;
+const FILTERS = ['all', 'queue', 'error', 'merchant', 'channel', 'older', 'newer'];
+
+/** The jobs that somebody has selected, or all that match the filters. */
+const SELECTED: Resource<ReplayPlan> = {
+  find: (visit) => planIn(visit.service.database, givenBy(visit)),
+  recordView: (visit, { order: { filter }, replays }) =>
+    recordView(visit, {
+      action: 'jobs.preview',
+      subject: 'jobs',
+      rows: replays.length,
+      merchant_id: filter.merchant_id ?? null,
+      lookedFor: { ...filter },
+    }),
+  nameOf: () => 'Failed jobs',
+  pathOf: () => pathTo('failedJobs'),
+};
 
 /** Jobs that have failed for good, and their replay. */
 export const failedJobHandlers = {
@@ -41,83 +46,97 @@ export const failedJobHandlers = {
     return { page: <FailedJobs visit={visit} page={page} />, title: 'Failed jobs' };
   },
 
-  bulkReplayForm: async (visit: Visit): Promise<Answer> => form(visit, visit.query),
-
-  beginBulkReplay: async (visit: Visit): Promise<Answer> => {
-    try {
-      const reason = givenReason(visit);
-      const plan = await planOf(visit, visit.form);
-      return { goTo: await begin(visit, plan, reason) };
-    } catch (error) {
-      if (!(error instanceof OperatorRefusal)) throw error;
-      return form(visit, visit.form, error);
-    }
-  },
+  ...operationHandlers('bulkReplayBegin', {
+    resource: SELECTED,
+    pages: pagesOf([replayMany]),
+    part: 'replay',
+    carried: ({ order: { id, last_job, filter } }, visit) => [
+      ...Object.entries(givenBy(visit)).filter(
+        ([name]) => FILTERS.includes(name) || JOB_FIELD.test(name),
+      ),
+      ['id', id],
+      ['last_job', String(last_job)],
+      ['as_of', filter.as_of],
+    ],
+    madeAt: ({ row }) => pathTo('bulkReplay', { id: (row as BulkReplay).id }),
+  }),
 };
 
-/** Begins a replay, or asks for a second person. @returns the page that shows what comes of it */
-async function begin(visit: Visit, plan: Plan, reason: string): Promise<string> {
-  const { order } = plan;
-  const { email: requested_by } = visit.member;
-  const by = (action: string) => auditedBy(visit, 'beginBulkReplay', { action, reason });
-  if (!plan.needsSecond) {
-    const alone = { requested_by, reason, approved_by: null };
-    await by('jobs.replay')((trx) => beginBulkReplay(trx, order, alone));
-    return pathTo('bulkReplay', { id: order.id });
-  }
-  refuseWrongOrder(order);
-  const { id } = await requestApproval(by('approval.request'), {
-    action: 'jobs.replay',
-    subject: bulkSubject(order.id),
-    merchant_id: order.filter.merchant_id ?? null,
-    amount_cents: null,
-    payload: order,
-    preview: linesOf(plan).join('\n'),
-    requested_by,
-    reason,
+type Given = Visit['query'];
+
+function givenBy({ query, form }: Visit): Given {
+  return { ...query, ...form };
+}
+
+/** Plans the replay that an address or a form asks for. */
+async function planIn(database: Database, given: Given): Promise<ReplayPlan> {
+  const ids = Object.keys(given)
+    .flatMap((name) => JOB_FIELD.exec(name)?.[1] ?? [])
+    .map(Number);
+  if (ids.length === 0 && !given.all) throw new ConsoleError(422, 'Select at least one job');
+  const as_of = asOfIn(given, await databaseNow(database));
+  const wanted = {
+    id: idIn(given, 'id'),
+    filter: given.all ? { ...filterIn(given), as_of } : { ids, as_of },
+    last_job: numberIn(given, 'last_job'),
+  };
+  return found(planReplays(database, wanted, MAX_FORESEEN));
+}
+
+/** The moment of the preview. Nobody selects what is not there yet. */
+function asOfIn({ as_of = '' }: Given, now: Date): string {
+  const at = Date.parse(as_of);
+  return new Date(Number.isNaN(at) ? now : Math.min(at, now.getTime())).toISOString();
+}
+
+/** Returns the state that the list shows: those that wait, unless the address says otherwise. */
+function stateIn({ state, bulk }: Visit['query']): FailedJobState | undefined {
+  const found = FAILED_JOB_STATES.find((each) => each === state);
+  return found ?? (state === 'all' || bulk ? undefined : 'waiting');
+}
+
+/** Reads a page of failed jobs, newest first. */
+async function readFailedJobs(visit: Visit): Promise<ListPage<FailedJob, number>> {
+  const { service, query } = visit;
+  const filter = {
+    ...filterIn(query),
+    state: stateIn(query),
+    bulkReplay: idIn(query, 'bulk'),
+  };
+  const placed = { order: 'newest first', after: numberIn(query, 'after') } as const;
+  const page = await listPage(
+    (limit) => listFailedJobs(service.database, filter, { ...placed, limit }),
+    ({ id }) => id,
+  );
+  await recordView(visit, {
+    action: 'jobs.list',
+    subject: 'jobs',
+    rows: page.rows.length,
+    merchant_id: filter.merchant_id ?? null,
+    lookedFor: { ...query },
   });
-  return pathTo('approval', { id });
+  return page;
 }
 
-async function form(
-  visit: Visit,
-  given: Readonly<Record<string, string>>,
-  refusal?: OperatorRefusal,
-): Promise<Answer> {
-  const plan = await planOrProblem(visit, given);
-  const title = 'Replay failed jobs';
-  const page =
-    'problem' in plan ? (
-      <>
-        <h1>{title}</h1>
-        <NotPossible why={plan.problem} back={pathTo('failedJobs')} />
-      </>
-    ) : (
-      <PlanForm visit={visit} plan={plan} problem={refusal?.message} />
-    );
-  const isRefused = refusal !== undefined || 'problem' in plan;
-  return { page, title, status: isRefused ? 422 : 200, ...(refusal && { refusal }) };
+/** Reads the filters that the list and a replay have in common. */
+function filterIn(given: Given): Omit<FailedJobFilter, 'state' | 'bulkReplay'> {
+  return {
+    queue: textIn(given, 'queue'),
+    error: textIn(given, 'error'),
+    merchant_id: numberIn(given, 'merchant'),
+    channel: numberIn(given, 'channel'),
+    olderThanMs: ageIn(given, 'older'),
+    newerThanMs: ageIn(given, 'newer'),
+  };
 }
 
-async function planOrProblem(
-  visit: Visit,
-  given: Readonly<Record<string, string>>,
-): Promise<Plan | { problem: string }> {
-  try {
-    const plan = await planOf(visit, given);
-    await recordView(visit, {
-      action: 'jobs.preview',
-      subject: 'jobs',
-      rows: plan.count,
-      merchant_id: plan.order.filter.merchant_id ?? null,
-      lookedFor: { ...plan.order.filter },
-    });
-    return plan;
-  } catch (error) {
-    if (!(error instanceof OperatorRefusal)) throw error;
-    return { problem: error.message };
-  }
-}
+/** The states of failed jobs, as the list shows them. */
+const STATE_WORDS: Readonly<Record<FailedJobState, string>> = {
+  waiting: 'waits for somebody',
+  replayed: 'replayed',
+  failed_again: 'replayed, and failed again',
+  moved_on: 'has moved on meanwhile',
+};
 
 interface FailedJobsProps {
   visit: Visit;
@@ -128,7 +147,7 @@ interface FailedJobsProps {
 function FailedJobs({ visit, page }: FailedJobsProps) {
   const { query, member } = visit;
   const path = pathTo('failedJobs');
-  const mayReplay = mayUse(member.role, 'beginBulkReplay') && stateIn(query) === 'waiting';
+  const mayReplay = mayUse(member.role, 'bulkReplayBegin') && stateIn(query) === 'waiting';
   return (
     <>
       <h1>Failed jobs</h1>
@@ -178,7 +197,7 @@ function JobFilter({ visit: { query, service } }: { visit: Visit }) {
 function Selection({ query, rows }: { query: Visit['query']; rows: FailedJob[] }) {
   const filter = Object.entries(query).filter(([name]) => name !== 'after' && name !== 'state');
   return (
-    <form method="get" action={pathTo('bulkReplayForm')}>
+    <form method="get" action={pathTo('bulkReplayBeginForm')}>
       {filter.map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
@@ -230,85 +249,6 @@ function Subject({ job }: { job: FailedJob }) {
     <>
       {kind !== payment_kind && `${kind} of `}
       <PaymentLink payment={payment} ref_no={ref_no} />
-    </>
-  );
-}
-
-const RATES = [1, 5, 10, 20, 50, 100].map((rate) => [String(rate), `${rate} per second`] as const);
-
-/** Says what a replay will do, line by line. */
-function linesOf({ order, outcomes, count, hasMore, total }: Plan): string[] {
-  const atLeast = total < MAX_COUNTED ? '' : 'At least ';
-  const jobs = `${atLeast}${counted(total, 'failed job')}`;
-  return [
-    `${jobs}: ${VEILED.text(filterWords(order.filter))}.`,
-    ...(hasMore ? [`Of the oldest ${count}:`] : []),
-    ...countsOf(outcomes).map(({ outcome, count: each }) => `${each}: ${outcomeWords(outcome)}.`),
-    `It replays ${order.rate} per second, the oldest first.`,
-    `It stops when ${STOP_AFTER_FAILED_AGAIN} of them have failed again.`,
-  ];
-}
-
-interface PlanFormProps {
-  visit: Visit;
-  plan: Plan;
-  problem: string | undefined;
-}
-
-/** What a replay of many jobs will do, and the question why. */
-function PlanForm({ visit, plan, problem }: PlanFormProps) {
-  const { order, outcomes, count, hasMore, needsSecond, carried } = plan;
-  const back = pathTo('failedJobs');
-  const isPossible = hasMore || countsOf(outcomes).some(({ outcome }) => isReplay(outcome));
-  const title = <h1>Replay failed jobs</h1>;
-  if (!isPossible) {
-    return (
-      <>
-        {title}
-        <section class="card">
-          <h2>{count === 0 ? 'No job matches' : 'None of them can be replayed'}</h2>
-          <ul>
-            {linesOf(plan).map((line) => (
-              <li>{line}</li>
-            ))}
-          </ul>
-          <p>
-            Nothing was changed. <a href={back}>Back to the failed jobs</a>
-          </p>
-        </section>
-      </>
-    );
-  }
-  return (
-    <>
-      {title}
-      <ReasonForm
-        visit={visit}
-        back={back}
-        problem={problem}
-        action={pathTo('beginBulkReplay')}
-        verb={needsSecond ? 'Ask for approval' : 'Replay'}
-      >
-        <WhatWillHappen lines={linesOf(plan)} />
-        <p class="soft">
-          The next step of each is decided anew when its turn comes, so the counts may differ then.
-        </p>
-        {needsSecond && (
-          <p class="warning">
-            More than {MAX_REPLAYS_ALONE} jobs: somebody else must approve it. Nothing happens
-            before.
-          </p>
-        )}
-        {carried.map(([name, value]) => (
-          <input type="hidden" name={name} value={value} />
-        ))}
-        <Choice
-          name="rate"
-          label="Rate"
-          choices={RATES}
-          value={String(order.rate || DEFAULT_RATE)}
-        />
-      </ReasonForm>
     </>
   );
 }

@@ -10,7 +10,6 @@ import { walletBalances } from '../../domain/wallets/list-transactions.ts';
 import { merchantOperations } from '../../operations/merchant.ts';
 import type { Config } from '../../process/config.ts';
 import { recordView } from '../access/audit.ts';
-import { MERCHANT, recordMerchantView } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Facts, Time } from '../shell/links.tsx';
 import { OperationLinks, operationHandlers, pagesOf } from '../shell/operation.tsx';
@@ -20,7 +19,7 @@ import { Empty, type ListPage, listPage, NextPage } from '../shell/table.tsx';
 import { LIFTED, VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
 import { AppTable } from './app.tsx';
-import { MerchantBadges, MerchantList } from './merchants.tsx';
+import { MERCHANT, MerchantBadges, MerchantList, recordMerchantView } from './merchants.tsx';
 import { UserTable } from './user.tsx';
 import { Balances } from './wallets.tsx';
 

@@ -44,7 +44,7 @@ const MAX_SEEN = 50;
  */
 export async function recordPaymentView(
   visit: Visit,
-  { payment }: PaymentFile,
+  { payment }: { payment: PaymentRef },
   { isNew = false, action = 'payment.show' } = {},
 ): Promise<void> {
   const { session } = visit.req;

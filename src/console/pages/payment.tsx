@@ -3,19 +3,63 @@ import { isOpen } from '../../domain/payments/payment.ts';
 import type { AnyPayment } from '../../domain/payments/payment-store.ts';
 import type { PaymentSummary } from '../../domain/payments/payment-summary.ts';
 import { whyNotAsked } from '../../domain/support/ask-now.ts';
+import type { FailedJob } from '../../domain/support/failed-job-store.ts';
 import type { PaymentFile } from '../../domain/support/payment-file.ts';
+import { findWebhook, type Webhook } from '../../domain/webhooks/webhook-file.ts';
+import { replayOne } from '../../operations/job.ts';
+import { askAboutPayment } from '../../operations/payment.ts';
+import { resendWebhook } from '../../operations/webhook.ts';
 import { factsAbout } from '../../records/payments.ts';
 import type { Fact } from '../../records/record.ts';
-import { ask, PAYMENT, replay, resend } from '../payment/actions.ts';
 import { mayUse, pathTo, type RouteName } from '../routes.ts';
-import { actionHandlers } from '../shell/action.ts';
 import { Facts, MerchantLink, Money, PaymentLink, Time } from '../shell/links.tsx';
+import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
-import type { Answer, Visit } from '../visit.ts';
-import { fileOf, recordPaymentView } from './payment-file.tsx';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+import { fileOf, recordPaymentView, refIn } from './payment-file.tsx';
 import { nameOf, nextWords, summaryFor, timelineOf } from './payment-timeline.ts';
+
+const PAYMENT: Resource<AnyPayment> = {
+  find: async (visit) => (await fileOf(visit)).payment,
+  recordView: (visit, payment) => recordPaymentView(visit, { payment }),
+  nameOf,
+  pathOf: (payment) => pathTo('payment', { ...payment }),
+};
+
+/** A failed job of the payment that the address names. */
+const FAILED_JOB: Resource<FailedJob> = {
+  find: async (visit) => {
+    const { failedJobs } = await fileOf(visit);
+    const job = failedJobs.find(({ id }) => String(id) === visit.params.job);
+    if (job) return job;
+    throw new ConsoleError(404, 'This payment has no such failed job');
+  },
+  recordView: (visit) => recordPaymentView(visit, { payment: refIn(visit) }),
+  nameOf: ({ error }) => `A job that failed with: ${VEILED.text(error)}`,
+  pathOf: pathOfPayment,
+};
+
+/** A webhook about the payment that the address names. */
+const WEBHOOK: Resource<Webhook> = {
+  find: async (visit) => {
+    const { events } = await fileOf(visit);
+    const { webhook = '' } = visit.params;
+    const isKnown = events.some(({ id }) => id === webhook);
+    const found = isKnown && (await findWebhook(visit.service.database, webhook));
+    if (found) return found;
+    throw new ConsoleError(404, 'This payment has no such webhook');
+  },
+  recordView: (visit) => recordPaymentView(visit, { payment: refIn(visit) }),
+  nameOf: ({ type }) => `The webhook ${type}`,
+  pathOf: pathOfPayment,
+};
+
+function pathOfPayment(of: Pick<FailedJob, 'payment_kind' | 'merchant_id' | 'payment_id'>): string {
+  const { payment_kind: kind, merchant_id, payment_id: id } = of;
+  return pathTo('payment', { kind, merchant_id, id });
+}
 
 /** The page of a payment, its live part, and what can be done about it. */
 export const paymentHandlers = {
@@ -44,9 +88,21 @@ export const paymentHandlers = {
     goTo: pathTo('payment', params),
   }),
 
-  ...actionHandlers('paymentAsk', PAYMENT, () => ask),
-  ...actionHandlers('paymentReplay', PAYMENT, () => replay),
-  ...actionHandlers('paymentResend', PAYMENT, () => resend),
+  ...operationHandlers('paymentAsk', {
+    resource: PAYMENT,
+    pages: pagesOf([askAboutPayment]),
+    part: 'ask',
+  }),
+  ...operationHandlers('paymentReplay', {
+    resource: FAILED_JOB,
+    pages: pagesOf([replayOne]),
+    part: 'replay',
+  }),
+  ...operationHandlers('paymentResend', {
+    resource: WEBHOOK,
+    pages: pagesOf([resendWebhook]),
+    part: 'resend',
+  }),
 };
 
 interface Shown {

@@ -1,8 +1,6 @@
-import { leaseHolder } from '../../connections/locks.ts';
-import { auditedFor } from '../../domain/audit/audit.ts';
+import { Readable } from 'node:stream';
 import { OperatorRefusal } from '../../domain/errors.ts';
 import {
-  beginComparison,
   type ImportResult,
   listImports,
   type StatementImport,
@@ -11,28 +9,29 @@ import {
   MAX_PREVIEWED_MISSING,
   type StatementPreview,
 } from '../../domain/reconciliation/preview-statement.ts';
-import { compareImport } from '../../domain/reconciliation/reconcile-statement.ts';
 import { counted } from '../../domain/text.ts';
-import { comparisonWith } from '../../service/reconciliation.ts';
-import { auditedBy, recordView } from '../access/audit.ts';
+import { UsageError } from '../../operations/field.ts';
+import { perform } from '../../operations/perform.ts';
+import {
+  checkStatement,
+  compareStatement,
+  type GivenFile,
+  whyNotAlone,
+} from '../../operations/statement.ts';
+import { recordView } from '../access/audit.ts';
+import { uploadIn } from '../access/upload.ts';
 import { mayUse, pathTo } from '../routes.ts';
+import { valuesIn } from '../shell/inputs.tsx';
 import { Facts, Money, PaymentLink, Time } from '../shell/links.tsx';
+import { orderOf } from '../shell/operation.tsx';
 import { idIn } from '../shell/read-fields.ts';
 import { givenReason, ReasonForm } from '../shell/reason-form.tsx';
 import { StatusBadges } from '../shell/status.tsx';
 import { type Column, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
 import type { Answer, Visit } from '../visit.ts';
-import { StatementForm, statementIn } from './statement-form.tsx';
-import {
-  breaksOf,
-  ImportList,
-  importOf,
-  type LineBreak,
-  State,
-  storeDraft,
-  whyNotAlone,
-} from './statements.tsx';
+import { MAX_UPLOAD_LINES, StatementForm } from './statement-form.tsx';
+import { breaksOf, ImportList, importOf, type LineBreak, State } from './statements.tsx';
 
 const TITLE = 'Reconciliation';
 
@@ -54,15 +53,14 @@ export const reconciliationHandlers = {
 
   statementNew: async (visit: Visit): Promise<Answer> => {
     try {
-      const reason = givenReason(visit);
-      const draft = await statementIn(visit);
-      const audited = auditedBy(visit, 'statementNew', { action: 'reconcile.check', reason });
-      const id = await storeDraft(visit.service.database, audited, draft);
+      const { id } = await check(visit);
       return { goTo: pathTo('statement', { import: id }) };
     } catch (error) {
-      if (!(error instanceof OperatorRefusal)) throw error;
+      const isWrong = error instanceof OperatorRefusal || error instanceof UsageError;
+      if (!isWrong) throw error;
+      const refusal = new OperatorRefusal(error.message);
       const page = <StatementForm visit={visit} problem={error.message} />;
-      return { page, title: TITLE, status: 422, refusal: error };
+      return { page, title: TITLE, status: 422, refusal };
     }
   },
 
@@ -77,7 +75,8 @@ export const reconciliationHandlers = {
   statementRun: async (visit: Visit): Promise<Answer> => {
     const statement = await importOf(visit);
     try {
-      await begin(visit, statement);
+      const order = orderOf(visit, statement, givenReason(visit));
+      await perform(compareStatement, { ...order, values: {} });
       return { goTo: pathTo('statement', visit.params) };
     } catch (error) {
       if (!(error instanceof OperatorRefusal)) throw error;
@@ -101,40 +100,18 @@ async function shown(visit: Visit, statement: StatementImport, problem?: string)
   return { page, title: TITLE, status: problem === undefined ? 200 : 422 };
 }
 
-/**
- * Begins the comparison, and does not wait for its end: the gateway may be asked about many
- * payments. The row says that it goes on. If the process stops, it may be begun again.
- */
-async function begin(visit: Visit, statement: StatementImport): Promise<void> {
-  const { service } = visit;
-  const { id, gateway: name, channel, period_from: from, period_to: to } = statement;
-  const reason = givenReason(visit);
-  const problem = whyNotAlone(visit, statement);
-  if (problem !== null) throw new OperatorRefusal(problem);
-  const gateway = service.gateways.get(name);
-  if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
-  const audited = auditedBy(visit, 'statementRun', { action: 'reconcile.run', reason });
-  const holder = leaseHolder();
-  await audited(async (trx) => {
-    if (!(await beginComparison(trx, id, holder))) {
-      throw new OperatorRefusal('Its comparison is under way, or has ended');
-    }
-    const details = { import_id: id, begun: true };
-    return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
-  });
-  const { covers, complete_until } = statement;
-  const scope = { import_id: id, gateway: name, channel, period: { from, to } };
-  // A log-out meanwhile does not stop the comparison.
-  const operator = { actor: visit.member.email, action: 'reconcile.run', reason };
-  service.comparisons.start(id, (stopping) =>
-    compareImport(
-      service.database,
-      auditedFor(service.database, operator),
-      { ...scope, covers, complete_until },
-      { ...comparisonWith(service, gateway), stopping },
-      holder,
-    ),
-  );
+/** Stores the statement that a form is about. */
+async function check(visit: Visit): Promise<StatementImport> {
+  const order = orderOf(visit, undefined, givenReason(visit));
+  const upload = uploadIn(visit.req, 'file');
+  const file: GivenFile | undefined = upload
+    ? { label: 'The file', name: upload.name, open: () => Readable.from([upload.content]) }
+    : undefined;
+  const paged = { operation: checkStatement, page: checkStatement };
+  const given = upload ? visit.form : { ...visit.form, complete_until: '' };
+  const values = valuesIn(paged, undefined, given, { file, max_lines: MAX_UPLOAD_LINES });
+  const { result } = await perform(checkStatement, { ...order, values });
+  return result!.row as StatementImport;
 }
 
 interface Props {

@@ -1,15 +1,14 @@
 import { requireUserById, type UserRecord } from '../../domain/merchants/user.ts';
 import { createUser, userOperations } from '../../operations/user.ts';
 import { recordView } from '../access/audit.ts';
-import { MERCHANT } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import type { Resource } from '../shell/action.ts';
 import { Facts, Time } from '../shell/links.tsx';
-import { OperationLinks, operationHandlers, pagesOf } from '../shell/operation.tsx';
+import { OperationLinks, operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { found, numberInPath, uuidIn } from '../shell/read-fields.ts';
 import { ActiveBadge } from '../shell/status.tsx';
 import { type Column, Table } from '../shell/table.tsx';
 import type { Answer, Visit } from '../visit.ts';
+import { MERCHANT } from './merchants.tsx';
 
 /** The user that the pages under its address are about. */
 const USER: Resource<UserRecord> = {

@@ -6,13 +6,13 @@ import {
 } from '../../domain/wallets/list-transactions.ts';
 import { walletOperations } from '../../operations/wallet.ts';
 import { recordView } from '../access/audit.ts';
-import { MERCHANT } from '../merchants/merchant.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { Facts, Money, Time } from '../shell/links.tsx';
 import { operationHandlers, pagesOf } from '../shell/operation.tsx';
 import { type Column, Empty, type ListPage, listPage, NextPage, Table } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
 import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+import { MERCHANT } from './merchants.tsx';
 
 /** Microseconds and the id of a transaction. */
 const PLACE = /^(\d{1,16})_([0-9a-f-]{36})$/;

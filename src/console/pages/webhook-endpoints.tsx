@@ -12,13 +12,14 @@ import {
   MAX_WAITING_COUNTED,
   type SupportEndpoint,
 } from '../../domain/webhooks/list-endpoints.ts';
-import { attemptsOf } from '../../domain/webhooks/webhook-file.ts';
+import { attemptsOf, type Webhook } from '../../domain/webhooks/webhook-file.ts';
+import { recoverWebhooks, resendWebhook } from '../../operations/webhook.ts';
 import { DAY_MS } from '../../time.ts';
 import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
-import { actionHandlers } from '../shell/action.ts';
 import { ChoiceFilter, Filters, TextFilter } from '../shell/filters.tsx';
 import { MerchantLink, PaymentLink, Time } from '../shell/links.tsx';
+import { operationHandlers, pagesOf, type Resource } from '../shell/operation.tsx';
 import { idIn, numberIn, textIn, wordIn } from '../shell/read-fields.ts';
 import { Badge, type Tone } from '../shell/status.tsx';
 import {
@@ -31,12 +32,35 @@ import {
   Table,
 } from '../shell/table.tsx';
 import { VEILED } from '../shell/veil.ts';
-import type { Answer, Visit } from '../visit.ts';
-import { ENDPOINT, recover, resend, WEBHOOK } from '../webhook-endpoints/actions.tsx';
-import { endpointIn, recordWebhookView, webhookIn } from '../webhook-endpoints/query.ts';
-import { WebhookPage } from './webhook.tsx';
+import { type Answer, ConsoleError, type Visit } from '../visit.ts';
+import { recordWebhookView, WebhookPage, webhookIn } from './webhook.tsx';
 
-const recovery = actionHandlers('endpointRecover', ENDPOINT, () => recover);
+const ENDPOINT: Resource<Pick<SupportEndpoint, 'merchant_id' | 'endpoint'>> = {
+  find: endpointIn,
+  recordView: (visit, { merchant_id }) =>
+    recordView(visit, {
+      action: 'webhooks.recover',
+      subject: 'webhooks',
+      merchant_id,
+      lookedFor: visit.query,
+      rows: null,
+    }),
+  nameOf: ({ endpoint }) => endpoint,
+  pathOf: (endpoint) => pathTo('endpoint', { ...endpoint }),
+};
+
+const recovery = operationHandlers('endpointRecover', {
+  resource: ENDPOINT,
+  pages: pagesOf([recoverWebhooks]),
+  part: 'recover',
+});
+
+const WEBHOOK: Resource<Webhook> = {
+  find: webhookIn,
+  recordView: (visit, webhook) => recordWebhookView(visit, webhook),
+  nameOf: ({ id }) => `Webhook ${id}`,
+  pathOf: ({ id }) => pathTo('webhook', { id }),
+};
 
 export const webhookEndpointHandlers = {
   endpoints: async (visit: Visit): Promise<Answer> => {
@@ -94,8 +118,29 @@ export const webhookEndpointHandlers = {
   webhookRevealed: async ({ params }: Visit): Promise<Answer> => ({
     goTo: pathTo('webhook', params),
   }),
-  ...actionHandlers('webhookResend', WEBHOOK, () => resend),
+  ...operationHandlers('webhookResend', {
+    resource: WEBHOOK,
+    pages: pagesOf([resendWebhook]),
+    part: 'resend',
+  }),
 };
+
+const MERCHANT_ID = /^[1-9]\d{0,14}$/;
+
+/** Reads the endpoint that the address names. @throws ConsoleError without one */
+async function endpointIn({ service, params }: Visit): Promise<SupportEndpoint> {
+  const { merchant_id = '', endpoint = '' } = params;
+  const [found] = MERCHANT_ID.test(merchant_id)
+    ? await listAllEndpoints(service.database, {
+        merchant_id: Number(merchant_id),
+        endpoint,
+        countUpTo: MAX_WAITING_COUNTED,
+        limit: 1,
+      })
+    : [];
+  if (!found) throw new ConsoleError(404, 'There is no such endpoint, or nothing was sent to it');
+  return found;
+}
 
 const RECOVERED_DAYS = 7;
 

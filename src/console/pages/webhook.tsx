@@ -1,13 +1,35 @@
+import { validate as isUuid } from 'uuid';
 import type { DeliveryStatus } from '../../domain/webhooks/list-deliveries.ts';
 import { nextWords } from '../../domain/webhooks/next-words.ts';
-import type { Webhook, WebhookAttempt } from '../../domain/webhooks/webhook-file.ts';
+import {
+  findWebhook,
+  type Webhook,
+  type WebhookAttempt,
+} from '../../domain/webhooks/webhook-file.ts';
+import { recordView } from '../access/audit.ts';
 import { mayUse, pathTo } from '../routes.ts';
 import { nairobiTime, PaymentLink, Time } from '../shell/links.tsx';
 import { RevealForm } from '../shell/reason-form.tsx';
 import { Badge, type Tone } from '../shell/status.tsx';
 import { type Column, Empty, Table } from '../shell/table.tsx';
 import { LIFTED, VEILED, type Veil } from '../shell/veil.ts';
-import type { Visit } from '../visit.ts';
+import { ConsoleError, type Visit } from '../visit.ts';
+
+/** Reads the webhook that the address names. @throws ConsoleError without one */
+export async function webhookIn({ service, params: { id = '' } }: Visit): Promise<Webhook> {
+  const found = isUuid(id) ? await findWebhook(service.database, id) : undefined;
+  if (!found) throw new ConsoleError(404, 'There is no such webhook. Look for it with the search');
+  return found;
+}
+
+export async function recordWebhookView(
+  visit: Visit,
+  { id, merchant_id }: Webhook,
+  action = 'webhooks.show',
+): Promise<void> {
+  const read = { action, subject: `webhooks ${id}`, merchant_id, lookedFor: {}, rows: 1 };
+  await recordView(visit, read);
+}
 
 const TONES: Readonly<Record<DeliveryStatus, Tone>> = {
   pending: 'plain',

@@ -33,27 +33,32 @@ export function isComplete<Subject>(paged: Paged<Subject>, given: Given): boolea
 
 /**
  * Reads the values of a page as the command line reads its options. A day is one of Nairobi.
+ * @param more has values that no input gives, such as a file
  * @throws OperatorRefusal that says what a field must be
  */
 export function valuesIn<Subject>(
   paged: Paged<Subject>,
   subject: Subject,
   given: Given,
+  more: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const inputs = new Map(inputsOf(paged));
-  const values = Object.entries(paged.operation.fields).map(([name, field]) => {
+  const read = Object.entries(paged.operation.fields).map(([name, field]) => {
     const text = inputs.has(name) ? textIn([name, field], paged.page, subject, given) : undefined;
-    return [name, read(field, text)];
+    return [name, refusing(`${field.label} `, () => field.read(text, DEFAULT_ZONE))];
   });
-  return { ...Object.fromEntries(values), ...paged.page.gives };
+  const values = { ...Object.fromEntries(read), ...paged.page.gives, ...more };
+  refusing('', () => paged.operation.check?.(values));
+  return values;
 }
 
-function read({ label, read }: AnyField<unknown>, text: string | undefined): unknown {
+/** Refuses what the command line calls a wrong usage. @param about begins the message */
+function refusing<Value>(about: string, read: () => Value): Value {
   try {
-    return read(text, DEFAULT_ZONE);
+    return read();
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw new OperatorRefusal(`${label} ${error.message}`);
+    throw new OperatorRefusal(`${about}${error.message}`);
   }
 }
 
@@ -116,7 +121,10 @@ export function Inputs<Subject>({ paged, subject, given, isAgain }: InputsProps<
       );
     }
     const hint = field.isPersonal ? `Empty: it stays ${VEILED.account(String(now[key]))}` : help;
-    const texts = { name, label, value, hint };
-    return <Field {...texts} required={required} type={input as 'text' | 'email'} />;
+    return (
+      <Field
+        {...{ name, label, value, hint, required, type: input as 'text' | 'email' | 'date' }}
+      />
+    );
   });
 }

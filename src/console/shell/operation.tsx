@@ -6,12 +6,20 @@ import { lookOf, type Operator, perform } from '../../operations/perform.ts';
 import type { RouteWithRole } from '../access/audit.ts';
 import { pathTo, type RouteName } from '../routes.ts';
 import { type Answer, ConsoleError, type Handler, type Visit } from '../visit.ts';
-import type { Resource } from './action.ts';
-import { NotPossible, WhatWillHappen } from './action-page.tsx';
 import { type Given, Inputs, inputsOf, isComplete, type Paged, valuesIn } from './inputs.tsx';
 import { nairobiTime } from './links.tsx';
 import { givenReason, ReasonForm } from './reason-form.tsx';
 import { shownOnce } from './shown-once.tsx';
+
+/** The thing that the pages under an address are about. */
+export interface Resource<Subject> {
+  /** Reads it for a request. @throws ConsoleError when it does not exist */
+  find(visit: Visit): Promise<Subject>;
+  /** Writes into the audit log that the member sees it. */
+  recordView?(visit: Visit, subject: Subject): Promise<void>;
+  nameOf(subject: Subject): string;
+  pathOf(subject: Subject): string;
+}
 
 /** The pages of operations, by the last part of their addresses. */
 export type Pages<Subject> = Readonly<Record<string, Paged<Subject>>>;
@@ -36,7 +44,11 @@ interface Place<Subject> {
   pages: Pages<Subject>;
   /** The part of the address that names the page. Left out where the address belongs to one page. */
   part?: string;
-  /** Returns the address of what the operation has made. Default: the resource's address. */
+  /** The page of the thing asks for the fields, so the operation's own page carries them on. */
+  isAskedBefore?: boolean;
+  /** Returns more inputs that the forms carry on, so that they mean the same thing. */
+  carried?(subject: Subject, visit: Visit): readonly (readonly [name: string, value: string])[];
+  /** Returns the address of what the operation has made. Default: that of the resource. */
   madeAt?(result: Result, visit: Visit): string;
 }
 
@@ -48,7 +60,7 @@ export function operationHandlers<Name extends OperationRoute, Subject>(
   const { resource } = place;
   const form: Handler = async (visit) => {
     const paged = pageAt(place, visit);
-    return show({ visit, route, resource, paged, subject: await resource.find(visit) });
+    return show({ visit, route, place, paged, subject: await resource.find(visit) });
   };
   const done: Handler = async (visit) => {
     const paged = pageAt(place, visit);
@@ -57,7 +69,7 @@ export function operationHandlers<Name extends OperationRoute, Subject>(
       return await carryOut(place, visit, paged, subject);
     } catch (refusal) {
       if (!(refusal instanceof OperatorRefusal)) throw refusal;
-      return show({ visit, route, resource, paged, subject, refusal });
+      return show({ visit, route, place, paged, subject, refusal });
     }
   };
   return { [`${route}Form`]: form, [route]: done } as Record<Name | `${Name}Form`, Handler>;
@@ -111,7 +123,7 @@ function operatorOf({ member, session }: Visit): Operator {
 interface Shown<Subject> {
   visit: Visit;
   route: RouteName;
-  resource: Resource<Subject>;
+  place: Place<Subject>;
   paged: Paged<Subject>;
   subject: Subject;
   /** Why the form was refused. */
@@ -120,7 +132,8 @@ interface Shown<Subject> {
 
 /** Shows a page of an operation: what will happen, the fields, and the question why. */
 async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
-  const { visit, route, resource, paged, subject, refusal } = shown;
+  const { visit, route, place, paged, subject, refusal } = shown;
+  const { resource } = place;
   const { title } = paged.page;
   await resource.recordView?.(visit, subject);
   const given = refusal ? visit.form : visit.query;
@@ -135,9 +148,10 @@ async function show<Subject>(shown: Shown<Subject>): Promise<Answer> {
       <p>
         <a href={back}>{resource.nameOf(subject)}</a>
       </p>
-      {paged.operation.asksFirst && (
+      {paged.operation.asksFirst && !place.isAskedBefore && (
         <form class="card" method="get" action={pathTo(`${route}Form` as RouteName, visit.params)}>
-          <Inputs paged={paged} subject={subject} given={given} isAgain={refusal !== undefined} />
+          <Carried {...{ visit, place, subject }} />
+          <Inputs {...{ paged, subject, given, isAgain: refusal !== undefined }} />
           <p class="buttons">
             <button type="submit" class="quiet">
               See what it would do
@@ -181,10 +195,11 @@ async function foresee<Subject>(
 }
 
 async function form<Subject>(
-  { visit, route, resource, paged, subject, refusal }: Shown<Subject>,
+  { visit, route, place, paged, subject, refusal }: Shown<Subject>,
   given: Given,
   { lines, why }: Foreseen,
 ) {
+  const { resource } = place;
   const { operation, page } = paged;
   const { asksFirst, seen } = operation;
   const { database } = visit.service;
@@ -198,6 +213,7 @@ async function form<Subject>(
     >
       <WhatWillHappen lines={lines} />
       {why !== null && <p class="warning">{why}</p>}
+      <Carried {...{ visit, place, subject }} />
       {seen && <Hidden name="version" value={versionOf(await seen(database, subject, ''))} />}
       {asksFirst ? (
         inputsOf(paged).map(([key]) => (
@@ -207,6 +223,40 @@ async function form<Subject>(
         <Inputs paged={paged} subject={subject} given={given} isAgain={refusal !== undefined} />
       )}
     </ReasonForm>
+  );
+}
+
+function Carried<Subject>(props: Pick<Shown<Subject>, 'visit' | 'place' | 'subject'>) {
+  const { visit, place, subject } = props;
+  return (place.carried?.(subject, visit) ?? []).map(([name, value]) => (
+    <Hidden name={name} value={value} />
+  ));
+}
+
+/** Says what will happen, one line each. */
+export function WhatWillHappen({ lines }: { lines: readonly string[] }) {
+  return (
+    <>
+      <h2>What will happen</h2>
+      <ul>
+        {lines.map((line) => (
+          <li>{line}</li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+/** Stands in place of a form that cannot be sent. */
+export function NotPossible({ why, back }: { why: string; back: string }) {
+  return (
+    <section class="card">
+      <h2>This is not possible</h2>
+      <p>{why}. Nothing was changed.</p>
+      <p>
+        <a href={back}>Go back</a>
+      </p>
+    </section>
   );
 }
 

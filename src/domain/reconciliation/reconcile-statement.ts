@@ -14,21 +14,6 @@ type Comparing = Pick<
   'settling_window_ms' | 'answer_window_ms' | 'ask' | 'parserOf' | 'stopping'
 >;
 
-/**
- * Stores a statement and compares it with the books. The audit log keeps both: that it came,
- * and which payments it has moved.
- */
-export async function reconcileStatement(
-  database: Database,
-  audited: Audited,
-  statement: CheckedStatement,
-  gateway: Comparing,
-): Promise<{ import_id: string; result: Reconciliation }> {
-  const import_id = await audited((trx) => keepStatement(trx, statement));
-  const result = await compareImport(database, audited, { ...statement, import_id }, gateway);
-  return { import_id, result };
-}
-
 /** Stores a statement, with the line for the audit log. @returns its id */
 export async function keepStatement(
   trx: Transaction,

@@ -1,4 +1,3 @@
-import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { parse } from 'csv-parse';
 import { isDay } from '../period.ts';
@@ -32,25 +31,12 @@ export interface StatementFormat {
 /** A statement cannot be used. The message is one line without the path of the file. */
 export class StatementFileError extends Error {}
 
-export interface StatementFile extends StatementFormat {
-  path: string;
-}
-
 /** A larger file is not the statement of one period. */
-const MAX_LINES = 2_000_000;
+export const MAX_LINES = 2_000_000;
 const MAX_TEXT_LENGTH = 500;
 
 /**
- * Reads a gateway's statement from a CSV file with a header line.
- * @throws StatementFileError for the first line that is wrong. The file counts as a whole or
- * not at all.
- */
-export function readStatementFile({ path, ...format }: StatementFile): Promise<StatementLine[]> {
-  return readStatement(createReadStream(path), format, MAX_LINES);
-}
-
-/**
- * Reads a gateway's statement as CSV with a header line.
+ * Reads a gateway's statement as CSV with a header line. It counts as a whole or not at all.
  * @param maxLines is the most lines that it may have
  * @throws StatementFileError for the first line that is wrong
  */

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../connections/database.ts';
 import type { AuditedChange } from '../audit/audit.ts';
 import { beginBulkReplay } from '../support/bulk-replay.ts';
-import { resolveAsAsked } from '../support/decide-as-asked.ts';
+import { resolveAsAsked } from '../support/decide-discrepancy.ts';
 import type { ResolveOptions } from '../support/resolve-discrepancy.ts';
 import { bookAsAsked } from '../wallets/operator-entries.ts';
 import type { StaffRole } from './staff.ts';

@@ -8,8 +8,8 @@ import {
 import type { AuditedChange } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
 import type { KeysetPage } from '../lists.ts';
-import type { ReplayAction, ReplayRefusal } from './decide-replay.ts';
 import type { FailedJobFilter } from './failed-job-store.ts';
+import type { ReplayAction, ReplayRefusal } from './replay-job.ts';
 
 /** One person alone replays no more failed jobs at once than this. */
 export const MAX_REPLAYS_ALONE = 100;
@@ -17,6 +17,8 @@ export const MAX_REPLAYS_ALONE = 100;
 export const MAX_REPLAY_RATE = 100;
 /** Ids in one request. More of them are better named by a filter. */
 export const MAX_REPLAY_IDS = 500;
+/** A bulk replay stops when this many of its jobs have failed again: the cause is still there. */
+export const STOP_AFTER_FAILED_AGAIN = 10;
 
 /** What came of a job: what its replay does, or why there was none. */
 export type ReplayOutcome = ReplayAction | ReplayRefusal;
@@ -24,7 +26,7 @@ export type ReplayOutcome = ReplayAction | ReplayRefusal;
 /** Selects the jobs of a bulk replay: ids, or a filter over those that wait for somebody. */
 export type BulkFilter = Pick<
   FailedJobFilter,
-  'ids' | 'queue' | 'error' | 'merchant_id' | 'channel' | 'olderThanMs' | 'newerThanMs'
+  'ids' | 'queue' | 'error' | 'merchant_id' | 'channel' | 'payments' | 'olderThanMs' | 'newerThanMs'
 > & {
   /** ISO 8601. Ages count back from here, so that the filter always means the same jobs. */
   as_of: string;
@@ -38,6 +40,8 @@ export interface BulkOrder {
   /** The newest failed job that it may replay. */
   last_job: number;
   rate: number;
+  /** It stops when this many of the replayed jobs have failed again. */
+  stop_after: number;
 }
 
 /** A replay of many failed jobs. */
@@ -52,11 +56,16 @@ export interface BulkReplay extends BulkOrder {
   why: string | null;
   ended_at: Date | null;
   done_up_to: number;
+  /** The process that works on it now. */
+  leased_by: string | null;
   outcomes: Partial<Record<ReplayOutcome, number>>;
 }
 
 /** Returns the filter as `listFailedJobs` takes it. */
-export function selectionOf({ filter, last_job }: BulkOrder): FailedJobFilter {
+export function selectionOf({
+  filter,
+  last_job,
+}: Pick<BulkOrder, 'filter' | 'last_job'>): FailedJobFilter {
   const { as_of, ...selected } = filter;
   const isByFilter = selected.ids === undefined;
   return {
@@ -72,23 +81,30 @@ export function lookedAt({ outcomes }: Pick<BulkReplay, 'outcomes'>): number {
   return Object.values(outcomes).reduce((sum, count) => sum + count, 0);
 }
 
+/** SQL: the time after which a process that has stopped loses its bulk replays to others. */
+export const LEASE = "interval '30 seconds'";
+
 /**
- * Begins a replay of many failed jobs, which a console then works off.
- * @param by has no second name when one person may replay so few alone: see `MAX_REPLAYS_ALONE`
+ * Begins a replay of many failed jobs, which a dispatcher then works off.
+ * @param by has no second name when one person may replay so few alone: see `MAX_REPLAYS_ALONE`.
+ *   `holder` names a process that works it off itself
  * @throws OperatorRefusal when it has begun already, or the order is wrong
  */
 export async function beginBulkReplay(
   trx: Transaction,
   order: BulkOrder,
-  by: { requested_by: string; reason: string; approved_by: string | null },
+  by: { requested_by: string; reason: string; approved_by: string | null; holder?: string },
 ): Promise<AuditedChange<BulkReplay>> {
   refuseWrongOrder(order);
   const value = await firstRow<BulkReplay>(
     trx,
-    `INSERT INTO bulk_replays (id, filter, last_job, rate, requested_by, approved_by, reason)
-     VALUES (:id, CAST(:filter AS jsonb), :last_job, :rate, :requested_by, :approved_by, :reason)
+    `INSERT INTO bulk_replays (id, filter, last_job, rate, stop_after, requested_by, approved_by,
+       reason, leased_by, leased_until)
+     VALUES (:id, CAST(:filter AS jsonb), :last_job, :rate, :stop_after, :requested_by, :approved_by,
+       :reason, :holder,
+       CASE WHEN CAST(:holder AS text) IS NULL THEN '-infinity' ELSE now() + ${LEASE} END)
      ON CONFLICT (id) DO NOTHING RETURNING *`,
-    { ...order, ...by, filter: JSON.stringify(order.filter) },
+    { holder: null, ...order, ...by, filter: JSON.stringify(order.filter) },
   );
   if (!value) throw new OperatorRefusal('This replay has begun already');
   const { filter, last_job, rate } = order;
@@ -150,7 +166,7 @@ export function listBulkReplays(
   );
 }
 
-/** Tells whether a console works on a bulk replay, or did until just now. */
+/** Tells whether a process works on a bulk replay, or did until just now. */
 export function isWorkedOn(database: Database, id: string): Promise<boolean> {
   const worked = 'SELECT FROM bulk_replays WHERE id = :id AND leased_until > now()';
   return hasRow(database, worked, { id });

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { type Database, inTransaction, type Transaction } from '../../connections/database.ts';
 import type { Audited, AuditedChange } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
 import { formatAmount } from '../money.ts';
+import type { PaymentStatus } from '../payments/payment.ts';
 import { lockPayment, type PaymentRef } from '../payments/payment-store.ts';
 import { type DiscrepancyCase, findCase } from './discrepancy-cases.ts';
 import { type JournalRow, journalsOf } from './payment-file.ts';
+import type { Resolution } from './resolution.ts';
 import { type Decision, type ResolveOptions, resolveDiscrepancy } from './resolve-discrepancy.ts';
 
 /** A discrepancy before and after the decision about it. */
@@ -18,22 +21,79 @@ export interface Decided {
 /** A journal as people read it. */
 export type JournalDocument = ReturnType<typeof journalDocument>;
 
+/** A decision about a discrepancy, with the facts that it was made on. */
+export interface AskedDecision extends DiscrepancyFacts {
+  id: string;
+  as: Resolution;
+  trans_id: string | null;
+}
+
+/** What the person saw. */
+export interface DiscrepancyFacts {
+  status: PaymentStatus | null;
+  stake_cents: number;
+  /** A hash of all findings. */
+  findings: string;
+}
+
+/** Returns the most money that a decision may be about, in cents; 0 when no amount is known. */
+export function stakeOf({ asked_cents, amount_cents, suspense_cents }: DiscrepancyCase): number {
+  return Math.max(asked_cents ?? 0, amount_cents ?? 0, suspense_cents ?? 0);
+}
+
+/** Returns a decision with the facts that it is made on. */
+export function askedDecision(
+  found: DiscrepancyCase,
+  as: Resolution,
+  trans_id: string | null,
+): AskedDecision {
+  return { id: found.id, as, trans_id, ...factsOf(found) };
+}
+
 /**
  * Settles a discrepancy as `resolveDiscrepancy` does, in a transaction of its own, and tells
  * what that has booked. The audit log keeps it.
- * @throws OperatorRefusal when it cannot be decided like that; nothing is changed then.
+ * @param found is the discrepancy as the person has seen it
+ * @param isAlone tells whether one person may decide about this sum, in cents
+ * @throws OperatorRefusal when it cannot be decided like that, needs a second person, or has
+ * changed; nothing is changed then
  */
-export function decideDiscrepancy(
+export function decideAlone(
   audited: Audited,
-  id: string,
+  found: DiscrepancyCase,
   decision: Decision,
-  options: ResolveOptions,
+  { isAlone, ...options }: ResolveOptions & { isAlone(cents: number): boolean },
 ): Promise<Decided> {
-  return audited((trx) => decideWithin(trx, id, decision, options));
+  return audited(async (trx) => {
+    const change = await decideWithin(trx, found.id, decision, options);
+    if (!isSame(change.value.before, factsOf(found))) {
+      throw new OperatorRefusal('The discrepancy or its payment has changed since: look again');
+    }
+    if (isAlone(stakeOf(change.value.before))) return change;
+    throw new OperatorRefusal('This sum needs a second person: ask for it');
+  });
 }
 
-/** Does the same in the caller's transaction, which the payment must be the first to lock in. */
-export async function decideWithin(
+/**
+ * Makes a decision that somebody has asked for and a second person has approved, in the caller's
+ * transaction.
+ * @throws OperatorRefusal when it is not possible any more, or the facts have changed
+ */
+export async function resolveAsAsked(
+  trx: Transaction,
+  { id, as, trans_id: transId, ...seen }: AskedDecision,
+  { requested_by: actor, reason }: { requested_by: string; reason: string },
+  options: ResolveOptions,
+): Promise<AuditedChange<Decided>> {
+  const change = await decideWithin(trx, id, { as, actor, reason, transId }, options);
+  if (isSame(change.value.before, seen)) return change;
+  throw new OperatorRefusal(
+    'The discrepancy or its payment has changed since: reject the request, look again, and ask anew',
+  );
+}
+
+/** Decides in the caller's transaction, in which nothing may be locked before the payment. */
+async function decideWithin(
   trx: Transaction,
   id: string,
   decision: Decision,
@@ -123,4 +183,17 @@ export function journalDocument({ id, source_kind, kind, created_at, entries }: 
       amount: formatAmount(amount_cents),
     })),
   };
+}
+
+/** Returns what a decision is made on. */
+export function factsOf(found: DiscrepancyCase): DiscrepancyFacts {
+  const { status, evidence, evidence_complete } = found;
+  const text = JSON.stringify([evidence, evidence_complete]);
+  const findings = createHash('sha256').update(text).digest('base64url');
+  return { status, stake_cents: stakeOf(found), findings };
+}
+
+function isSame(found: DiscrepancyCase, seen: DiscrepancyFacts): boolean {
+  const { status, stake_cents, findings } = factsOf(found);
+  return status === seen.status && stake_cents === seen.stake_cents && findings === seen.findings;
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type Database,
   hasRow,
@@ -6,57 +7,80 @@ import {
   type Transaction,
 } from '../../connections/database.ts';
 import { isOutage, isReadOnlyError, messageOf } from '../../connections/database-errors.ts';
+import { SECOND_MS } from '../../time.ts';
 import { recordAudit } from '../audit/audit.ts';
 import { OperatorRefusal } from '../errors.ts';
-import { mayActAs, STAFF_ROLES } from '../staff/staff.ts';
+import { hasStaff, mayActAs, STAFF_ROLES } from '../staff/staff.ts';
 import {
   type BulkReplay,
+  findBulkReplay,
+  LEASE,
   lookedAt,
   MAX_REPLAYS_ALONE,
   type ReplayOutcome,
   selectionOf,
 } from './bulk-replay.ts';
-import { type FailedJob, listFailedJobs } from './failed-job-store.ts';
-import { replayWithin } from './replay-jobs.ts';
+import { countFailedJobs, type FailedJob, listFailedJobs } from './failed-job-store.ts';
+import { type Replay, replayJob } from './replay-job.ts';
 
-/** A process that has not worked for so long has lost its bulk replays to others. */
-const LEASE = "interval '30 seconds'";
 /** Bulk replays that one process works on in a round. */
 const MAX_AT_ONCE = 10;
-/** A bulk replay stops when this many of its jobs have failed again: the cause is still there. */
-export const STOP_AFTER_FAILED_AGAIN = 10;
 
 /** Another process has taken over, or somebody has stopped it. The replay is undone. */
 class NotMine extends Error {}
+
+/** The process that works, and its ways to stop and to hear of each job. */
+interface Worker {
+  database: Database;
+  /** Names the process. */
+  holder: string;
+  /** Lets it stop after the job under way. */
+  stopping?: AbortSignal | undefined;
+  onReplay?(replay: Replay): void;
+}
 
 /**
  * Does the share of one second of each bulk replay that runs and that no other process works on.
  * Call it once a second. Each replay is a transaction of its own with its line in the audit log,
  * which also counts it: so a process may be killed at any moment, and the next one goes on behind
  * the last job that was done.
- * @param holder names the process
- * @param stopping lets it stop after the job under way
  * @returns how many bulk replays it worked on
  */
-export async function workBulkReplays(
-  database: Database,
-  holder: string,
-  stopping?: AbortSignal,
-): Promise<number> {
-  const mine = await takeRunning(database, holder);
-  for (const bulk of mine) {
-    try {
-      await workShare(database, holder, bulk, stopping);
-    } catch (error) {
-      // The next round tries again.
-      if (isOutage(error) || isReadOnlyError(error)) throw error;
-      await end(database, holder, bulk, messageOf(error));
-    }
-  }
+export async function workBulkReplays(worker: Worker): Promise<number> {
+  const mine = await takeRunning(worker);
+  for (const bulk of mine) await workOrEnd(worker, bulk);
   return mine.length;
 }
 
-function takeRunning(database: Database, holder: string): Promise<BulkReplay[]> {
+/**
+ * Works off the bulk replay that this process has begun as its holder.
+ * @returns it when it has ended, or another process goes on with it
+ */
+export async function workOff(
+  database: Database,
+  { id, leased_by }: BulkReplay,
+  onReplay: (replay: Replay) => void,
+): Promise<BulkReplay> {
+  const worker = { database, holder: leased_by!, onReplay };
+  for (let rounds = 0; ; rounds += 1) {
+    const bulk = (await findBulkReplay(database, id))!;
+    if (bulk.state !== 'running' || bulk.leased_by !== leased_by) return bulk;
+    if (rounds > 0) await sleep(SECOND_MS);
+    await workOrEnd(worker, bulk);
+  }
+}
+
+async function workOrEnd(worker: Worker, bulk: BulkReplay): Promise<void> {
+  try {
+    await workShare(worker, bulk);
+  } catch (error) {
+    // The next round tries again.
+    if (isOutage(error) || isReadOnlyError(error)) throw error;
+    await end(worker, bulk, messageOf(error));
+  }
+}
+
+function takeRunning({ database, holder }: Worker): Promise<BulkReplay[]> {
   return rows<BulkReplay>(
     database,
     `UPDATE bulk_replays SET leased_by = :holder, leased_until = now() + ${LEASE}
@@ -68,33 +92,36 @@ function takeRunning(database: Database, holder: string): Promise<BulkReplay[]> 
   );
 }
 
-async function workShare(
-  database: Database,
-  holder: string,
-  bulk: BulkReplay,
-  stopping?: AbortSignal,
-): Promise<void> {
+async function workShare(worker: Worker, bulk: BulkReplay): Promise<void> {
+  const { database, stopping, onReplay } = worker;
   if (await haveFailedAgain(database, bulk)) {
-    const why = `${STOP_AFTER_FAILED_AGAIN} of those that were replayed have failed again`;
-    return end(database, holder, bulk, why);
+    return end(worker, bulk, `${bulk.stop_after} of those that were replayed have failed again`);
   }
   const jobs = await nextJobs(database, bulk);
-  if (jobs.length === 0) return end(database, holder, bulk, null);
-  const left = bulk.approved_by === null ? MAX_REPLAYS_ALONE - lookedAt(bulk) : jobs.length;
+  const left = (await needsSecond(database, bulk))
+    ? MAX_REPLAYS_ALONE - lookedAt(bulk)
+    : jobs.length;
   for (const job of jobs.slice(0, left)) {
     if (stopping?.aborted) return;
     try {
-      await inTransaction(database, (trx) => replayNext(trx, holder, bulk, job));
+      const replay = await inTransaction(database, (trx) => replayNext(trx, worker, bulk, job));
+      onReplay?.(replay);
     } catch (error) {
       if (error instanceof NotMine) return;
       if (isOutage(error) || isReadOnlyError(error)) throw error;
-      return end(database, holder, bulk, whyOf(error, job));
+      return end(worker, bulk, whyOf(error, job));
     }
   }
   if (left < jobs.length) {
-    const why = `More than ${MAX_REPLAYS_ALONE} jobs need a second person`;
-    await end(database, holder, bulk, why);
+    await end(worker, bulk, `More than ${MAX_REPLAYS_ALONE} jobs need a second person`);
+  } else if (jobs.length < bulk.rate) {
+    await end(worker, bulk, null);
   }
+}
+
+/** While there are no staff accounts there is no second person. */
+async function needsSecond(database: Database, { approved_by }: BulkReplay): Promise<boolean> {
+  return approved_by === null && (await hasStaff(database));
 }
 
 function whyOf(error: unknown, { id }: FailedJob): string {
@@ -107,33 +134,39 @@ function nextJobs(database: Database, bulk: BulkReplay): Promise<FailedJob[]> {
   return listFailedJobs(database, selectionOf(bulk), page);
 }
 
-async function haveFailedAgain(database: Database, { id }: BulkReplay): Promise<boolean> {
-  const page = { order: 'oldest first', limit: STOP_AFTER_FAILED_AGAIN } as const;
+async function haveFailedAgain(
+  database: Database,
+  { id, stop_after: limit }: BulkReplay,
+): Promise<boolean> {
   const filter = { bulkReplay: id, state: 'failed_again' } as const;
-  return (await listFailedJobs(database, filter, page)).length === STOP_AFTER_FAILED_AGAIN;
+  return (await countFailedJobs(database, filter, limit)) === limit;
 }
 
 async function replayNext(
   trx: Transaction,
-  holder: string,
+  { holder }: Worker,
   { id, requested_by: actor, approved_by, reason }: BulkReplay,
   job: FailedJob,
-): Promise<void> {
+): Promise<Replay> {
   await requireStillSupport(trx, actor);
-  const { value, audit } = await replayWithin(trx, job, actor);
+  const { value, audit } = await replayJob(trx, job, actor);
   await count(trx, { id, holder, job: job.id, outcome: value.action ?? value.refusal });
-  if (!audit) return;
+  if (!audit) return value;
   const mark = 'UPDATE failed_jobs SET bulk_replay_id = :id WHERE id = :job';
   await rows(trx, mark, { id, job: job.id });
   const details = { ...audit.details, bulk_replay: id, ...(approved_by && { approved_by }) };
   await recordAudit(trx, { ...audit, details, actor, reason, action: 'jobs.replay' });
+  return value;
 }
 
-/** A member who loses access in the middle of a replay stops it, as on the command line. */
+/**
+ * A member who loses access in the middle of a replay stops it. While there are no staff accounts,
+ * everybody may replay.
+ */
 async function requireStillSupport(trx: Transaction, email: string): Promise<void> {
   const roles = STAFF_ROLES.filter((role) => mayActAs(role, 'support'));
   const may = 'SELECT FROM staff WHERE email = :email AND active AND role = ANY (:roles) FOR SHARE';
-  if (await hasRow(trx, may, { email, roles })) return;
+  if ((await hasRow(trx, may, { email, roles })) || !(await hasStaff(trx))) return;
   throw new OperatorRefusal(`${email} may not replay jobs any more`);
 }
 
@@ -159,8 +192,7 @@ async function count(trx: Transaction, counted: Counted): Promise<void> {
 }
 
 async function end(
-  database: Database,
-  holder: string,
+  { database, holder }: Worker,
   { id }: BulkReplay,
   why: string | null,
 ): Promise<void> {

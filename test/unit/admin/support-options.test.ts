@@ -61,7 +61,10 @@ describe('Options of the command line for money and support', () => {
       ['payment list --min 1.5', '--min must be an amount from 0.01'],
       ['payment list --since 2026-02-30', '--since must be a moment such as'],
       ['payment list --since yesterday', '--since must be a moment such as'],
-      ['payment list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'payment list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['payment list --phone 0712345678 --min 5 --max 4', '--min must not be more than --max'],
       ['payment list --phone 0712345678 --min 5 --amount 5', '--amount is exact'],
     ]);
@@ -96,7 +99,10 @@ describe('Options of the command line for money and support', () => {
       ['discrepancy resolve x --as failed', '--discrepancy must be an id such as'],
       [resolve, '--as is required'],
       [`${resolve} --as superseded`, '--as must be one of completed, failed, returned'],
-      [`${resolve} --as failed --trans-id R1`, 'use it with --as completed'],
+      [
+        `${resolve} --as failed --trans-id R1`,
+        'A receipt (trans-id) is that of a payment that has completed',
+      ],
       ['discrepancy list --kind strange', '--kind must be one of other_amount'],
     ]);
   });
@@ -111,7 +117,10 @@ describe('Options of the command line for money and support', () => {
       ['webhooks show order-1', '--webhook must be an id such as'],
       ['webhooks resend', '--webhook is required'],
       [`webhooks resend ${NOBODY} --status pending`, 'Unknown option "--status"'],
-      ['webhooks list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'webhooks list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['webhooks endpoints --state open', '--state must be one of held, failing, working'],
       ['webhooks endpoints --after 1001', '--after must be an endpoint as the list names it'],
       ['webhooks endpoints --after open/1/x', '--after must be an endpoint as the list names it'],
@@ -120,7 +129,10 @@ describe('Options of the command line for money and support', () => {
     expectWrong([
       ['webhooks recover --merchant 1001', '--since is required'],
       ['webhooks recover --since 2026-11-20', '--merchant is required'],
-      [`${recover} --until 2026-11-19`, '--since must be before --until'],
+      [
+        `${recover} --until 2026-11-19`,
+        'The start of the period (since) must be before its end (until)',
+      ],
       ...['shop.example', 'ftp://shop.example', 'https://shop.example/hook', 'https://a@b'].map(
         (endpoint): BadCase => [
           `${recover} --endpoint ${endpoint}`,
@@ -140,7 +152,10 @@ describe('Options of the command line for money and support', () => {
     expectWrong([
       ['audit', 'audit needs a verb: list'],
       ['audit list --noun App.suspend', '--noun must be a noun of the command line such as app'],
-      ['audit list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'audit list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['audit list --merchant x', "--merchant must be a merchant's number"],
       ['audit list --after x', '--after must be an id such as'],
       ['audit list --csv=x', '--csv takes no value'],
@@ -152,7 +167,10 @@ describe('Options of the command line for money and support', () => {
       ['security list --kind robbery', '--kind must be one of log_in, log_in_failed'],
       ['security list --ip 10.1', '--ip must be an IPv4 or IPv6 address'],
       ['security list --account=', '--account must be 1 to 254 characters on one line'],
-      ['security list --since 2026-11-21 --until 2026-11-20', '--since must be before --until'],
+      [
+        'security list --since 2026-11-21 --until 2026-11-20',
+        'The start of the period (since) must be before its end (until)',
+      ],
       ['security list --jsonl=x', '--jsonl takes no value'],
     ]);
   });
@@ -186,7 +204,7 @@ describe('Options of the command line for money and support', () => {
       ],
       [
         'reconcile --channel 1 --from 2026-03-02 --to 2026-03-01 --reason x',
-        '--from must not be after --to',
+        'The last day (to) is before the first (from)',
       ],
       [
         [
@@ -206,14 +224,17 @@ describe('Options of the command line for money and support', () => {
         'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --utc-offset 3',
         '--utc-offset must be an offset such as +03:00',
       ],
-      [`${FILE} --kind payout`, '--utc-offset is required with --file'],
+      [`${FILE} --kind payout`, 'A file needs the offset of its times (utc-offset)'],
       [`${FILE} --covers payouts`, '--covers must be a list out of collection, payout, reversal'],
-      [`${FILE} --utc-offset +03:00 --kind payout --covers payout`, '--covers is for files'],
+      [
+        `${FILE} --utc-offset +03:00 --kind payout --covers payout`,
+        'A file of one kind covers this kind',
+      ],
       [`${FILE} --complete-until noon`, '--complete-until must be a moment'],
       [`${FILE} --complete-until 2026-02-31T10:00:00Z`, '--complete-until must be a moment'],
       [
         'reconcile --channel 1 --from 2026-03-01 --to 2026-03-01 --complete-until 2026-03-01',
-        '--covers and --complete-until are about a --file',
+        'Only a file covers kinds (covers)',
       ],
     ]);
   });

@@ -7,7 +7,7 @@ import {
   type ReplayAction,
   type ReplayCandidate,
   type ReplayRefusal,
-} from '../../../src/domain/support/decide-replay.ts';
+} from '../../../src/domain/support/replay-job.ts';
 
 const FAILED_PAYMENT: ReplayCandidate = {
   kind: 'payout',

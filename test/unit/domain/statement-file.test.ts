@@ -1,25 +1,23 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import {
-  readStatementFile,
-  type StatementFile,
+  MAX_LINES,
+  readStatement,
   StatementFileError,
+  type StatementFormat,
 } from '../../../src/domain/reconciliation/statement-file.ts';
 
 const HEADER = 'reference,trans_id,account,amount,completed_at,kind';
 const GOOD = 'ref-1,QWE1,0712345678,100.00,2026-11-20T10:00:00,collection';
 
 describe('A statement in a file', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'malipo-statement-'));
-  after(() => rmSync(folder, { recursive: true }));
-
-  function read(lines: string[], overrides: Partial<StatementFile> = {}) {
-    const path = join(folder, 'statement.csv');
-    writeFileSync(path, lines.join('\n'));
+  function read(lines: string[], overrides: Partial<StatementFormat> = {}) {
     const defaults = { columns: {}, kind: undefined, utcOffset: '+03:00', isMobileMoney: true };
-    return readStatementFile({ path, ...defaults, ...overrides });
+    return readStatement(
+      Readable.from([lines.join('\n')]),
+      { ...defaults, ...overrides },
+      MAX_LINES,
+    );
   }
 
   async function problemOf(...args: Parameters<typeof read>): Promise<string> {

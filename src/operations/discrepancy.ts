@@ -1,0 +1,135 @@
+import { OperatorRefusal } from '../domain/errors.ts';
+import { kes } from '../domain/money.ts';
+import { needsApproval } from '../domain/staff/approvals.ts';
+import {
+  askedDecision,
+  type Decided,
+  decideAlone,
+  factsOf,
+  previewDecision,
+  stakeOf,
+} from '../domain/support/decide-discrepancy.ts';
+import { type DiscrepancyCase, findCase } from '../domain/support/discrepancy-cases.ts';
+import { RESOLUTION_WORDS, RESOLUTIONS, type Resolution } from '../domain/support/resolution.ts';
+import type { Decision } from '../domain/support/resolve-discrepancy.ts';
+import type { Service } from '../service/service.ts';
+import { optional, required, UsageError } from './field.ts';
+import { define, type Look, type Noun } from './operation.ts';
+import * as read from './readers.ts';
+
+export const MAX_RECEIPT_LENGTH = 100;
+
+/** Names a discrepancy in the audit log and in requests. */
+export function discrepancySubject(id: string): string {
+  return `discrepancy ${id}`;
+}
+
+const DISCREPANCY: Noun<DiscrepancyCase> = {
+  fields: { id: required('discrepancy', read.uuid, 'The id of the discrepancy') },
+  argument: 'id',
+  find: async ({ database }, { id }) => {
+    const found = await findCase(database, String(id));
+    if (found) return found;
+    throw new OperatorRefusal(`There is no discrepancy ${id}`);
+  },
+};
+
+/** Decides about a discrepancy. A second person decides with the first where much money is at stake. */
+export const resolveDiscrepancy = define({
+  name: 'discrepancy.resolve',
+  role: 'support',
+  title: 'Decide a discrepancy',
+  button: 'Decide',
+  summary: 'Decides about a discrepancy, with everything that follows from it',
+  notes:
+    'completed: the payment is complete. accept-amount: likewise, with the amount that moved. failed: the payment has failed; money that went out is lost to the operator. returned: the money goes back, or has come back. same: it is the money that completed the payment, under its right receipt. undo: the payment did not complete after all, or its money has come back. dismissed: there is nothing to do. discrepancy list shows which of these are possible, and docs/discrepancies.md explains each. Above STAFF_APPROVAL_LIMIT a second person must approve it, once there are staff accounts.',
+  about: DISCREPANCY,
+  fields: {
+    as: required('as', read.oneOf(RESOLUTIONS), 'The decision', { label: 'The decision' }),
+    trans_id: optional(
+      'trans-id',
+      read.text('RECEIPT', MAX_RECEIPT_LENGTH),
+      'The receipt of an overdue payment that has completed',
+      { label: 'Receipt' },
+    ),
+  },
+  asksFirst: true,
+  check: ({ trans_id, as }) => {
+    if (trans_id === undefined || as === 'completed') return;
+    throw new UsageError('A receipt (trans-id) is that of a payment that has completed');
+  },
+  whyNot: ({ id, resolution }) =>
+    resolution === null ? null : `Discrepancy ${id} is resolved already: ${resolution}`,
+  seen: async (executor, { id }) => factsOf((await findCase(executor, id))!),
+  preview: async (look, values) => {
+    if (!values) return null;
+    const decision = decisionOf({ ...look, reason: look.reason || 'Preview' }, values);
+    const { service, subject } = look;
+    const decided = await previewDecision(
+      service.database,
+      subject.id,
+      decision,
+      optionsOf(service),
+    );
+    return linesOf(decided, decision);
+  },
+  approval: async ({ service: { config }, subject }, { as, trans_id }) => {
+    const { staffApprovalLimit: limit } = config;
+    const stake = stakeOf(subject);
+    if (!needsApproval(stake, limit)) return null;
+    return {
+      subject: discrepancySubject(subject.id),
+      merchant_id: subject.merchant_id,
+      amount_cents: stake,
+      payload: askedDecision(subject, as, trans_id ?? null),
+      why: `${kes(stake)} is at stake. Above ${kes(limit)} somebody else must approve it. Nothing happens before.`,
+    };
+  },
+  perform: async (deed, values) => {
+    const { audited, service, subject, member } = deed;
+    const { staffApprovalLimit } = service.config;
+    const row = await decideAlone(audited, subject, decisionOf(deed, values), {
+      ...optionsOf(service),
+      isAlone: (cents) => member === null || !needsApproval(cents, staffApprovalLimit),
+    });
+    return {
+      title: `Discrepancy ${subject.id} (${subject.kind}) is resolved as ${values.as}`,
+      row,
+    };
+  },
+});
+
+interface Values {
+  as: Resolution;
+  trans_id: string | undefined;
+}
+
+function decisionOf(
+  { actor, reason }: Pick<Look<unknown>, 'actor' | 'reason'>,
+  { as, trans_id }: Values,
+): Decision {
+  return { as, actor, reason, transId: trans_id ?? null };
+}
+
+function optionsOf({ config, parserOf }: Service) {
+  return { ...config, parserOf };
+}
+
+function linesOf({ before, after, booked }: Decided, { as, transId }: Decision): string[] {
+  const { payment_kind, ref_no } = before;
+  return [
+    ...(ref_no === null ? [] : [`It is about the ${payment_kind} ${ref_no}.`]),
+    `${RESOLUTION_WORDS[as]} (${as}).`,
+    ...(transId ? [`Its receipt is ${transId}.`] : []),
+    ...(before.status === null ? [] : [moveOf(before, after)]),
+    ...booked.map(({ source, kind, entries }) => {
+      const entered = entries.map(({ account, amount }) => `${account} ${amount}`);
+      return `Booked: ${source} ${kind}: ${entered.join(', ')}.`;
+    }),
+    ...(booked.length === 0 ? ['Nothing is booked at once.'] : []),
+  ];
+}
+
+function moveOf({ status: from }: DiscrepancyCase, { status: to }: DiscrepancyCase): string {
+  return from === to ? `The payment stays ${from}.` : `The payment goes from ${from} to ${to}.`;
+}

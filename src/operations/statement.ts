@@ -1,0 +1,281 @@
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import type { Readable } from 'node:stream';
+import { databaseNow } from '../connections/database.ts';
+import { leaseHolder } from '../connections/locks.ts';
+import { auditedFor } from '../domain/audit/audit.ts';
+import { OperatorRefusal } from '../domain/errors.ts';
+import { kes } from '../domain/money.ts';
+import {
+  beginComparison,
+  findImport,
+  type StatementImport,
+} from '../domain/reconciliation/import-store.ts';
+import { keepPreview, previewStatement } from '../domain/reconciliation/preview-statement.ts';
+import { listedUntil, type Reconciliation } from '../domain/reconciliation/reconcile.ts';
+import {
+  type CheckedStatement,
+  compareImport,
+  keepStatement,
+} from '../domain/reconciliation/reconcile-statement.ts';
+import { momentsOf, PAYMENTS_OF_LINES } from '../domain/reconciliation/statement.ts';
+import {
+  COLUMN_NAMES,
+  type ColumnName,
+  LINE_KINDS,
+  MAX_LINES,
+  readStatement,
+  StatementFileError,
+  type StatementFormat,
+} from '../domain/reconciliation/statement-file.ts';
+import { needsApproval } from '../domain/staff/approvals.ts';
+import {
+  askForStatement,
+  comparisonWith,
+  type GivenStatement,
+  gatewayOf,
+} from '../service/reconciliation.ts';
+import { optional, required, UsageError, type ValuesOf, withDefault } from './field.ts';
+import { type Deed, define, type Look, type Noun } from './operation.ts';
+import * as read from './readers.ts';
+
+const MAX_NAME_LENGTH = 100;
+const MAX_PATH_LENGTH = 1_000;
+const path = read.text('PATH', MAX_PATH_LENGTH);
+
+/** The statement's own names of its columns: `reference=Our ref,trans_id=Receipt`. */
+const columnMap = read.reader<StatementFormat['columns']>(
+  'NAME=COLUMN,…',
+  `a list of NAME=COLUMN with names out of ${COLUMN_NAMES.join(', ')}`,
+  (raw) => {
+    const pairs = raw.split(',').map((pair) => /^(\w+)=(.+)$/.exec(pair.trim())?.slice(1) ?? ['']);
+    const isRight = pairs.every(([name]) => COLUMN_NAMES.includes(name as ColumnName));
+    return isRight ? Object.fromEntries(pairs) : undefined;
+  },
+);
+
+/** A file that somebody brings. */
+export interface GivenFile {
+  /** Names it in messages. */
+  label: string;
+  name: string;
+  open(): Readable;
+}
+
+const file = {
+  placeholder: 'PATH',
+  read: (text: string, zone: Parameters<typeof path.read>[1]): GivenFile => {
+    const label = path.read(text, zone);
+    return { label, name: basename(label), open: () => createReadStream(label) };
+  },
+};
+
+const fields = {
+  channel: required('channel', read.channel, 'The channel of the payments'),
+  from: required('from', read.day, 'First day, in UTC also without --utc', { label: 'First day' }),
+  to: required('to', read.day, 'Last day, in UTC also without --utc', { label: 'Last day' }),
+  gateway: optional(
+    'gateway',
+    read.text('NAME', MAX_NAME_LENGTH),
+    'The account, where a driver has several',
+    { label: 'Account' },
+  ),
+  file: optional('file', file, 'A CSV file with a header line'),
+  columns: withDefault('columns', columnMap, "The file's names of columns, where not ours", {}),
+  kind: optional('kind', read.oneOf(LINE_KINDS), 'The kind of all lines, if no column says it', {
+    label: 'Kind of all lines',
+  }),
+  covers: optional(
+    'covers',
+    read.orNone(read.someOf(LINE_KINDS)),
+    'The file has all lines of these. Default: that of --kind',
+  ),
+  complete_until: optional('complete-until', read.moment, 'The file has all lines before this'),
+  utc_offset: optional('utc-offset', read.utcOffset, "Of the file's times; required with --file", {
+    label: 'Offset of its times',
+  }),
+  max_lines: withDefault(
+    'max-lines',
+    read.integer('COUNT', 1, MAX_LINES),
+    `Refuse a statement with more lines. Default: ${MAX_LINES}`,
+    MAX_LINES,
+  ),
+};
+type Values = ValuesOf<typeof fields>;
+
+/** Stores a statement of a file or of the gateway, and says what its comparison would find. */
+export const checkStatement = define({
+  name: 'reconcile.check',
+  role: 'support',
+  title: 'Compare a statement',
+  button: 'Store it and see what it would find',
+  summary: "Stores a gateway's statement, and says what its comparison with the books would find",
+  notes: 'Without --file the gateway is asked. Nothing else changes before reconcile compare.',
+  argument: 'channel',
+  fields,
+  check: ({ from, to, file, kind, covers = [], utc_offset, complete_until }) => {
+    if (from > to) throw new UsageError('The last day (to) is before the first (from)');
+    if (file && !utc_offset)
+      throw new UsageError('A file needs the offset of its times (utc-offset)');
+    if (file && kind && covers.length > 0) {
+      throw new UsageError(
+        'A file of one kind covers this kind: leave out what it covers (covers)',
+      );
+    }
+    if (!file && (covers.length > 0 || complete_until)) {
+      throw new UsageError('Only a file covers kinds (covers), or is complete until a moment');
+    }
+  },
+  preview: () => [
+    'The statement is stored, with what its comparison with the books would find. Nothing else changes before somebody confirms that.',
+  ],
+  perform: async (deed, values) => {
+    const { channel, from, to, max_lines } = values;
+    const { service, member } = deed;
+    const gateway = gatewayOf(service, channel, values.gateway);
+    const period = { from, to };
+    const given = values.file
+      ? await readFile(values.file, values)
+      : await askForStatement(service, gateway, period);
+    if (given.lines.length > max_lines) {
+      throw new OperatorRefusal(
+        `The statement has over ${max_lines} lines: take fewer days, or the command line`,
+      );
+    }
+    const brought_by = values.file ? (member?.email ?? null) : null;
+    const of = { period, gateway: gateway.name, channel: channel.code, brought_by };
+    const id = await keepDraft(deed, { ...given, ...of }, gateway.settlingWindowMs);
+    const row = (await findImport(service.database, id))!;
+    return { title: `Statement ${id} is stored, and not compared yet`, row };
+  },
+});
+
+async function readFile(given: GivenFile, values: Values): Promise<GivenStatement> {
+  const { columns, kind, channel, covers = [], complete_until = null, max_lines } = values;
+  const isMobileMoney = channel.type === 'Mobile Money';
+  const format = { columns, kind, utcOffset: values.utc_offset!, isMobileMoney };
+  const lines = await readStatement(given.open(), format, max_lines).catch((error: Error) => {
+    if (!(error instanceof StatementFileError)) throw error;
+    throw new UsageError(`${given.label} ${error.message}`);
+  });
+  const source = given.name.slice(0, MAX_NAME_LENGTH);
+  return { lines, source, covers: kind ? [kind] : covers, complete_until };
+}
+
+/** Stores a statement as a draft, with what its comparison would find. @returns its id */
+async function keepDraft(
+  { service: { database }, audited }: Deed<unknown>,
+  statement: CheckedStatement,
+  settling_window_ms: number,
+): Promise<string> {
+  const now = await databaseNow(database);
+  const { start, end: period_end } = momentsOf(statement.period);
+  const { complete_until, lines, covers, gateway, channel } = statement;
+  const newest = lines.reduce((latest, { completedAt }) => {
+    return completedAt > latest ? completedAt : latest;
+  }, start);
+  const end = listedUntil({ complete_until, newest, end: period_end, now });
+  const kinds = covers.flatMap((kind) => PAYMENTS_OF_LINES[kind]);
+  const rulesOut = complete_until !== null;
+  const scope = { gateway, channel, kinds, start, end, period_end, settling_window_ms, rulesOut };
+  return audited(async (trx) => {
+    const kept = await keepStatement(trx, { ...statement, isDraft: true });
+    const preview = await previewStatement(trx, { import_id: kept.value, ...scope });
+    await keepPreview(trx, kept.value, preview);
+    return kept;
+  });
+}
+
+const STATEMENT: Noun<StatementImport> = {
+  fields: { id: required('statement', read.uuid, 'The id of the stored statement') },
+  argument: 'id',
+  find: async ({ database }, { id }) => {
+    const found = await findImport(database, String(id));
+    if (found) return found;
+    throw new OperatorRefusal(`There is no statement ${id}`);
+  },
+};
+
+/** A stored statement, with what its comparison has found. */
+export interface Compared {
+  statement: StatementImport;
+  result: Reconciliation;
+}
+
+/**
+ * Compares a stored statement with the books. A service with `comparisons` does not wait for the end:
+ * the gateway may be asked about many payments. If the process stops, it may be begun again.
+ */
+export const compareStatement = define<StatementImport, Record<never, never>>({
+  name: 'reconcile.run',
+  role: 'support',
+  title: 'Compare and settle',
+  summary: 'Compares a stored statement with the books, and settles what it shows',
+  notes: `Above STAFF_APPROVAL_LIMIT another member than the one who has brought the file compares it.`,
+  about: STATEMENT,
+  fields: {},
+  preview: (look) => {
+    requireOther(look);
+    return [
+      'The comparison settles what the statement shows, and its differences become discrepancies.',
+    ];
+  },
+  perform: async (deed) => {
+    requireOther(deed);
+    const { service, subject: statement } = deed;
+    const { id } = statement;
+    const compare = await begin(deed);
+    const title = 'The comparison has begun';
+    if (!service.comparisons) {
+      const row: Compared = { statement, result: await compare() };
+      return { title: `Statement ${id} is compared`, row };
+    }
+    service.comparisons.start(id, compare);
+    return { title, more: { import_id: id } };
+  },
+});
+
+/**
+ * Says why a member may not begin the comparison of a statement; null when the member may. A file
+ * could say anything. So another member than its uploader begins a comparison about much money.
+ */
+export function whyNotAlone(
+  { service, member }: Pick<Look<unknown>, 'service' | 'member'>,
+  { brought_by, preview }: StatementImport,
+): string | null {
+  const { staffApprovalLimit: limit } = service.config;
+  const stake = preview?.stake_cents ?? 0;
+  if (!member || brought_by !== member.email || !needsApproval(stake, limit)) return null;
+  return `It is about ${kes(stake)}, and you have brought the file. Above ${kes(limit)} somebody else must compare it`;
+}
+
+function requireOther(look: Look<StatementImport>): void {
+  const problem = whyNotAlone(look, look.subject);
+  if (problem !== null) throw new OperatorRefusal(problem);
+}
+
+/** Begins the comparison. @returns the function that makes it, also after its member has logged out */
+async function begin({ service, audited, subject, actor, reason }: Deed<StatementImport>) {
+  const { id, channel, gateway: name, covers, complete_until } = subject;
+  const gateway = service.gateways.get(name);
+  if (!gateway) throw new OperatorRefusal(`There is no gateway ${name} any more`);
+  const holder = leaseHolder();
+  await audited(async (trx) => {
+    if (!(await beginComparison(trx, id, holder))) {
+      throw new OperatorRefusal('Its comparison is under way, or has ended');
+    }
+    const details = { import_id: id, begun: true };
+    return { value: null, audit: { merchant_id: null, subject: `channel ${channel}`, details } };
+  });
+  const period = { from: subject.period_from, to: subject.period_to };
+  const statement = { import_id: id, gateway: name, channel, period, covers, complete_until };
+  const operator = { actor, action: 'reconcile.run', reason };
+  return (stopping?: AbortSignal) =>
+    compareImport(
+      service.database,
+      auditedFor(service.database, operator),
+      statement,
+      { ...comparisonWith(service, gateway), ...(stopping && { stopping }) },
+      holder,
+    );
+}
